@@ -1,0 +1,101 @@
+// The direction of imports (ARCHITECTURE.md, "Rooms and the direction of imports") as errors.
+const only = (name, to, allowed, comment) => ({
+  name,
+  severity: 'error',
+  comment,
+  from: { path: '^(packages|services|test-e2e)/', pathNot: allowed },
+  to: { path: to },
+});
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: ['generated/'] } },
+    {
+      name: 'service-imports-service',
+      severity: 'error',
+      from: { path: '^services/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^services/$1/' },
+    },
+    {
+      name: 'package-imports-service',
+      severity: 'error',
+      from: { path: '^packages/', pathNot: '^packages/(bench|testing)/' },
+      to: { path: '^services/' },
+    },
+    {
+      name: 'e2e-speaks-only-the-wire',
+      severity: 'error',
+      from: { path: '^test-e2e/' },
+      to: { path: '^(services|packages)/', pathNot: '^packages/testing/' },
+    },
+    {
+      name: 'errors-imports-nothing',
+      severity: 'error',
+      from: { path: '^packages/errors/' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/errors/' },
+    },
+    {
+      name: 'contracts-imports-only-errors',
+      severity: 'error',
+      from: { path: '^packages/contracts/' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(contracts|errors)/' },
+    },
+    {
+      name: 'runtime-imports-only-contracts-and-errors',
+      severity: 'error',
+      from: { path: '^packages/runtime/' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(runtime|contracts|errors)/' },
+    },
+    {
+      name: 'building-blocks-know-only-what-is-below',
+      severity: 'error',
+      comment: 'event-log may use db: its embedded adapter is PostgreSQL',
+      from: { path: '^packages/(http|cache|db)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/', pathNot: '^packages/(http|cache|db|runtime|contracts|errors)/' },
+    },
+    {
+      name: 'http-cache-db-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^packages/(http|cache|db)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^packages/(http|cache|db|event-log)/', pathNot: '^packages/$1/' },
+    },
+    {
+      name: 'testing-is-for-tests',
+      severity: 'error',
+      from: { path: '^(packages|services)/', pathNot: ['\\.test\\.ts$', '^packages/(testing|bench)/', '/testing/'] },
+      to: { path: '^packages/testing/' },
+    },
+    only(
+      'kafkajs-only-in-event-log',
+      'node_modules/kafkajs/',
+      ['^packages/event-log/src/kafka/', '^packages/(bench|testing|stack)/', '\\.test\\.ts$'],
+      'Everything else uses the port.',
+    ),
+    only('ioredis-only-in-cache', 'node_modules/ioredis/', ['^packages/cache/'], 'Everything else uses the port.'),
+    only(
+      'express-only-at-the-edge',
+      'node_modules/express/',
+      ['^packages/http/', '^services/[^/]+/src/app\\.ts$', '-route\\.ts$', '^packages/bench/'],
+      '',
+    ),
+    only(
+      'prisma-client-only-in-db',
+      'node_modules/@prisma/',
+      ['^packages/db/'],
+      'Stores take the client as an argument.',
+    ),
+    only('pg-only-in-db', 'node_modules/pg/', ['^packages/(db|bench|testing|stack)/'], 'One pool, one place.'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: ['packages/db/src/generated', '/dist/', '\\.millrace'] },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+    },
+  },
+};

@@ -1,0 +1,18 @@
+/** Native ES modules: run with NODE_OPTIONS=--experimental-vm-modules (packages/stack does). */
+export default {
+  rootDir: import.meta.dirname ?? process.cwd(),
+  roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/test-e2e'],
+  testMatch: ['**/*.test.ts'],
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'es6' }, sourceMaps: 'inline' },
+    ],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],
+  // Tests talk to real servers on two cores; waiting is not failing.
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

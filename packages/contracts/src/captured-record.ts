@@ -1,0 +1,65 @@
+/**
+ * The record that crosses from the ingest gateway to the event consumer: the value of one log record, as JSON.
+ * Field names are those of the capture API so that a dead letter can be read by a person.
+ */
+export type JsonObject = Record<string, unknown>;
+
+/** One accepted event. Everything is already decoded, validated and clock-corrected. */
+export interface CapturedEvent {
+  kind: 'event';
+  /** The client's uuid, else a new v7. Lower case. Identity of the event within its project. */
+  uuid: string;
+  /** The project API key as sent (trimmed). The consumer resolves it: the gateway may have had no store to ask. */
+  token: string;
+  /** At most 200 code points; no NUL, no lone surrogate. */
+  distinct_id: string;
+  /** As sent; no NUL, no lone surrogate. The consumer cuts it to 200 characters. */
+  event: string;
+  /** Event time after clock-skew correction, ISO 8601 UTC (`2026-11-21T02:30:00.000Z`). */
+  timestamp: string;
+  /** When the gateway received the request, ISO 8601 UTC. */
+  now: string;
+  /** When the client says it sent the request, ISO 8601 UTC. Absent when unknown. */
+  sent_at?: string;
+  /** Client address, null when unknown. */
+  ip: string | null;
+  /** Present and true for events of a historical migration. */
+  historical_migration?: true;
+  /** Event-level person updates; the consumer merges them into `properties` (event level wins per key). */
+  $set?: JsonObject;
+  $set_once?: JsonObject;
+  $unset?: unknown;
+  properties: JsonObject;
+}
+
+/**
+ * Something the gateway could not store, reported to the project instead of being lost silently.
+ * One record per request and type; `count` says how many events it stands for.
+ */
+export interface CapturedWarning {
+  kind: 'warning';
+  /** Identity of the warning: delivered twice, it is stored once. */
+  uuid: string;
+  token: string;
+  type: GatewayWarningType;
+  /** How many events of the request this warning stands for, at least 1. */
+  count: number;
+  now: string;
+  /** Facts a person can act on, e.g. `{ samples: [{ index: 3, event: "x", uuid: "…" }] }`; at most 10 samples. */
+  details: JsonObject;
+}
+
+export type CapturedRecord = CapturedEvent | CapturedWarning;
+
+/** Why the gateway dropped an event of an accepted request. Names follow reference/event-processing.md section 11.3. */
+export type GatewayWarningType = 'missing_event_name' | 'missing_distinct_id' | 'message_size_too_large';
+
+/** The value of a log record. */
+export function encodeCapturedRecord(record: CapturedRecord): Buffer {
+  return Buffer.from(JSON.stringify(record), 'utf8');
+}
+
+/** Partition key of an event's lane (ARCHITECTURE.md, "The log"). */
+export function recordKey(lane: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
+  return lane === 'historical' ? token : `${token}:${distinctId}`;
+}

@@ -1,0 +1,18 @@
+/** Event names the service gives a meaning to (contract/ingestion.md, "Events"). Every other name is a plain event. */
+export const eventNames = {
+  identify: '$identify',
+  createAlias: '$create_alias',
+  mergeDangerously: '$merge_dangerously',
+  groupIdentify: '$groupidentify',
+  /** The migration guidance's spelling; an exact synonym of `$groupidentify`. */
+  groupIdentifySynonym: '$group_identify',
+  set: '$set',
+  pageview: '$pageview',
+  screen: '$screen',
+  exception: '$exception',
+  heatmap: '$$heatmap',
+  performance: '$performance_event',
+  surveySent: 'survey sent',
+  surveyShown: 'survey shown',
+  surveyDismissed: 'survey dismissed',
+} as const;

@@ -1,0 +1,6 @@
+import { createTestDatabase } from '@millrace/testing';
+
+test('clone', async () => {
+  const d = await createTestDatabase();
+  await d.drop();
+});

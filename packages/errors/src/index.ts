@@ -1,0 +1,1 @@
+export { AppError, type AppErrorOptions, type ErrorKind, isAppError } from './app-error.ts';

@@ -1,0 +1,95 @@
+/**
+ * The ordered log: one port, two adapters (`kafka/`, `postgres/`). A topic has partitions; records of one key stay in
+ * one partition, in the order they were appended.
+ */
+
+export interface AppendRecord {
+  topic: string;
+  /** Records of one key keep their order. `null` spreads over the partitions. */
+  key: string | null;
+  value: Buffer;
+  headers?: Record<string, string>;
+}
+
+export interface LogRecord {
+  offset: bigint;
+  key: string | null;
+  value: Buffer;
+  headers: Record<string, string>;
+  /** When the log took it, milliseconds since the epoch. */
+  appendedAtMs: number;
+}
+
+/** Consecutive records of one partition, oldest first, never empty. */
+export interface LogBatch {
+  topic: string;
+  partition: number;
+  records: LogRecord[];
+}
+
+export interface BatchContext {
+  /** Aborted when the member is stopping or has lost the partition: begin nothing new. */
+  signal: AbortSignal;
+  /** Keeps the membership alive during long work. Cheap to call often. Never throws. */
+  heartbeat(): Promise<void>;
+}
+
+/**
+ * What the handler did with the batch.
+ * - `done`: records below `nextOffset` have taken effect, and the handler's own transaction stored that offset.
+ * - `stale`: the stored offset disagrees with this batch (another member moved it, or the log was rewound); nothing
+ *   was done. Consumption goes on from `nextOffset`, or from the start of the partition when null.
+ */
+export type BatchResult = { outcome: 'done'; nextOffset: bigint } | { outcome: 'stale'; nextOffset: bigint | null };
+
+export interface ConsumeOptions {
+  topic: string;
+  group: string;
+  /** At most this many records in one batch. */
+  maxBatchRecords: number;
+  /** A batch is cut once its values reach this many bytes (it holds at least one record). */
+  maxBatchBytes: number;
+  /** How many partitions of this member are worked on at once; one partition is always sequential. */
+  partitionConcurrency: number;
+  /** Where to begin a partition that was just assigned: the stored next offset, or null for its start. */
+  startOffset(topic: string, partition: number): Promise<bigint | null>;
+  /**
+   * Handles one batch. When it throws, nothing is skipped: the adapter waits (exponentially, at most 5 s, until the
+   * member stops) and delivers from the stored offset again.
+   */
+  handler(batch: LogBatch, context: BatchContext): Promise<BatchResult>;
+  /** Told once when consumption has ended for a reason other than `stop()`; the process should exit non-zero. */
+  onFatal(error: Error): void;
+}
+
+export interface LogConsumer {
+  /** Resolves once the member has joined its group and its first assignment is known. */
+  ready: Promise<void>;
+  /** Waits for the batches in hand, gives up the partitions, leaves the group. */
+  stop(): Promise<void>;
+}
+
+export interface PartitionEnd {
+  partition: number;
+  /** Offset the next appended record gets. */
+  endOffset: bigint;
+}
+
+export interface EventLog {
+  /** Creates missing topics; leaves existing ones as they are. */
+  ensureTopics(topics: { topic: string; partitions: number }[]): Promise<void>;
+  /**
+   * Resolves when every record is durable. Rejects with AppError:
+   * - `unavailable`: not acknowledged within the time limit (3 s at most), or the byte budget for records in flight is
+   *   used up. The records may or may not be in the log: a client's repetition is recognised by the event uuid.
+   * - `too_large`: one record is larger than the log takes; nothing of the call is appended.
+   */
+  append(records: AppendRecord[]): Promise<void>;
+  consume(options: ConsumeOptions): Promise<LogConsumer>;
+  /** For lag metrics, tests and tools. */
+  endOffsets(topic: string): Promise<PartitionEnd[]>;
+  /** False while the last attempts to reach the log failed; for readiness. */
+  isHealthy(): boolean;
+  /** Sends what is still in hand, then closes. Consumers must be stopped before. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,11 @@
+export type {
+  AppendRecord,
+  BatchContext,
+  BatchResult,
+  ConsumeOptions,
+  EventLog,
+  LogBatch,
+  LogConsumer,
+  LogRecord,
+  PartitionEnd,
+} from './event-log.ts';

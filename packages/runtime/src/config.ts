@@ -1,0 +1,64 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import Value from 'typebox/value';
+
+/** Environment variable name of a config field: `drainTimeoutMs` → `DRAIN_TIMEOUT_MS`. */
+export function environmentName(field: string): string {
+  return field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
+}
+
+/** Raised once at start with every mistake in it, so that nobody fixes them one restart at a time. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(`The configuration has ${problems.length} problem(s):\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads one service's config from the environment by its schema: field `ingestPort` from `INGEST_PORT`, with the
+ * schema's default, coerced to the field's type, all problems reported together. An empty variable counts as unset.
+ *
+ * @throws ConfigError naming each variable that is missing or wrong.
+ */
+export function readConfig<P extends TProperties>(
+  schema: TObject<P>,
+  env: Record<string, string | undefined>,
+): Readonly<Static<TObject<P>>> {
+  const raw: Record<string, unknown> = {};
+  for (const field of Object.keys(schema.properties)) {
+    const text = env[environmentName(field)];
+    if (text !== undefined && text !== '') raw[field] = text;
+  }
+  const value = Value.Convert(schema, Value.Default(schema, raw)) as Record<string, unknown>;
+  const problems = Object.entries(schema.properties).flatMap(([field, fieldSchema]) => {
+    const name = environmentName(field);
+    if (value[field] === undefined) {
+      return isOptional(schema, field) ? [] : [`${name} is required${describe(fieldSchema)}`];
+    }
+    return Value.Check(fieldSchema, value[field]) ? [] : [`${name} is not valid${describe(fieldSchema)}`];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(value) as Readonly<Static<TObject<P>>>;
+}
+
+function isOptional(schema: TObject, field: string): boolean {
+  return !(schema.required ?? []).includes(field);
+}
+
+function describe(schema: TSchema): string {
+  const description = (schema as { description?: string }).description;
+  return description ? ` (${description})` : '';
+}
+
+/** A whole number from the environment with bounds and a default. */
+export function integerSetting(defaultValue: number, description: string, bounds: { min?: number; max?: number } = {}) {
+  return Type.Integer({
+    default: defaultValue,
+    minimum: bounds.min ?? 0,
+    maximum: bounds.max ?? Number.MAX_SAFE_INTEGER,
+    description,
+  });
+}

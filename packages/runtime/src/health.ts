@@ -1,0 +1,55 @@
+import type { Metrics } from './metrics.ts';
+
+/** What `/_liveness` and `/_readiness` answer. A check returns null when well, else one sentence for the operator. */
+export type HealthCheck = () => string | null;
+
+export interface Health {
+  /** Registers a check that readiness depends on. */
+  require(name: string, check: HealthCheck): void;
+  /** Registers a check whose failure means the process should be restarted. */
+  requireAlive(name: string, check: HealthCheck): void;
+  /** Begins to answer 503 on readiness; called first when stopping. */
+  setStopping(): void;
+  /** Answers one of the three operational paths, or null when the path is another one. */
+  answer(path: string): Promise<{ status: number; contentType: string; body: string } | null>;
+}
+
+export function createHealth(metrics: Metrics): Health {
+  const readiness = new Map<string, HealthCheck>();
+  const liveness = new Map<string, HealthCheck>();
+  let isStopping = false;
+
+  function report(checks: Map<string, HealthCheck>, failedStatus: number) {
+    const failing = Object.fromEntries([...checks].flatMap(([name, check]) => (check() ? [[name, check()]] : [])));
+    const status = isStopping && checks === readiness ? 'stopping' : Object.keys(failing).length > 0 ? 'failing' : 'ok';
+    return {
+      status: status === 'ok' ? 200 : failedStatus,
+      contentType: 'application/json',
+      body: JSON.stringify({ status, failing }),
+    };
+  }
+
+  return {
+    require: (name, check) => void readiness.set(name, check),
+    requireAlive: (name, check) => void liveness.set(name, check),
+    setStopping: () => {
+      isStopping = true;
+    },
+    async answer(path) {
+      switch (path) {
+        case '/_liveness':
+          return report(liveness, 500);
+        case '/_readiness':
+          return report(readiness, 503);
+        case '/metrics':
+          return {
+            status: 200,
+            contentType: metrics.registry.contentType,
+            body: await metrics.registry.metrics(),
+          };
+        default:
+          return null;
+      }
+    },
+  };
+}

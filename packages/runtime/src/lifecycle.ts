@@ -1,0 +1,79 @@
+import type { Logger } from './logger.ts';
+
+/** Anything with a lifetime. `stop` is idempotent and resolves when nothing of it is left running. */
+export interface Stoppable {
+  stop(): Promise<void>;
+}
+
+export interface Lifecycle {
+  /** Registers what was just started; stopped in reverse order. Returns the same thing, for one-line wiring. */
+  own<T extends Stoppable>(name: string, part: T): T;
+  /** Stops everything, newest first. A part that fails to stop is logged and the others are still stopped. */
+  stop(): Promise<void>;
+}
+
+export function createLifecycle(logger: Logger): Lifecycle {
+  const parts: { name: string; part: Stoppable }[] = [];
+  let stopping: Promise<void> | undefined;
+
+  async function stopAll(): Promise<void> {
+    for (const { name, part } of parts.reverse()) {
+      try {
+        await part.stop();
+      } catch (error) {
+        logger.error('a part did not stop cleanly', { part: name, error });
+      }
+    }
+  }
+
+  return {
+    own(name, part) {
+      parts.push({ name, part });
+      return part;
+    },
+    stop: () => {
+      stopping ??= stopAll();
+      return stopping;
+    },
+  };
+}
+
+/**
+ * Runs a service until SIGTERM or SIGINT: `start` registers its parts in the lifecycle, they are stopped in reverse.
+ * Exit code 1 when the start fails, when `fail` is called, or when stopping takes longer than `drainTimeoutMs`.
+ */
+export async function runService(
+  logger: Logger,
+  drainTimeoutMs: number,
+  start: (lifecycle: Lifecycle, fail: (error: Error) => void) => Promise<void>,
+): Promise<void> {
+  const lifecycle = createLifecycle(logger);
+  let isStopping = false;
+
+  const stop = async (exitCode: number) => {
+    if (isStopping) return;
+    isStopping = true;
+    const timer = setTimeout(() => {
+      logger.error('stopping took too long, leaving now', { drainTimeoutMs });
+      process.exit(1);
+    }, drainTimeoutMs);
+    await lifecycle.stop();
+    clearTimeout(timer);
+    logger.info('stopped');
+    process.exit(exitCode);
+  };
+  const fail = (error: Error) => {
+    logger.error('the service cannot go on', { error });
+    void stop(1);
+  };
+
+  process.on('SIGTERM', () => void stop(0));
+  process.on('SIGINT', () => void stop(0));
+  process.on('unhandledRejection', (reason) => fail(reason instanceof Error ? reason : new Error(String(reason))));
+  process.on('uncaughtException', fail);
+  try {
+    await start(lifecycle, fail);
+  } catch (error) {
+    fail(error instanceof Error ? error : new Error(String(error)));
+  }
+}

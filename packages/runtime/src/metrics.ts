@@ -1,0 +1,27 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** One registry per process, handed down as an argument. Label values must come from a bounded set. */
+export interface Metrics {
+  registry: Registry;
+  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
+  gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labels?: readonly L[],
+  ): Histogram<L>;
+}
+
+/** @param withProcessMetrics memory, CPU and event-loop figures; off in tests. */
+export function createMetrics({ withProcessMetrics = true } = {}): Metrics {
+  const registry = new Registry();
+  if (withProcessMetrics) collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers: [registry] }),
+    gauge: (name, help, labels = []) => new Gauge({ name, help, labelNames: labels, registers: [registry] }),
+    histogram: (name, help, buckets, labels = []) =>
+      new Histogram({ name, help, buckets, labelNames: labels, registers: [registry] }),
+  };
+}

@@ -1,0 +1,15 @@
+import type { RuleWarning } from '../warnings/warning.ts';
+import type { EventRow } from './event-row.ts';
+
+/** Why an event is not stored although it was well-formed. Each is a metric label and a warning the project can read. */
+export type DropReason =
+  | 'group_key_too_long'
+  | 'invalid_alias'
+  | 'invalid_anon_distinct_id'
+  | 'invalid_event_for_flags'
+  | 'distinct_id_too_long';
+
+/** What the rules decided about one event: a value, never an exception. */
+export type EventOutcome =
+  | { kind: 'store'; row: EventRow; warnings: RuleWarning[] }
+  | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };

@@ -1,0 +1,23 @@
+import type { JsonObject } from '@millrace/contracts';
+
+/** reference/event-processing.md section 5.4. */
+export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
+export type PersonMode = (typeof personMode)[keyof typeof personMode];
+
+/** One row of the `event` table, as the rules decide it. */
+export interface EventRow {
+  projectId: number;
+  uuid: string;
+  event: string;
+  distinctId: string;
+  timestampMs: number;
+  capturedAtMs: number;
+  properties: JsonObject;
+  elementsChain: string;
+  /** The person as of ingestion: uuid, creation time (null for a made-up person of a personless event), properties. */
+  personUuid: string;
+  personCreatedAtMs: number | null;
+  personProperties: JsonObject;
+  personMode: PersonMode;
+  isHistorical: boolean;
+}

@@ -1,0 +1,78 @@
+import type { JsonObject } from '@millrace/contracts';
+
+/**
+ * The ledger: every person, distinct id, group type and group a batch touches, loaded and locked before the rules run
+ * and written back in sets afterwards. The rules change it in memory only; they are deterministic and do no input or
+ * output, so a batch gives the same end state as its events one by one.
+ */
+export interface Ledger {
+  projects: Map<number, ProjectLedger>;
+}
+
+export interface ProjectLedger {
+  projectId: number;
+  /** distinct id → person; absent means the id belongs to nobody (all ids a batch can touch are loaded). */
+  distinctIds: Map<string, DistinctIdState>;
+  /** Persons alive in this ledger, by uuid. A person merged away is removed and listed in `mergedPersons`. */
+  persons: Map<string, PersonState>;
+  /** Persons that existed in the database and were merged away by this batch: uuid → uuid of the survivor. */
+  mergedPersons: Map<string, string>;
+  /** group type → index 0..4. All types of the project are loaded. */
+  groupTypes: Map<string, GroupTypeState>;
+  /** Keyed by `groupLedgerKey(index, key)`. Only groups named by a group identify of the batch are loaded. */
+  groups: Map<string, GroupState>;
+}
+
+export interface DistinctIdState {
+  personUuid: string;
+  /** Mapping version: 0 when the person was created from this id, else 1; +1 each time a merge moves it. */
+  version: number;
+  /** True when this batch inserts the mapping. */
+  isNew: boolean;
+}
+
+export interface PersonState {
+  uuid: string;
+  mainDistinctId: string;
+  properties: JsonObject;
+  isIdentified: boolean;
+  /** +1 per event that changed the person, so that it does not depend on how the log was cut into batches. */
+  version: number;
+  createdAtMs: number;
+  /** True when this batch inserts the person. */
+  isNew: boolean;
+  /** True when the stored row differs from this state. */
+  isDirty: boolean;
+}
+
+export interface GroupTypeState {
+  index: number;
+  createdAtMs: number;
+  isNew: boolean;
+}
+
+export interface GroupState {
+  index: number;
+  key: string;
+  properties: JsonObject;
+  version: number;
+  createdAtMs: number;
+  isNew: boolean;
+  isDirty: boolean;
+}
+
+/** Two group types may share a key text, so the index is part of the key. */
+export function groupLedgerKey(index: number, key: string): string {
+  return `${index}:${key}`;
+}
+
+export function emptyProjectLedger(projectId: number): ProjectLedger {
+  return {
+    projectId,
+    distinctIds: new Map(),
+    persons: new Map(),
+    mergedPersons: new Map(),
+    groupTypes: new Map(),
+    groups: new Map(),
+  };
+}

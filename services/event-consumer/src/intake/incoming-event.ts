@@ -1,0 +1,35 @@
+import type { JsonObject } from '@millrace/contracts';
+
+/** The environment that owns a project API key, as far as event processing needs it. */
+export interface IngestProject {
+  /** Environment id; the `project_id` of all ingest tables. */
+  id: number;
+  token: string;
+  anonymizeIps: boolean;
+  personProcessingOptOut: boolean;
+}
+
+/** Where a record stood in the log; names it in warnings, dead letters and logs. */
+export interface RecordPosition {
+  topic: string;
+  partition: number;
+  offset: bigint;
+}
+
+/**
+ * One event ready for the rules: project known, text clean, `$group_identify` renamed, event-level `$set`, `$set_once`,
+ * `$unset` merged into `properties`, `$ip` and `$sent_at` filled in (reference/event-processing.md section 6.1).
+ */
+export interface IncomingEvent {
+  position: RecordPosition;
+  project: IngestProject;
+  uuid: string;
+  /** Name as processed, at most 200 characters. */
+  event: string;
+  distinctId: string;
+  properties: JsonObject;
+  /** Milliseconds since the epoch. */
+  timestampMs: number;
+  capturedAtMs: number;
+  isHistorical: boolean;
+}

@@ -1,0 +1,33 @@
+import type { JsonObject } from '@millrace/contracts';
+
+export type WarningSeverity = 'error' | 'warning' | 'info';
+
+/** Every kind of ingestion warning with its severity (reference/event-processing.md section 11.3). */
+export const warningSeverity = {
+  // Reported by the gateway, stored here.
+  missing_event_name: 'error',
+  missing_distinct_id: 'error',
+  message_size_too_large: 'error',
+  // Raised by the rules.
+  cannot_merge_already_identified: 'warning',
+  cannot_merge_with_illegal_distinct_id: 'warning',
+  group_key_too_long: 'error',
+  group_type_too_long: 'warning',
+  invalid_group_set: 'warning',
+  invalid_process_person_profile: 'warning',
+  invalid_event_when_process_person_profile_is_false: 'error',
+  invalid_anon_distinct_id: 'error',
+  invalid_alias: 'error',
+  ignored_invalid_timestamp: 'warning',
+  skipping_event_invalid_distinct_id: 'error',
+  person_properties_size_violation: 'error',
+} as const satisfies Record<string, WarningSeverity>;
+
+export type WarningType = keyof typeof warningSeverity;
+
+/** A finding of the rules about one event. The store gives it an id derived from event and type, so it is kept once. */
+export interface RuleWarning {
+  type: WarningType;
+  /** Facts a person can act on. No property values beyond the ids concerned. */
+  details: JsonObject;
+}
