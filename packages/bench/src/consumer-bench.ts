@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { topicNames } from '@millrace/contracts';
+import { testServers } from '@millrace/testing';
+import { bundle } from './process/bundle.ts';
+import { startMeasured } from './process/measured-process.ts';
+import { type ConsumerMeasurement, consumerReport } from './report/consumer-report.ts';
+import { environmentFacts } from './report/environment-facts.ts';
+import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
+import { connectBenchTopics } from './topic/bench-topics.ts';
+
+export interface ConsumerBenchOptions {
+  /** Runs of each side. */
+  pairs: number;
+  /** Events in the topic. */
+  events: number;
+}
+
+const partitions = 8;
+
+/**
+ * The event consumer against the naive one, turn about: each drains the same full topic into a fresh database.
+ * The clock runs from the first stored rows to the last, so that starting up counts for neither.
+ */
+export async function benchConsumer(options: ConsumerBenchOptions, print: (line: string) => void): Promise<void> {
+  const servers = testServers();
+  const prefix = `bench-${randomUUID()}.`;
+  const projectApiKey = `phc_bench_${randomUUID().replaceAll('-', '')}`;
+  const topics = await connectBenchTopics(servers.kafkaBrokers);
+  try {
+    await topics.create(Object.values(topicNames(prefix)), partitions);
+    print(`filling the topic with ${options.events} mixed events`);
+    await topics.preload(prefix, projectApiKey, options.events);
+    const [consumerFile = '', naiveFile = ''] = await bundle([
+      'services/event-consumer/src/main.ts',
+      'packages/bench/src/naive/naive-consumer.ts',
+    ]);
+    const sides = [
+      { name: 'millrace', file: consumerFile },
+      { name: 'naive', file: naiveFile },
+    ] as const;
+    const measurements: ConsumerMeasurement[] = [];
+    for (let pair = 1; pair <= options.pairs; pair++) {
+      for (const { name, file } of sides) {
+        const database = await createBenchDatabase(projectApiKey);
+        try {
+          if (measurements.length === 0) for (const line of await environmentFacts(topics, database)) print(line);
+          if (name === 'naive') await database.query('CREATE TABLE event_any_month PARTITION OF event DEFAULT');
+          print(`pair ${pair} of ${options.pairs}: ${name}`);
+          measurements.push(await measureDrain(name, file, prefix, database, options.events));
+        } finally {
+          await database.drop();
+        }
+      }
+    }
+    print('');
+    print(consumerReport(measurements));
+  } finally {
+    await topics.stop();
+  }
+}
+
+async function measureDrain(
+  side: 'millrace' | 'naive',
+  file: string,
+  prefix: string,
+  database: BenchDatabase,
+  eventCount: number,
+): Promise<ConsumerMeasurement> {
+  const servers = testServers();
+  const spawnedAt = performance.now();
+  const consumer = await startMeasured(file, {
+    DATABASE_URL: database.url,
+    KAFKA_BROKERS: servers.kafkaBrokers.join(','),
+    REDIS_URL: servers.redisUrl,
+    EVENT_LOG: 'kafka',
+    TOPIC_PREFIX: prefix,
+    TOPIC_PARTITIONS: String(partitions),
+    HEALTH_PORT: '0',
+    LOG_LEVEL: 'warn',
+    NAIVE_PROJECT_ID: String(database.projectId),
+    NAIVE_GROUP: `${prefix}naive-${randomUUID()}`,
+  });
+  try {
+    const rowsAtStart = await waitForRows(database, 1);
+    const startedAt = performance.now();
+    const usageAtStart = await consumer.usage();
+    await waitForRows(database, eventCount);
+    const endedAt = performance.now();
+    const usage = await consumer.usage();
+    const [found] = await database.query<{ rows: number; uuids: number }>(
+      'SELECT count(*)::int AS rows, count(DISTINCT uuid)::int AS uuids FROM event',
+    );
+    const [persons] = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM person');
+    return {
+      side,
+      eventsPerSecond: (eventCount - rowsAtStart) / ((endedAt - startedAt) / 1000),
+      cpuMicrosPerEvent: (usage.cpuMicros - usageAtStart.cpuMicros) / (eventCount - rowsAtStart),
+      maxRssBytes: usage.maxRssBytes,
+      secondsFromSpawn: (endedAt - spawnedAt) / 1000,
+      sent: eventCount,
+      rows: found?.rows ?? 0,
+      uuids: found?.uuids ?? 0,
+      persons: persons?.count ?? 0,
+    };
+  } finally {
+    await consumer.stop();
+  }
+}
+
+/** Waits until the table holds that many rows; returns how many it holds then. */
+async function waitForRows(database: BenchDatabase, atLeast: number): Promise<number> {
+  let last = 0;
+  let lastGrowthAt = performance.now();
+  for (;;) {
+    const [row] = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM event');
+    const count = row?.count ?? 0;
+    if (count >= atLeast) return count;
+    if (count > last) lastGrowthAt = performance.now();
+    last = count;
+    if (performance.now() - lastGrowthAt > 60_000) {
+      throw new Error(`No row arrived for 60 s: ${count} of ${atLeast} are stored.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

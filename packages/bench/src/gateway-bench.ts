@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { topicNames } from '@millrace/contracts';
+import { testServers } from '@millrace/testing';
+import type { LoadJob, LoadMessage, LoadResult } from './load/load-job.ts';
+import { bundle } from './process/bundle.ts';
+import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
+import { environmentFacts } from './report/environment-facts.ts';
+import { type GatewayMeasurement, gatewayReport } from './report/gateway-report.ts';
+import { createBenchDatabase } from './topic/bench-project.ts';
+import { type BenchTopics, connectBenchTopics } from './topic/bench-topics.ts';
+import { type WorkloadName, workloads } from './workload/gateway-workloads.ts';
+
+export interface GatewayBenchOptions {
+  /** Runs of each side and workload. */
+  pairs: number;
+  /** Length of one run. */
+  seconds: number;
+  /** Connections of the closed loop; a quarter of it for batches. */
+  connections: number;
+}
+
+interface Side {
+  name: 'millrace' | 'naive';
+  process: MeasuredProcess;
+  topic: string;
+}
+
+const partitions = 8;
+const warmUpMs = 3000;
+
+/**
+ * The gateway against the naive one on the same broker, turn about: first a closed loop (what can it do, at what CPU),
+ * then an open loop at half of what the slower side could do (how long does a caller wait).
+ */
+export async function benchGateway(options: GatewayBenchOptions, print: (line: string) => void): Promise<void> {
+  const servers = testServers();
+  const prefix = `bench-${randomUUID()}.`;
+  const database = await createBenchDatabase(`phc_bench_${randomUUID().replaceAll('-', '')}`);
+  const topics = await connectBenchTopics(servers.kafkaBrokers);
+  const processes: MeasuredProcess[] = [];
+  const start = async (file: string | undefined, settings: Record<string, string>) => {
+    const started = await startMeasured(file ?? '', settings);
+    processes.push(started);
+    return started;
+  };
+  try {
+    const names = topicNames(prefix);
+    const naiveTopic = `${prefix}naive`;
+    await topics.create([...Object.values(names), naiveTopic], partitions);
+    for (const line of await environmentFacts(topics, database)) print(line);
+    print('compiling and starting both sides');
+    const [gatewayFile, naiveFile, loadFile] = await bundle([
+      'services/ingest-gateway/src/main.ts',
+      'packages/bench/src/naive/naive-gateway.ts',
+      'packages/bench/src/load/load-generator.ts',
+    ]);
+    const shared = { KAFKA_BROKERS: servers.kafkaBrokers.join(','), LOG_LEVEL: 'warn' };
+    const load = await start(loadFile, {});
+    const sides: Side[] = [
+      {
+        name: 'millrace',
+        topic: names.live,
+        process: await start(gatewayFile, {
+          ...shared,
+          DATABASE_URL: database.url,
+          REDIS_URL: servers.redisUrl,
+          EVENT_LOG: 'kafka',
+          TOPIC_PREFIX: prefix,
+          TOPIC_PARTITIONS: String(partitions),
+          INGEST_PORT: '0',
+        }),
+      },
+      {
+        name: 'naive',
+        topic: naiveTopic,
+        process: await start(naiveFile, {
+          ...shared,
+          NAIVE_TOPIC: naiveTopic,
+          NAIVE_PROJECT_API_KEY: database.projectApiKey,
+        }),
+      },
+    ];
+
+    const measurements: GatewayMeasurement[] = [];
+    for (const workload of Object.keys(workloads) as WorkloadName[]) {
+      const connections = workloads[workload].eventsPerRequest === 1 ? options.connections : options.connections / 4;
+      const closed = { workload, projectApiKey: database.projectApiKey, connections, requestsPerSecond: null };
+      for (const side of sides) await measure(load, topics, side, { ...closed, durationMs: warmUpMs });
+      const runs: GatewayMeasurement[] = [];
+      for (let pair = 1; pair <= options.pairs; pair++) {
+        for (const side of sides) {
+          print(`${workload}, pair ${pair} of ${options.pairs}: ${side.name}`);
+          runs.push(await measure(load, topics, side, { ...closed, durationMs: options.seconds * 1000 }));
+        }
+      }
+      measurements.push(...runs);
+      const halfOfSlower = Math.min(...runs.map((run) => run.requestsPerSecond)) / 2;
+      for (const side of sides) {
+        print(`${workload}, open loop at ${Math.round(halfOfSlower)} requests/s: ${side.name}`);
+        const open = {
+          ...closed,
+          connections: 64,
+          requestsPerSecond: halfOfSlower,
+          durationMs: options.seconds * 1000,
+        };
+        measurements.push(await measure(load, topics, side, open));
+      }
+    }
+    print('');
+    print(gatewayReport(measurements));
+  } finally {
+    for (const started of processes.reverse()) await started.stop();
+    await topics.stop();
+    await database.drop();
+  }
+}
+
+async function measure(
+  load: MeasuredProcess,
+  topics: BenchTopics,
+  side: Side,
+  job: Omit<LoadJob, 'port'>,
+): Promise<GatewayMeasurement> {
+  const recordsBefore = await topics.countRecords(side.topic);
+  const before = await side.process.usage();
+  const answer = await load.ask<{ type: 'load-result'; result: LoadResult } | { type: 'load-failed'; message: string }>(
+    { type: 'load', ...job, port: side.process.port } satisfies LoadMessage,
+    'load-result',
+    'load-failed',
+  );
+  if (answer.type === 'load-failed') throw new Error(`The load generator failed: ${answer.message}`);
+  const after = await side.process.usage();
+  const recordsAfter = await topics.countRecords(side.topic);
+  const { result } = answer;
+  return {
+    side: side.name,
+    workload: job.workload,
+    loop: job.requestsPerSecond === null ? 'closed' : 'open',
+    cpuMicrosPerEvent: (after.cpuMicros - before.cpuMicros) / result.acknowledgedEvents,
+    requestsPerSecond: result.acknowledgedRequests / (result.elapsedMs / 1000),
+    eventsPerSecond: result.acknowledgedEvents / (result.elapsedMs / 1000),
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    maxRssBytes: after.maxRssBytes,
+    acknowledgedEvents: result.acknowledgedEvents,
+    eventsInTopic: recordsAfter - recordsBefore,
+    otherStatuses: result.otherStatuses,
+  };
+}

@@ -1,0 +1,32 @@
+import type { WorkloadName } from '../workload/gateway-workloads.ts';
+
+/** What the load generator is asked to do, and what it answers; both travel as messages between processes. */
+export interface LoadJob {
+  port: number;
+  workload: WorkloadName;
+  projectApiKey: string;
+  /** Keep-alive connections, each with one request at a time. */
+  connections: number;
+  /**
+   * Requests per second of an open loop: requests are due at fixed moments whether or not the server keeps up, and
+   * latency counts from the moment a request was due. Null is a closed loop: each connection sends as soon as it can.
+   */
+  requestsPerSecond: number | null;
+  durationMs: number;
+}
+
+export interface LoadMessage extends LoadJob {
+  type: 'load';
+}
+
+export interface LoadResult {
+  /** From the first request to the last answer. */
+  elapsedMs: number;
+  acknowledgedRequests: number;
+  acknowledgedEvents: number;
+  /** Requests answered otherwise, by status; 0 = the connection broke. */
+  otherStatuses: Record<string, number>;
+  /** Of acknowledged requests, milliseconds. */
+  p50Ms: number;
+  p99Ms: number;
+}

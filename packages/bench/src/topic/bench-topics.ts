@@ -1,0 +1,59 @@
+import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { type Admin, Kafka, logLevel, Partitioners } from 'kafkajs';
+import { mixedEvents } from '../workload/mixed-events.ts';
+
+/** The benchmark's own topics on the broker, and what an independent look into them says. */
+export interface BenchTopics {
+  create(topics: readonly string[], partitions: number): Promise<void>;
+  /** How many records a topic holds, by its offsets. */
+  countRecords(topic: string): Promise<number>;
+  /** Fills the live topic of `prefix` with `count` mixed events, in the order of each person. */
+  preload(prefix: string, token: string, count: number): Promise<void>;
+  /** What the broker says of itself, as far as it can be asked. */
+  describeBroker(): Promise<string>;
+  /** Deletes the topics that were created. */
+  stop(): Promise<void>;
+}
+
+export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics> {
+  const kafka = new Kafka({ brokers, clientId: 'millrace-bench', logLevel: logLevel.NOTHING });
+  const admin = kafka.admin();
+  await admin.connect();
+  const created: string[] = [];
+  return {
+    async create(topics, partitions) {
+      await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: partitions })) });
+      created.push(...topics);
+    },
+    async countRecords(topic) {
+      const offsets = await admin.fetchTopicOffsets(topic);
+      return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
+    },
+    async preload(prefix, token, count) {
+      const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+      await producer.connect();
+      const topic = topicNames(prefix).live;
+      let messages: { key: string; value: Buffer }[] = [];
+      const send = async () => {
+        if (messages.length > 0) await producer.send({ topic, acks: -1, messages });
+        messages = [];
+      };
+      for (const event of mixedEvents(count, token)) {
+        messages.push({ key: recordKey('live', token, event.distinct_id), value: encodeCapturedRecord(event) });
+        if (messages.length === 2000) await send();
+      }
+      await send();
+      await producer.disconnect();
+    },
+    describeBroker: () => describeBroker(admin),
+    async stop() {
+      if (created.length > 0) await admin.deleteTopics({ topics: created }).catch(() => {});
+      await admin.disconnect();
+    },
+  };
+}
+
+async function describeBroker(admin: Admin): Promise<string> {
+  const { brokers } = await admin.describeCluster();
+  return `${brokers.length} broker(s)`;
+}

@@ -1,0 +1,45 @@
+import { mix, mixedEvents } from './mixed-events.ts';
+
+const count = 20_000;
+const events = [...mixedEvents(count, 'phc_bench')];
+const shareOf = (predicate: (event: (typeof events)[number]) => boolean) => events.filter(predicate).length / count;
+
+test('keeps the promised proportions', () => {
+  const seen = new Set<string>();
+  const newVisitors = shareOf(({ event, distinct_id }) => {
+    const isNew = !seen.has(distinct_id) && event !== '$identify';
+    seen.add(distinct_id);
+    return isNew;
+  });
+  expect(newVisitors).toBeCloseTo(mix.newPersonShare, 1.7);
+  expect(shareOf(({ event }) => event === '$identify')).toBeCloseTo(mix.identifyShare, 1.7);
+  expect(shareOf(({ event }) => event === '$groupidentify')).toBeCloseTo(mix.groupIdentifyShare, 1.7);
+});
+
+test('properties are about 1 KB', () => {
+  const mean = events.reduce((sum, { properties }) => sum + JSON.stringify(properties).length, 0) / count;
+  expect(mean).toBeGreaterThan(950);
+  expect(mean).toBeLessThan(1150);
+});
+
+test('every event has its own uuid, and the same seed gives the same events', () => {
+  expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(count);
+  const again = [...mixedEvents(count, 'phc_bench')];
+  expect(again.map(({ event, distinct_id, uuid }) => [event, distinct_id, uuid])).toEqual(
+    events.map(({ event, distinct_id, uuid }) => [event, distinct_id, uuid]),
+  );
+});
+
+test('an identify names a visitor who was seen before and is merged once', () => {
+  const seen = new Set<string>();
+  const merged = new Set<unknown>();
+  for (const { event, distinct_id, properties } of events) {
+    if (event === '$identify') {
+      const visitor = properties.$anon_distinct_id;
+      expect(seen.has(visitor as string)).toBe(true);
+      expect(merged.has(visitor)).toBe(false);
+      merged.add(visitor);
+    }
+    seen.add(distinct_id);
+  }
+});
