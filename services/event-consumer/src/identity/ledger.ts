@@ -17,6 +17,11 @@ export interface ProjectLedger {
   persons: Map<string, PersonState>;
   /** Persons that existed in the database and were merged away by this batch: uuid → uuid of the survivor. */
   mergedPersons: Map<string, string>;
+  /**
+   * For each of `mergedPersons`, how often its distinct ids moved in this batch: 1, or 2 when the survivor was merged
+   * away in turn, and so on. What an id of it that is not in `distinctIds` gains in mapping version when it is moved.
+   */
+  mergedPersonMoves: Map<string, number>;
   /** group type → index 0..4. All types of the project are loaded. */
   groupTypes: Map<string, GroupTypeState>;
   /** Keyed by `groupLedgerKey(index, key)`. Only groups named by a group identify of the batch are loaded. */
@@ -72,6 +77,7 @@ export function emptyProjectLedger(projectId: number): ProjectLedger {
     distinctIds: new Map(),
     persons: new Map(),
     mergedPersons: new Map(),
+    mergedPersonMoves: new Map(),
     groupTypes: new Map(),
     groups: new Map(),
   };

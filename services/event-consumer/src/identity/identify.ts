@@ -1,0 +1,22 @@
+import type { JsonObject } from '@millrace/contracts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { ownValue } from '../intake/json-object.ts';
+import type { MergeRequest } from './merge-request.ts';
+
+/**
+ * `$identify`: the anonymous id is merged into distinct_id, unless the anonymous id already belongs to an identified
+ * person (reference/event-processing.md 2.1). Without `$anon_distinct_id` the event is a property update and merges
+ * nothing (contract/ingestion.md "Events", reference 2.4).
+ */
+export function identify(event: IncomingEvent): MergeRequest | null {
+  const sourceId = anonymousId(event.properties);
+  if (sourceId === null) return null;
+  return { sourceId, targetId: event.distinctId, refuseWhen: 'source_identified', alwaysSetsMainId: false };
+}
+
+/** The key's presence counts: an explicit null reads as the text `null`, an illegal id, and so is reported. */
+function anonymousId(properties: JsonObject): string | null {
+  if (!Object.hasOwn(properties, '$anon_distinct_id')) return null;
+  const id = ownValue(properties, '$anon_distinct_id');
+  return typeof id === 'string' ? id : 'null';
+}

@@ -1,0 +1,13 @@
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { ownValue } from '../intake/json-object.ts';
+import type { MergeRequest } from './merge-request.ts';
+
+/**
+ * `$merge_dangerously`: the alias is merged into distinct_id, whoever is identified; only illegal ids stop it
+ * (reference/event-processing.md 4.1). Meant for repairs by hand.
+ */
+export function mergeDangerously(event: IncomingEvent): MergeRequest | null {
+  const alias = ownValue(event.properties, 'alias');
+  if (typeof alias !== 'string' || alias === '') return null;
+  return { sourceId: alias, targetId: event.distinctId, refuseWhen: 'never', alwaysSetsMainId: false };
+}

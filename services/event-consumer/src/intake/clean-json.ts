@@ -1,0 +1,39 @@
+import type { JsonObject } from '@millrace/contracts';
+import { setOwn } from './json-object.ts';
+
+/**
+ * Deepest nesting of arrays and objects we accept. Far beyond what an SDK sends, and far below where walking a value
+ * (here, in JSON.stringify, in PostgreSQL) would exhaust a stack.
+ */
+export const maxNesting = 200;
+
+/** True when a value nests deeper than `limit`. Never goes deeper than that itself. */
+export function isNestedDeeperThan(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (limit === 0) return true;
+  for (const child of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof child === 'object' && child !== null && isNestedDeeperThan(child, limit - 1)) return true;
+  }
+  return false;
+}
+
+/**
+ * Text PostgreSQL and every reader can hold: a NUL and half of a surrogate pair become U+FFFD
+ * (reference/event-processing.md 6.1).
+ */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', '\ufffd');
+}
+
+/**
+ * Cleans all texts in a JSON value, keys included; a new value, the given one is left alone. Call only for values
+ * within `maxNesting`.
+ */
+export function cleanJson(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(cleanJson);
+  const clean: JsonObject = {};
+  for (const [key, child] of Object.entries(value)) setOwn(clean, cleanText(key), cleanJson(child));
+  return clean;
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from '@millrace/contracts';
+
+/** A JSON object: not null, not an array. Everything else that JSON can hold is no map of properties. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value when it is a JSON object, else an empty one. The result must not be changed. */
+export function objectOrEmpty(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : emptyObject;
+}
+
+const emptyObject: JsonObject = Object.freeze({});
+
+/** Reads an own property only, so that a client's key such as `toString` never finds what every object inherits. */
+export function ownValue(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** Sets an own property. Plain assignment to `__proto__` would change the object's prototype instead. */
+export function setOwn(object: JsonObject, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
+/** A copy without the given keys, or the object itself when it has none of them. */
+export function withoutKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+  if (!hasAnyKey(object, keys)) return object;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    if (!keys.has(key)) setOwn(copy, key, object[key]);
+  }
+  return copy;
+}
+
+function hasAnyKey(object: JsonObject, keys: ReadonlySet<string>): boolean {
+  for (const key of keys) {
+    if (Object.hasOwn(object, key)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,127 @@
+import type { CapturedEvent, CapturedWarning, GatewayWarningType, JsonObject } from '@millrace/contracts';
+import { cleanJson, isNestedDeeperThan, maxNesting } from './clean-json.ts';
+import { isJsonObject, ownValue } from './json-object.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
+
+/** Why a record goes to the dead letters; a metric label and a header there (reference/event-processing.md 11.1). */
+export type InvalidRecordReason =
+  | 'failed_parse_message'
+  | 'empty_uuid'
+  | 'invalid_uuid'
+  | 'token_missing'
+  | 'event_name_missing'
+  | 'distinct_id_missing';
+
+export interface InvalidRecord {
+  kind: 'invalid';
+  reason: InvalidRecordReason;
+  /** Names the field for the person who looks at the dead letter; never holds its value. */
+  message: string;
+}
+
+export type ParsedRecord = CapturedEvent | CapturedWarning | InvalidRecord;
+
+/**
+ * Reads the value of one log record. Never throws. What it returns is clean: no NUL and no lone surrogate in any text or
+ * key. Strict about what an event cannot be without (uuid, token, name, distinct id, properties, receive time); a
+ * malformed optional part (`sent_at`, `ip`, `$set`, `$set_once`) is left out and a malformed `timestamp` kept for the
+ * next step to report, because an event is worth more than its parts.
+ */
+export function parseRecord(value: Buffer): ParsedRecord {
+  const record = parseJson(value);
+  if (!isJsonObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
+  if (isNestedDeeperThan(record, maxNesting)) {
+    return invalid('failed_parse_message', `The record nests deeper than ${maxNesting} levels.`);
+  }
+  const uuid = ownValue(record, 'uuid');
+  if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', 'uuid is missing.');
+  if (typeof uuid !== 'string' || !uuidShape.test(uuid)) return invalid('invalid_uuid', 'uuid is not a UUID.');
+  const token = ownValue(record, 'token');
+  if (typeof token !== 'string' || token === '') return invalid('token_missing', 'token is missing or not a text.');
+  const now = ownValue(record, 'now');
+  if (typeof now !== 'string' || parseTimestamp(now) === null) {
+    return invalid('failed_parse_message', 'now is not an ISO 8601 time.');
+  }
+  const head = { uuid: uuid.toLowerCase(), token, now };
+  switch (ownValue(record, 'kind')) {
+    case 'event':
+      return parseEvent(record, head);
+    case 'warning':
+      return parseWarning(record, head);
+    default:
+      return invalid('failed_parse_message', 'kind is neither event nor warning.');
+  }
+}
+
+interface RecordHead {
+  uuid: string;
+  token: string;
+  now: string;
+}
+
+function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | InvalidRecord {
+  const { event, distinct_id, properties, timestamp, sent_at, ip, $set, $set_once } = record;
+  if (typeof event !== 'string' || event === '') {
+    return invalid('event_name_missing', 'event is missing or not a text.');
+  }
+  if (typeof distinct_id !== 'string' || distinct_id === '') {
+    return invalid('distinct_id_missing', 'distinct_id is missing or not a text.');
+  }
+  if (!isJsonObject(properties)) return invalid('failed_parse_message', 'properties is not an object.');
+  const captured: CapturedEvent = {
+    kind: 'event',
+    ...head,
+    distinct_id,
+    event,
+    timestamp: typeof timestamp === 'string' ? timestamp : '',
+    ip: typeof ip === 'string' ? ip : null,
+    properties,
+  };
+  if (typeof sent_at === 'string') captured.sent_at = sent_at;
+  if (ownValue(record, 'historical_migration') === true) captured.historical_migration = true;
+  if (isJsonObject($set)) captured.$set = $set;
+  if (isJsonObject($set_once)) captured.$set_once = $set_once;
+  const unset = ownValue(record, '$unset');
+  if (unset !== undefined) captured.$unset = unset;
+  return captured;
+}
+
+function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | InvalidRecord {
+  const { type, count, details } = record;
+  if (!isGatewayWarningType(type)) return invalid('failed_parse_message', 'type is not a known warning.');
+  if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 1) {
+    return invalid('failed_parse_message', 'count is not a positive integer.');
+  }
+  if (!isJsonObject(details)) return invalid('failed_parse_message', 'details is not an object.');
+  return { kind: 'warning', ...head, type, count, details };
+}
+
+/** The record's JSON with clean texts, or undefined when it is not JSON. */
+function parseJson(value: Buffer): unknown {
+  try {
+    // Bytes that are not UTF-8 become U+FFFD here.
+    const text = value.toString('utf8');
+    const json: unknown = JSON.parse(text);
+    // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
+    const mayNeedCleaning = text.includes('\\u') && !isNestedDeeperThan(json, maxNesting);
+    return mayNeedCleaning ? cleanJson(json) : json;
+  } catch {
+    return undefined;
+  }
+}
+
+function isGatewayWarningType(type: unknown): type is GatewayWarningType {
+  return typeof type === 'string' && Object.hasOwn(gatewayWarningTypes, type);
+}
+
+const gatewayWarningTypes: Record<GatewayWarningType, true> = {
+  missing_event_name: true,
+  missing_distinct_id: true,
+  message_size_too_large: true,
+};
+
+const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function invalid(reason: InvalidRecordReason, message: string): InvalidRecord {
+  return { kind: 'invalid', reason, message };
+}
