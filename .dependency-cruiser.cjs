@@ -70,7 +70,7 @@ module.exports = {
     only(
       'kafkajs-only-in-event-log',
       'node_modules/kafkajs/',
-      ['^packages/event-log/src/kafka/', '^packages/(bench|testing|stack)/', '\\.test\\.ts$'],
+      ['^packages/event-log/src/kafka/', '^packages/(bench|testing|stack)/', '^test-e2e/', '\\.test\\.ts$'],
       'Everything else uses the port.',
     ),
     only('ioredis-only-in-cache', 'node_modules/ioredis/', ['^packages/cache/'], 'Everything else uses the port.'),
@@ -86,7 +86,7 @@ module.exports = {
       ['^packages/db/'],
       'Stores take the client as an argument.',
     ),
-    only('pg-only-in-db', 'node_modules/pg/', ['^packages/(db|bench|testing|stack)/'], 'One pool, one place.'),
+    only('pg-only-in-db', 'node_modules/pg/', ['^packages/(db|bench|testing|stack)/', '^test-e2e/'], 'One pool, one place.'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,0 +1,66 @@
+import { expectedState } from './expected-state.ts';
+import type { StoryEvent } from './story-event.ts';
+
+let sent = 0;
+function event(distinctId: string, name: string, properties: Record<string, unknown> = {}, extra = {}): StoryEvent {
+  sent++;
+  return {
+    uuid: `00000000-0000-4000-8000-${String(sent).padStart(12, '0')}`,
+    event: name,
+    distinct_id: distinctId,
+    timestamp: new Date(1_700_000_000_000 + sent).toISOString(),
+    properties,
+    ...extra,
+  };
+}
+
+test('persons are what identify, alias and merge connect; the rest stand alone', () => {
+  const { persons } = expectedState([
+    [
+      event('anon', 'x'),
+      event('user', '$identify', { $anon_distinct_id: 'anon' }),
+      event('user', '$create_alias', { alias: 'main' }),
+      event('alone', '$identify', { $set: { a: 1 } }),
+    ],
+  ]);
+  expect(
+    persons.map(({ distinctIds, isIdentified, mainDistinctId }) => [distinctIds, isIdentified, mainDistinctId]),
+  ).toEqual([
+    [['alone'], false, 'alone'],
+    [['anon', 'main', 'user'], true, 'main'],
+  ]);
+});
+
+test('properties: set overwrites, set_once fills, unset removes, event level wins, anonymous and group events do nothing', () => {
+  const { persons } = expectedState([
+    [
+      event('a', 'x', { $set: { k: 1, gone: 1 }, $set_once: { first: 1 } }),
+      event('a', 'x', { $set: { k: 2 } }, { $set: { k: 3 }, $set_once: { first: 2 } }),
+      event('a', 'x', { $unset: ['gone'] }),
+      event('a', 'x', { $process_person_profile: false, $set: { ghost: 1 } }),
+      event('a', '$groupidentify', { $group_type: 't', $group_key: 'g', $group_set: {}, $set: { ghost: 1 } }),
+    ],
+  ]);
+  expect(persons).toMatchObject([{ properties: { k: 3, first: 1 } }]);
+  expect(persons[0]?.properties).not.toHaveProperty('ghost');
+  expect(persons[0]?.properties).not.toHaveProperty('gone');
+});
+
+test('an event sent twice counts once, at its first place', () => {
+  const first = event('a', 'x', { $set: { k: 1 } });
+  const { events, persons } = expectedState([[first, event('a', 'x', { $set: { k: 2 } }), first]]);
+  expect(events.size).toBe(2);
+  expect(persons[0]?.properties).toEqual({ k: 2 });
+});
+
+test('groups take their keys from both names of the event, last value wins', () => {
+  const set = (name: string, value: number) =>
+    event('a', name, { $group_type: 'company', $group_key: 'acme', $group_set: { seats: value, [name]: true } });
+  expect(expectedState([[set('$groupidentify', 1), set('$group_identify', 2)]]).groups).toEqual([
+    { type: 'company', key: 'acme', properties: { seats: 2, $groupidentify: true, $group_identify: true } },
+  ]);
+});
+
+test('an id that is only anonymous has no person', () => {
+  expect(expectedState([[event('a', 'x', { $process_person_profile: false })]]).persons).toEqual([]);
+});

@@ -1,0 +1,117 @@
+import { groupBy } from './group-by.ts';
+import type { StoryEvent } from './story-event.ts';
+
+export interface ExpectedPerson {
+  distinctIds: string[];
+  /** Without `$creator_event_uuid`, which depends on the legal interleaving of partitions. */
+  properties: Record<string, unknown>;
+  isIdentified: boolean;
+  createdAt: string;
+  /** Null where it depends on the interleaving. */
+  mainDistinctId: string | null;
+}
+
+export interface ExpectedGroup {
+  type: string;
+  key: string;
+  properties: Record<string, unknown>;
+}
+
+export interface ExpectedState {
+  /** By uuid, each once. */
+  events: Map<string, StoryEvent>;
+  /** Ordered by their first distinct id. */
+  persons: ExpectedPerson[];
+  /** Ordered by type, then key. */
+  groups: ExpectedGroup[];
+}
+
+/**
+ * What the database must hold after the streams, worked out from what was sent and from the contract alone, in another
+ * way than the service does it: persons are the connected components of all merges, a person's properties are the
+ * union of what each of its ids left behind, each id replayed alone. That is the truth for streams of `writeStory`.
+ */
+export function expectedState(streams: readonly (readonly StoryEvent[])[]): ExpectedState {
+  const events = new Map<string, StoryEvent>();
+  for (const event of streams.flat()) if (!events.has(event.uuid)) events.set(event.uuid, event);
+  return { events, persons: expectedPersons([...events.values()]), groups: expectedGroups([...events.values()]) };
+}
+
+function isAnonymous(event: StoryEvent): boolean {
+  return event.properties.$process_person_profile === false;
+}
+
+/** The other id an event joins to its distinct id, or null. */
+function mergedWith({ event, properties }: StoryEvent): string | null {
+  if (event === '$identify' && '$anon_distinct_id' in properties) return String(properties.$anon_distinct_id);
+  if (event === '$create_alias' || event === '$merge_dangerously') return String(properties.alias);
+  return null;
+}
+
+function expectedPersons(events: readonly StoryEvent[]): ExpectedPerson[] {
+  const root = new Map<string, string>();
+  const find = (id: string): string => {
+    const parent = root.get(id) ?? id;
+    root.set(id, parent);
+    return parent === id ? id : find(parent);
+  };
+  for (const event of events) {
+    if (isAnonymous(event)) continue;
+    find(event.distinct_id);
+    const other = mergedWith(event);
+    if (other !== null) root.set(find(other), find(event.distinct_id));
+  }
+  const members = new Map<string, string[]>();
+  for (const id of root.keys()) members.set(find(id), [...(members.get(find(id)) ?? []), id]);
+  const eventsOf = groupBy(
+    events.filter((event) => !isAnonymous(event)),
+    (event) => find(event.distinct_id),
+  );
+  return [...members]
+    .map(([component, ids]) => {
+      const own = eventsOf.get(component) ?? [];
+      const merges = own.filter((event) => mergedWith(event) !== null);
+      return {
+        distinctIds: ids.sort(),
+        properties: Object.assign({}, ...ids.map((id) => propertiesLeftBy(own.filter((e) => e.distinct_id === id)))),
+        isIdentified: merges.length > 0,
+        createdAt: own.map(({ timestamp }) => timestamp).sort()[0] ?? '',
+        mainDistinctId: mainDistinctId(ids, merges),
+      };
+    })
+    .sort((a, b) => ((a.distinctIds[0] ?? '') < (b.distinctIds[0] ?? '') ? -1 : 1));
+}
+
+/** Certain for a person nobody merged, and when the last of merges that all stand in one partition is the only alias. */
+function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): string | null {
+  if (merges.length === 0) return ids[0] ?? null;
+  const last = merges.at(-1);
+  const stand = new Set(merges.map(({ distinct_id }) => distinct_id));
+  return stand.size === 1 && last?.event === '$create_alias' ? String(last.properties.alias) : null;
+}
+
+/** reference/event-processing.md 6.3 for one id's events in order; a group identify changes no person (6.1, 7). */
+function propertiesLeftBy(events: readonly StoryEvent[]): Record<string, unknown> {
+  const properties: Record<string, unknown> = {};
+  for (const event of events) {
+    if (event.event === '$groupidentify' || event.event === '$group_identify') continue;
+    const once = { ...(event.properties.$set_once as object), ...event.$set_once };
+    for (const [key, value] of Object.entries(once)) properties[key] ??= value;
+    Object.assign(properties, event.properties.$set, event.$set);
+    const unset = event.$unset ?? event.properties.$unset;
+    for (const key of Array.isArray(unset) ? unset : []) delete properties[key];
+  }
+  return properties;
+}
+
+function expectedGroups(events: readonly StoryEvent[]): ExpectedGroup[] {
+  const groups = new Map<string, ExpectedGroup>();
+  for (const { event, properties } of events) {
+    if (event !== '$groupidentify' && event !== '$group_identify') continue;
+    const [type, key] = [String(properties.$group_type), String(properties.$group_key)];
+    const group = groups.get(`${type} ${key}`) ?? { type, key, properties: {} };
+    Object.assign(group.properties, properties.$group_set);
+    groups.set(`${type} ${key}`, group);
+  }
+  return [...groups.keys()].sort().flatMap((name) => groups.get(name) ?? []);
+}

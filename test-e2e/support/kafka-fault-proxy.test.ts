@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { testServers } from '@millrace/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-fault-proxy.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** The tests of faults are worth what this proxy is worth: a client must never get past it. */
+let proxy: KafkaFaultProxy;
+const topic = `t-${randomUUID()}.proxy`;
+const direct = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+
+function throughProxy() {
+  return new Kafka({
+    brokers: proxy.brokers,
+    logLevel: logLevel.NOTHING,
+    requestTimeout: 500,
+    connectionTimeout: 500,
+    retry: { retries: 0 },
+  });
+}
+
+beforeAll(async () => {
+  proxy = await startKafkaFaultProxy(testServers().kafkaBrokers);
+  await direct.connect();
+  await direct.createTopics({ topics: [{ topic, numPartitions: 2 }] });
+});
+
+afterAll(async () => {
+  await direct.deleteTopics({ topics: [topic] });
+  await direct.disconnect();
+  await proxy.stop();
+});
+
+test('clients work through it and learn no address but its own', async () => {
+  const producer = throughProxy().producer();
+  const consumer = throughProxy().consumer({ groupId: `t-${randomUUID()}` });
+  const admin = throughProxy().admin();
+  const received: string[] = [];
+  await Promise.all([producer.connect(), consumer.connect(), admin.connect()]);
+  await consumer.subscribe({ topic, fromBeginning: true });
+  await consumer.run({ eachMessage: async ({ message }) => void received.push(String(message.value)) });
+  await producer.send({ topic, messages: [{ value: 'one' }, { value: 'two' }] });
+  await waitUntil('both messages', async () => (received.length === 2 ? true : null));
+  const { brokers } = await admin.describeCluster();
+  expect(
+    brokers
+      .map(({ host, port }) => `${host}:${port}`)
+      .every((address) => !testServers().kafkaBrokers.includes(address)),
+  ).toBe(true);
+  await Promise.all([producer.disconnect(), consumer.disconnect(), admin.disconnect()]);
+});
+
+test.each(['refuse', 'blackHole'] as const)('%s stops a connected client and restore lets it go on', async (fault) => {
+  const producer = throughProxy().producer();
+  await producer.connect();
+  await producer.send({ topic, messages: [{ value: 'before' }] });
+  await proxy[fault]();
+  await expect(producer.send({ topic, messages: [{ value: 'during' }] })).rejects.toThrow();
+  await proxy.restore();
+  await waitUntil('a message after the fault', async () =>
+    producer.send({ topic, messages: [{ value: 'after' }] }).catch(() => null),
+  );
+  await producer.disconnect();
+});

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/** A service running as a real process of its own. */
+export interface ServiceProcess {
+  name: string;
+  port: number;
+  /** SIGKILL: no chance to finish anything. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code once it has drained. SIGKILL after 15 s. */
+  stop(): Promise<number | null>;
+  /** The end of what it logged. */
+  output(): string;
+}
+
+const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
+const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta.url));
+
+/**
+ * Starts `services/<name>/src/main.ts` and waits until it says `{type: 'listening', port}` over its channel.
+ * It sees the given settings and nothing else of this process's environment.
+ *
+ * @throws Error with the end of its output when it ends, or is not ready after 30 s.
+ */
+export async function startService(name: string, settings: Record<string, string>): Promise<ServiceProcess> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--import', endWithParent, `services/${name}/src/main.ts`],
+    {
+      cwd: repositoryRoot,
+      env: { NODE_ENV: 'test', TMPDIR: tmpdir(), ...settings },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    },
+  );
+  let end = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      end = (end + text).slice(-8000);
+    });
+  }
+  const exit = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const port = await new Promise<number>((resolve, reject) => {
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`${name} ${why}. It said:\n${end}`));
+    };
+    const timer = setTimeout(() => fail('was not ready after 30 s'), 30_000);
+    child.once('error', (error) => fail(`could not be started: ${error.message}`));
+    void exit.then((code) => fail(`ended with ${code} before it was ready`));
+    child.on('message', (message: { type?: string; port?: number }) => {
+      if (message.type !== 'listening') return;
+      clearTimeout(timer);
+      resolve(message.port ?? 0);
+    });
+  });
+  return {
+    name,
+    port,
+    async kill() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+      const code = await exit;
+      clearTimeout(timer);
+      return code;
+    },
+    output: () => end,
+  };
+}
