@@ -24,6 +24,12 @@ export interface LogRecord {
 export interface LogBatch {
   topic: string;
   partition: number;
+  /**
+   * The stored offset this batch goes on from: the former `nextOffset`, or the answer of `startOffset` (null = nothing
+   * was stored). It is the handler's fence: when the offset stored now is another one, the batch is stale. It is below
+   * the first record's offset where retention has removed records in between.
+   */
+  continuesFrom: bigint | null;
   records: LogRecord[];
 }
 

@@ -9,3 +9,5 @@ export type {
   LogRecord,
   PartitionEnd,
 } from './event-log.ts';
+export { createKafkaLog } from './kafka/create-kafka-log.ts';
+export type { KafkaLogOptions } from './kafka/kafka-options.ts';

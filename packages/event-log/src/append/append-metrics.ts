@@ -1,0 +1,48 @@
+import type { Metrics } from '@millrace/runtime';
+
+/** Why an append was rejected. */
+export type AppendFailure = 'too_large' | 'budget' | 'expired' | 'closed';
+
+export interface AppendMetrics {
+  sending(records: number, bytes: number): void;
+  attemptFailed(): void;
+  acknowledged(seconds: number): void;
+  rejected(reason: AppendFailure): void;
+  inFlight(bytes: number): void;
+}
+
+/** Figures of the append side. Without `metrics` they go nowhere. */
+export function createAppendMetrics(metrics: Metrics | undefined): AppendMetrics {
+  if (metrics === undefined) {
+    const ignore = () => {};
+    return { sending: ignore, attemptFailed: ignore, acknowledged: ignore, rejected: ignore, inFlight: ignore };
+  }
+  const records = metrics.histogram(
+    'millrace_log_append_batch_records',
+    'Records in one request to the log',
+    [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000],
+  );
+  const bytes = metrics.histogram(
+    'millrace_log_append_batch_bytes',
+    'Bytes in one request to the log',
+    [1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216],
+  );
+  const latency = metrics.histogram(
+    'millrace_log_append_seconds',
+    'From the call of append to its acknowledgement',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3],
+  );
+  const failures = metrics.counter('millrace_log_append_failures_total', 'Rejected appends', ['reason']);
+  const attempts = metrics.counter('millrace_log_append_attempt_failures_total', 'Requests to the log that failed');
+  const inFlight = metrics.gauge('millrace_log_append_in_flight_bytes', 'Bytes accepted and not yet settled');
+  return {
+    sending(recordCount, byteCount) {
+      records.observe(recordCount);
+      bytes.observe(byteCount);
+    },
+    attemptFailed: () => attempts.inc(),
+    acknowledged: (seconds) => latency.observe(seconds),
+    rejected: (reason) => failures.inc({ reason }),
+    inFlight: (byteCount) => inFlight.set(byteCount),
+  };
+}

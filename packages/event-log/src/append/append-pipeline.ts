@@ -1,0 +1,195 @@
+import { AppError } from '@millrace/errors';
+import type { Logger, Metrics } from '@millrace/runtime';
+import type { AppendRecord } from '../event-log.ts';
+import { type AppendCall, createAppendCall, createExpiry } from './append-call.ts';
+import { createLane, type Lane } from './append-lane.ts';
+import { createAppendMetrics } from './append-metrics.ts';
+import type { AppendTransport, OutgoingRecord } from './append-transport.ts';
+import type { QueuedRecord } from './partition-queue.ts';
+import { recordSize } from './record-size.ts';
+import { createTopicQueues, type TopicQueues } from './topic-queues.ts';
+
+/** Settings that both adapters share. Bytes are those of keys, values and headers with a little for framing. */
+export interface AppendSettings {
+  /** How long a record may wait for company before it is sent. */
+  lingerMs: number;
+  /** Bytes of one partition in one request at most; also sends before the linger is over. */
+  maxBatchBytes: number;
+  /** Bytes of one request at most. */
+  maxRequestBytes: number;
+  /** Bytes accepted and not yet settled, over all calls. Beyond it `append` rejects at once. */
+  maxInFlightBytes: number;
+  /** After this a call is rejected, whatever has become of its records. At most 2500, to keep the port's 3 s. */
+  appendTimeoutMs: number;
+  /** Bytes of one record at most. */
+  maxRecordBytes: number;
+}
+
+/** A broker's default `message.max.bytes` (1,048,588) less the 61 bytes around a batch of one record. */
+export const defaultAppendSettings: AppendSettings = {
+  lingerMs: 5,
+  maxBatchBytes: 900_000,
+  maxRequestBytes: 8 * 1024 * 1024,
+  maxInFlightBytes: 64 * 1024 * 1024,
+  appendTimeoutMs: 2500,
+  maxRecordBytes: 1_048_588 - 61,
+};
+
+export interface AppendPipelineOptions {
+  settings: AppendSettings;
+  transport: AppendTransport;
+  logger: Logger;
+  metrics: Metrics | undefined;
+}
+
+/**
+ * The way of a record from `append` to the log, the same for both adapters: calls are taken apart into one queue per
+ * partition, queues of one lane share a request, a call is settled once all its records have been acknowledged.
+ */
+export function createAppendPipeline(options: AppendPipelineOptions) {
+  const { settings, transport, logger } = options;
+  const metrics = createAppendMetrics(options.metrics);
+  const topics = new Map<string, TopicQueues>();
+  const lanes = new Map<number, Lane>();
+  const idleWaiters: (() => void)[] = [];
+  let inFlightBytes = 0;
+  let openCalls = 0;
+  let isClosed = false;
+
+  const expiry = createExpiry(settings.appendTimeoutMs, (call) => {
+    metrics.rejected(isClosed ? 'closed' : 'expired');
+    call.fail(
+      new AppError('unavailable', 'The event log did not answer in time.', {
+        retryAfterSeconds: 2,
+        cause: call.lastError ?? undefined,
+      }),
+    );
+    for (const topic of topics.values()) release(topic.forgetSettled());
+    for (const lane of lanes.values()) lane.forgetSettled();
+  });
+
+  function append(records: AppendRecord[]): Promise<void> {
+    if (records.length === 0) return Promise.resolve();
+    const refusal = isClosed ? closedError() : null;
+    if (refusal !== null) return reject('closed', refusal);
+    const outgoing = records.map(toOutgoing);
+    const sizes = outgoing.map(recordSize);
+    if (sizes.some((bytes) => bytes > settings.maxRecordBytes)) return reject('too_large', tooLargeError(settings));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    // A call larger than the whole budget is taken when it is alone: it could never be sent otherwise.
+    if (inFlightBytes > 0 && inFlightBytes + bytes > settings.maxInFlightBytes) return reject('budget', budgetError());
+    return take(outgoing, sizes, bytes);
+  }
+
+  function take(records: OutgoingRecord[], sizes: number[], bytes: number): Promise<void> {
+    inFlightBytes += bytes;
+    metrics.inFlight(inFlightBytes);
+    openCalls += 1;
+    return new Promise((resolve, rejectCall) => {
+      const call = createAppendCall(records.length, (error) => {
+        openCalls -= 1;
+        if (openCalls === 0) for (const wake of idleWaiters.splice(0)) wake();
+        if (error !== null) return rejectCall(error);
+        metrics.acknowledged((performance.now() - call.startedAt) / 1000);
+        resolve();
+      });
+      expiry.watch(call);
+      enqueueAll(records, sizes, call);
+    });
+  }
+
+  function enqueueAll(records: OutgoingRecord[], sizes: number[], call: AppendCall): void {
+    records.forEach((record, index) => {
+      topicOf(record.topic).add({ record, bytes: sizes[index] ?? 0, call });
+    });
+    for (const lane of lanes.values()) lane.sendWhenDue();
+  }
+
+  function topicOf(topic: string): TopicQueues {
+    const known = topics.get(topic);
+    if (known !== undefined) return known;
+    const created = createTopicQueues({
+      topic,
+      logger,
+      lanesOf: transport.lanesOf,
+      enqueue: (queue, entry) => laneOf(queue.lane).enqueue(queue, entry),
+      moved(queue, fromLane) {
+        laneOf(fromLane).dismiss(queue);
+        laneOf(queue.lane).adopt(queue);
+      },
+      routed(left) {
+        release(left);
+        for (const lane of lanes.values()) lane.sendWhenDue();
+      },
+    });
+    topics.set(topic, created);
+    return created;
+  }
+
+  function laneOf(id: number): Lane {
+    const known = lanes.get(id);
+    if (known !== undefined) return known;
+    const { lingerMs, maxBatchBytes, maxRequestBytes } = settings;
+    const created = createLane({
+      transport,
+      logger,
+      metrics,
+      lingerMs,
+      maxBatchBytes,
+      maxRequestBytes,
+      released: release,
+    });
+    lanes.set(id, created);
+    return created;
+  }
+
+  function release(entries: QueuedRecord[]): void {
+    for (const { bytes } of entries) inFlightBytes -= bytes;
+    metrics.inFlight(inFlightBytes);
+  }
+
+  function reject(reason: 'too_large' | 'budget' | 'closed', error: AppError): Promise<never> {
+    metrics.rejected(reason);
+    return Promise.reject(error);
+  }
+
+  /** Sends what is still waiting and refuses new records. What is not acknowledged within `timeoutMs` is rejected. */
+  async function close(timeoutMs: number): Promise<void> {
+    isClosed = true;
+    for (const lane of lanes.values()) lane.hurry();
+    if (openCalls > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([
+        new Promise<void>((resolve) => idleWaiters.push(resolve)),
+        new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, timeoutMs);
+        }),
+      ]);
+      clearTimeout(timer);
+    }
+    expiry.expireAll();
+  }
+
+  /** Has the layout of every topic looked up again, e.g. because a leader has changed. */
+  function refreshLayouts(): void {
+    for (const topic of topics.values()) topic.refresh();
+  }
+
+  return { append, close, refreshLayouts };
+}
+
+function toOutgoing(record: AppendRecord): OutgoingRecord {
+  return { ...record, keyBytes: record.key === null ? null : Buffer.from(record.key, 'utf8') };
+}
+
+function closedError(): AppError {
+  return new AppError('unavailable', 'The event log is closing.', { retryAfterSeconds: 1 });
+}
+
+function budgetError(): AppError {
+  return new AppError('unavailable', 'Too many records are waiting for the event log.', { retryAfterSeconds: 1 });
+}
+
+function tooLargeError({ maxRecordBytes }: AppendSettings): AppError {
+  return new AppError('too_large', 'A record is larger than the event log takes.', { details: { maxRecordBytes } });
+}

@@ -1,0 +1,44 @@
+import type { Metrics } from '@millrace/runtime';
+
+/** Labels are the topics, groups and partitions this process consumes: bounded by configuration. */
+export interface ConsumeMetrics {
+  handled(topic: string, group: string, records: number, seconds: number): void;
+  stale(topic: string, group: string): void;
+  failed(topic: string, group: string): void;
+  lag(topic: string, group: string, partition: number, records: number): void;
+  /** The partition is no longer this member's: its lag is another's to tell. */
+  forgetLag(topic: string, group: string, partition: number): void;
+}
+
+/** Figures of the consuming side. Without `metrics` they go nowhere. */
+export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
+  if (metrics === undefined) {
+    const ignore = () => {};
+    return { handled: ignore, stale: ignore, failed: ignore, lag: ignore, forgetLag: ignore };
+  }
+  const labels = ['topic', 'group'] as const;
+  const records = metrics.counter('millrace_log_consumed_records_total', 'Records whose batch took effect', labels);
+  const seconds = metrics.histogram(
+    'millrace_log_batch_seconds',
+    'Time the handler took for one batch that took effect',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    labels,
+  );
+  const stale = metrics.counter('millrace_log_stale_batches_total', 'Batches another member had done', labels);
+  const failures = metrics.counter('millrace_log_handler_failures_total', 'Batches whose handler threw', labels);
+  const lag = metrics.gauge('millrace_log_lag_records', 'Records behind the end of the partition', [
+    'topic',
+    'group',
+    'partition',
+  ]);
+  return {
+    handled(topic, group, count, duration) {
+      records.inc({ topic, group }, count);
+      seconds.observe({ topic, group }, duration);
+    },
+    stale: (topic, group) => stale.inc({ topic, group }),
+    failed: (topic, group) => failures.inc({ topic, group }),
+    lag: (topic, group, partition, count) => lag.set({ topic, group, partition }, count),
+    forgetLag: (topic, group, partition) => lag.remove({ topic, group, partition }),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Logger } from '@millrace/runtime';
+import type { BatchContext, BatchResult, ConsumeOptions, LogBatch } from '../event-log.ts';
+import type { ConsumeMetrics } from './consume-metrics.ts';
+
+/** What became of a batch: the handler's own answer, or that it threw (`failed`), or was told to stop and threw. */
+export type Delivery = BatchResult | { outcome: 'failed' } | { outcome: 'interrupted' };
+
+export interface DeliverOptions {
+  consume: Pick<ConsumeOptions, 'topic' | 'group' | 'handler'>;
+  logger: Logger;
+  metrics: ConsumeMetrics;
+}
+
+/** Hands one batch to the handler. Never throws. */
+export async function deliver(
+  { consume, logger, metrics }: DeliverOptions,
+  batch: LogBatch,
+  context: BatchContext,
+): Promise<Delivery> {
+  const { topic, group } = consume;
+  const startedAt = performance.now();
+  try {
+    const result = await consume.handler(batch, context);
+    if (result.outcome === 'done') assertProgress(batch, result.nextOffset);
+    if (result.outcome === 'stale') metrics.stale(topic, group);
+    else metrics.handled(topic, group, batch.records.length, (performance.now() - startedAt) / 1000);
+    return result;
+  } catch (error) {
+    if (context.signal.aborted) return { outcome: 'interrupted' };
+    metrics.failed(topic, group);
+    logger.warn('a batch could not be handled and will be delivered again', {
+      topic,
+      group,
+      partition: batch.partition,
+      offset: String(batch.records[0]?.offset),
+      records: batch.records.length,
+      error,
+    });
+    return { outcome: 'failed' };
+  }
+}
+
+/** A handler that says `done` without having moved would be given the same records for ever, at full speed. */
+function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
+  const first = records[0];
+  if (first !== undefined && nextOffset <= first.offset) {
+    throw new Error(`the handler answered done with offset ${nextOffset}, which is not beyond ${first.offset}`);
+  }
+}

@@ -1,0 +1,78 @@
+import { AppError } from '@millrace/errors';
+import { createAppendPipeline, defaultAppendSettings } from '../append/append-pipeline.ts';
+import { createConsumeMetrics } from '../consume/consume-metrics.ts';
+import type { EventLog } from '../event-log.ts';
+import { createReachability } from '../reachability.ts';
+import { ensureKafkaTopics } from './ensure-kafka-topics.ts';
+import { consumeFromKafka } from './kafka-consumer.ts';
+import type { KafkaLogOptions } from './kafka-options.ts';
+import { createKafkaSessions } from './kafka-session.ts';
+import { createKafkaTransport } from './kafka-transport.ts';
+import { useOwnProduceEncoding } from './produce-protocol.ts';
+import type { PartitionBounds } from './start-positions.ts';
+
+/** Reading bounds and closing are not bound to the 3 s of `append`. */
+const lookUpTimeoutMs = 5000;
+
+/**
+ * The log on Kafka (kafkajs). Connects by itself, in the background, and again whenever the connection is lost; nothing
+ * here needs a broker at creation. `isHealthy` is false until the first answer.
+ */
+export function createKafkaLog(options: KafkaLogOptions): EventLog {
+  useOwnProduceEncoding();
+  const { logger } = options;
+  const settings = { ...defaultAppendSettings, ...onlyDefined(options) };
+  // Shorter than a call may take, so that a record gets a second chance on a new connection.
+  const sendTimeoutMs = Math.max(200, settings.appendTimeoutMs - 400);
+  const sessions = createKafkaSessions(options, Math.max(200, sendTimeoutMs - 200));
+  const reachability = createReachability(logger, false, () => sessions.use(async () => {}, sendTimeoutMs, 'probing'));
+  sessions.reportTo(reachability);
+  const pipeline = createAppendPipeline({
+    settings,
+    transport: createKafkaTransport(sessions, sendTimeoutMs),
+    logger,
+    metrics: options.metrics,
+  });
+  const consumeMetrics = createConsumeMetrics(options.metrics);
+
+  async function boundsOf(topic: string): Promise<PartitionBounds[]> {
+    const offsets = await sessions.use(
+      ({ admin }) => admin.fetchTopicOffsets(topic),
+      lookUpTimeoutMs,
+      'reading offsets',
+    );
+    return offsets.map(({ partition, low, high }) => ({ partition, low: BigInt(low), high: BigInt(high) }));
+  }
+
+  sessions.use(async () => {}, sendTimeoutMs, 'connecting').catch(() => {});
+
+  return {
+    ensureTopics: (topics) => ensureKafkaTopics(options, topics),
+    append: pipeline.append,
+    consume: async (consume) => consumeFromKafka({ options, logger, metrics: consumeMetrics, boundsOf }, consume),
+    async endOffsets(topic) {
+      try {
+        const bounds = await boundsOf(topic);
+        return bounds
+          .map(({ partition, high }) => ({ partition, endOffset: high }))
+          .sort((a, b) => a.partition - b.partition);
+      } catch (cause) {
+        throw new AppError('unavailable', 'The event log does not answer.', { cause, retryAfterSeconds: 2 });
+      }
+    },
+    isHealthy: reachability.isHealthy,
+    async close() {
+      await pipeline.close(settings.appendTimeoutMs);
+      reachability.stop();
+      await sessions.close(lookUpTimeoutMs);
+    },
+  };
+}
+
+function onlyDefined(options: KafkaLogOptions): Partial<typeof defaultAppendSettings> {
+  return Object.fromEntries(
+    Object.keys(defaultAppendSettings)
+      .map((name) => [name, options[name as keyof typeof defaultAppendSettings]] as const)
+      .filter(([, value]) => value !== undefined),
+  );
+}

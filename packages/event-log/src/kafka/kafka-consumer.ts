@@ -1,0 +1,175 @@
+import type { Logger } from '@millrace/runtime';
+import {
+  type Consumer,
+  type ConsumerCrashEvent,
+  type ConsumerGroupJoinEvent,
+  type EachBatchPayload,
+  Kafka,
+} from 'kafkajs';
+import { backoffMs, sleep } from '../consume/backoff.ts';
+import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
+import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
+import { withDeadline } from '../with-deadline.ts';
+import { type AssignedPartition, createAssignedPartition } from './assigned-partition.ts';
+import { createKafkaCommits } from './kafka-commits.ts';
+import type { KafkaLogOptions } from './kafka-options.ts';
+import { clientConfig } from './kafka-session.ts';
+import { createPartitionReader } from './partition-reader.ts';
+import { createStartPositions, type PartitionBounds } from './start-positions.ts';
+import { createTrackedSockets } from './tracked-sockets.ts';
+
+export interface KafkaConsumerDeps {
+  options: KafkaLogOptions;
+  logger: Logger;
+  metrics: ConsumeMetrics;
+  boundsOf(topic: string): Promise<PartitionBounds[]>;
+}
+
+const defaults = { sessionTimeoutMs: 15_000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
+const requestTimeoutMs = 5000;
+/** `stop` waits this long for the batches in hand; the handlers have been told to begin nothing new. */
+const drainTimeoutMs = 10_000;
+const leaveTimeoutMs = 5000;
+
+/** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
+export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOptions): LogConsumer {
+  const { options, logger } = deps;
+  const { topic, group } = consume;
+  const sockets = createTrackedSockets(options.socketFactory);
+  const consumer = createConsumer(options, group, sockets);
+  const partitions = new Map<number, AssignedPartition>();
+  const stopping = new AbortController();
+  const commits = createKafkaCommits(consumer, topic, logger);
+  const positions = createStartPositions({ ...deps, consume, consumer });
+  const reader = createPartitionReader({ ...deps, consume, positions, commits });
+  let stopped: Promise<void> | undefined;
+  let announceJoined: () => void = () => {};
+  const ready = new Promise<void>((resolve) => {
+    announceJoined = resolve;
+  });
+
+  /** Whoever held what before: all positions are looked up again, because others may have moved the stored offsets. */
+  function beginGeneration({ payload }: ConsumerGroupJoinEvent): void {
+    const assigned = payload.memberAssignment[topic] ?? [];
+    for (const partition of endGeneration()) {
+      if (!assigned.includes(partition)) deps.metrics.forgetLag(topic, group, partition);
+    }
+    if (!stopping.signal.aborted) {
+      for (const number of assigned) {
+        const partition = createAssignedPartition(number);
+        partitions.set(number, partition);
+        void positions.resumeFromStored(partition, 0);
+      }
+    }
+    logger.info('joined a consumer group', { topic, group, partitions: assigned });
+    announceJoined();
+  }
+
+  function endGeneration(): number[] {
+    const held = [...partitions.keys()];
+    for (const partition of partitions.values()) partition.abort.abort();
+    partitions.clear();
+    return held;
+  }
+
+  /** The coordinator wants the group to assemble anew: finish what is in hand, begin nothing. */
+  function interruptAll(): void {
+    for (const partition of partitions.values()) partition.abort.abort();
+  }
+
+  async function eachBatch(payload: EachBatchPayload): Promise<void> {
+    const partition = partitions.get(payload.batch.partition);
+    if (partition === undefined || partition.isBusy) return sleep(20);
+    partition.isBusy = true;
+    try {
+      await reader.read(partition, payload, interruptAll);
+    } finally {
+      partition.isBusy = false;
+    }
+  }
+
+  function onCrash({ payload }: ConsumerCrashEvent): void {
+    interruptAll();
+    if (stopping.signal.aborted) return;
+    if (payload.restart) {
+      logger.warn('a consumer lost its group and joins again', { topic, group, error: payload.error });
+      return;
+    }
+    consume.onFatal(new Error(`The consumer of ${topic} has ended.`, { cause: payload.error }));
+  }
+
+  async function start(): Promise<void> {
+    for (let failures = 1; !stopping.signal.aborted; failures += 1) {
+      try {
+        await consumer.connect();
+        await consumer.subscribe({ topics: [topic], fromBeginning: true });
+        if (stopping.signal.aborted) return;
+        return await consumer.run({
+          autoCommit: false,
+          eachBatchAutoResolve: false,
+          partitionsConsumedConcurrently: consume.partitionConcurrency,
+          eachBatch,
+        });
+      } catch (error) {
+        logger.warn('a consumer could not start yet', { topic, group, error });
+        await sleep(backoffMs(failures), stopping.signal);
+      }
+    }
+  }
+
+  async function leave(): Promise<void> {
+    stopping.abort();
+    const held = [...partitions.values()];
+    interruptAll();
+    // Otherwise kafkajs would fetch the same records again and again while the last batches end.
+    positions.pauseAll();
+    const deadline = performance.now() + drainTimeoutMs;
+    while (held.some(({ isBusy }) => isBusy) && performance.now() < deadline) await sleep(10);
+    await commits.stop();
+    try {
+      await withDeadline(consumer.disconnect(), leaveTimeoutMs, 'leaving the group');
+    } catch (error) {
+      logger.debug('a consumer left its group by breaking the connection', { topic, group, error });
+    }
+    sockets.retire('the consumer has stopped');
+    for (const partition of endGeneration()) deps.metrics.forgetLag(topic, group, partition);
+  }
+
+  consumer.on('consumer.group_join', beginGeneration);
+  consumer.on('consumer.crash', onCrash);
+  consumer.on('consumer.network.request_timeout', ({ payload }) =>
+    sockets.destroy('request timed out', payload.broker),
+  );
+  const started = start();
+  return {
+    ready,
+    stop() {
+      stopped ??= leave().then(() => withDeadline(started, leaveTimeoutMs, 'starting').catch(() => {}));
+      return stopped;
+    },
+  };
+}
+
+function createConsumer(
+  options: KafkaLogOptions,
+  groupId: string,
+  { socketFactory }: Pick<ReturnType<typeof createTrackedSockets>, 'socketFactory'>,
+): Consumer {
+  const kafka = new Kafka({
+    ...clientConfig(options, options.brokers),
+    requestTimeout: requestTimeoutMs,
+    retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 },
+    socketFactory,
+  });
+  return kafka.consumer({
+    groupId,
+    sessionTimeout: options.sessionTimeoutMs ?? defaults.sessionTimeoutMs,
+    rebalanceTimeout: 30_000,
+    heartbeatInterval: options.heartbeatIntervalMs ?? defaults.heartbeatIntervalMs,
+    maxWaitTimeInMs: options.fetchWaitMs ?? defaults.fetchWaitMs,
+    minBytes: 1,
+    maxBytesPerPartition: 1024 * 1024,
+    maxBytes: 8 * 1024 * 1024,
+    allowAutoTopicCreation: false,
+  });
+}

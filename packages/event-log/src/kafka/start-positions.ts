@@ -1,0 +1,121 @@
+import type { Logger } from '@millrace/runtime';
+import type { Consumer } from 'kafkajs';
+import { backoffMs, sleep } from '../consume/backoff.ts';
+import type { ConsumeOptions } from '../event-log.ts';
+import type { AssignedPartition } from './assigned-partition.ts';
+
+/** The offsets a partition has: from `low` on, `high` is the next to be written. */
+export interface PartitionBounds {
+  partition: number;
+  low: bigint;
+  high: bigint;
+}
+
+export interface StartPositionsDeps {
+  consume: Pick<ConsumeOptions, 'topic' | 'group' | 'startOffset'>;
+  consumer: Pick<Consumer, 'pause' | 'resume' | 'seek'>;
+  logger: Logger;
+  boundsOf(topic: string): Promise<PartitionBounds[]>;
+}
+
+/** Where reading a partition begins. It is paused until that is known, so the other partitions go on meanwhile. */
+export function createStartPositions({ consume, consumer, logger, boundsOf }: StartPositionsDeps) {
+  const { topic, group } = consume;
+  let sharedBounds: Promise<PartitionBounds[]> | undefined;
+
+  /** Stops delivery, waits, asks for the stored offset and goes on from there. */
+  function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
+    return resume(partition, delayMs, () => consume.startOffset(topic, partition.partition));
+  }
+
+  /** The same with an offset that the handler has just read. */
+  function resumeFrom(partition: AssignedPartition, stored: bigint | null, delayMs: number): Promise<void> {
+    return resume(partition, delayMs, async () => stored);
+  }
+
+  async function resume(
+    partition: AssignedPartition,
+    delayMs: number,
+    readStored: () => Promise<bigint | null>,
+  ): Promise<void> {
+    const { signal } = partition.abort;
+    partition.position = null;
+    consumer.pause([{ topic, partitions: [partition.partition] }]);
+    await sleep(delayMs, signal);
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      try {
+        const stored = await readStored();
+        const start = within(stored, await boundsOfPartition(partition.partition), partition.partition);
+        if (signal.aborted) return;
+        if (start !== null) return go(partition, stored, start);
+      } catch (error) {
+        logger.warn('where to begin a partition could not be read', {
+          topic,
+          group,
+          partition: partition.partition,
+          error,
+        });
+      }
+      await sleep(backoffMs(failures), signal);
+    }
+  }
+
+  function go(partition: AssignedPartition, stored: bigint | null, start: bigint): void {
+    partition.continuesFrom = stored;
+    partition.position = start;
+    partition.suspectedGap = null;
+    consumer.seek({ topic, partition: partition.partition, offset: String(start) });
+    consumer.resume([{ topic, partitions: [partition.partition] }]);
+  }
+
+  /** Null when the stored offset cannot be served: beyond the end of the log. Skipping is for a person to decide. */
+  function within(stored: bigint | null, bounds: PartitionBounds, partition: number): bigint | null {
+    if (stored === null) return bounds.low;
+    if (stored > bounds.high) {
+      logger.error('the stored offset is beyond the end of the log; the partition waits', {
+        ...{ topic, group, partition },
+        storedOffset: String(stored),
+        endOffset: String(bounds.high),
+      });
+      return null;
+    }
+    if (stored < bounds.low) {
+      logger.warn('retention has removed records that were not consumed', {
+        ...{ topic, group, partition },
+        storedOffset: String(stored),
+        startOffset: String(bounds.low),
+      });
+      return bounds.low;
+    }
+    return stored;
+  }
+
+  async function boundsOfPartition(partition: number): Promise<PartitionBounds> {
+    // All partitions of an assignment ask at once: one answer serves them.
+    sharedBounds ??= boundsOf(topic).finally(() => {
+      sharedBounds = undefined;
+    });
+    const bounds = (await sharedBounds).find((one) => one.partition === partition);
+    if (bounds === undefined) throw new Error(`the topic ${topic} has no partition ${partition}`);
+    return bounds;
+  }
+
+  return {
+    resumeFromStored,
+    resumeFrom,
+    /** Repeats the current position to kafkajs. */
+    seekAgain(partition: AssignedPartition): void {
+      if (partition.position === null) return;
+      consumer.seek({ topic, partition: partition.partition, offset: String(partition.position) });
+    },
+    pauseAll(): void {
+      try {
+        consumer.pause([{ topic }]);
+      } catch {
+        // Not running: nothing to pause.
+      }
+    },
+  };
+}
+
+export type StartPositions = ReturnType<typeof createStartPositions>;

@@ -1,0 +1,23 @@
+import type { IHeaders, KafkaMessage } from 'kafkajs';
+import type { LogRecord } from '../event-log.ts';
+
+/** A fetched message as the port describes it. A tombstone (null value) becomes an empty value. */
+export function toLogRecord(message: KafkaMessage): LogRecord {
+  return {
+    offset: BigInt(message.offset),
+    key: message.key === null ? null : message.key.toString('utf8'),
+    value: message.value ?? Buffer.alloc(0),
+    headers: toHeaders(message.headers),
+    appendedAtMs: Number(message.timestamp),
+  };
+}
+
+/** Kafka allows a header several times and any bytes; the port knows one text per name: the last one counts. */
+function toHeaders(headers: IHeaders | undefined): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    const last = Array.isArray(value) ? value.at(-1) : value;
+    if (last !== undefined) result[name] = last.toString();
+  }
+  return result;
+}

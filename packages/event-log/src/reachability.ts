@@ -1,0 +1,57 @@
+import type { Logger } from '@millrace/runtime';
+
+const probeIntervalMs = 1000;
+
+export interface Reachability {
+  isHealthy(): boolean;
+  /** Something reached the log. */
+  succeeded(): void;
+  /** Something could not reach it: from now on it is probed until it answers, so that health recovers without traffic. */
+  failed(error: unknown): void;
+  stop(): void;
+}
+
+/** Whether the log answers. Logs the change, not each failure. */
+export function createReachability(
+  logger: Logger,
+  isHealthyAtFirst: boolean,
+  probe: () => Promise<void>,
+): Reachability {
+  let isHealthy = isHealthyAtFirst;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function scheduleProbe(): void {
+    if (isStopped || timer !== undefined) return;
+    timer = setTimeout(async () => {
+      try {
+        await probe();
+        succeeded();
+      } catch (error) {
+        logger.debug('the event log still does not answer', { error });
+      }
+      timer = undefined;
+      if (!isHealthy) scheduleProbe();
+    }, probeIntervalMs);
+    timer.unref();
+  }
+
+  function succeeded(): void {
+    if (!isHealthy) logger.info('the event log answers');
+    isHealthy = true;
+  }
+
+  return {
+    isHealthy: () => isHealthy,
+    succeeded,
+    failed(error) {
+      if (isHealthy && !isStopped) logger.warn('the event log does not answer', { error });
+      isHealthy = false;
+      scheduleProbe();
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
