@@ -1,8 +1,33 @@
 import type { EventOutcome } from './events/event-outcome.ts';
+import { normalizeProperties } from './events/normalize-properties.ts';
+import { toEventRow } from './events/to-event-row.ts';
+import { applyGroups } from './groups/apply-groups.ts';
+import { applyIdentity } from './identity/apply-identity.ts';
 import type { ProjectLedger } from './identity/ledger.ts';
+import { personProcessing, personProfileWarnings } from './identity/person-processing.ts';
+import { personlessPerson } from './identity/personless-person.ts';
 import type { IncomingEvent } from './intake/incoming-event.ts';
+import { refuseEvent } from './intake/refuse-event.ts';
 
-/** Decides everything about one event: changes the ledger in memory, returns the row. Never throws. */
-export function processEvent(_event: IncomingEvent, _ledger: ProjectLedger): EventOutcome {
-  throw new Error('to be written');
+/**
+ * Decides everything about one event: changes the project's ledger in memory and returns the row to store, or why none
+ * is stored. The ledger must hold all that `touchedBy` names. The event is not changed. Does no input or output, asks no
+ * clock, and throws for no JSON a client can send. The table of contents of reference/event-processing.md sections 1-8.
+ */
+export function processEvent(event: IncomingEvent, ledger: ProjectLedger): EventOutcome {
+  const refusal = refuseEvent(event);
+  if (refusal !== null) return { kind: 'drop', reason: refusal.reason, warnings: [refusal.warning] };
+
+  const processing = personProcessing(event);
+  const properties = normalizeProperties(event, processing);
+  const identity =
+    processing === 'full'
+      ? applyIdentity(event, properties, ledger)
+      : { person: personlessPerson(event, ledger), warnings: [] };
+  const groups = applyGroups(event, processing, ledger);
+
+  const stored = groups.groupProperties === null ? properties : { ...properties, ...groups.groupProperties };
+  const row = toEventRow(event, stored, identity.person);
+  const warnings = [...personProfileWarnings(event), ...identity.warnings, ...groups.warnings];
+  return { kind: 'store', row, warnings };
 }

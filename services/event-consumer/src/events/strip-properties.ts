@@ -1,0 +1,35 @@
+import { eventNames, type JsonObject } from '@millrace/contracts';
+import type { PersonProcessing } from '../identity/person-processing.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { withoutKeys } from '../intake/json-object.ts';
+
+/**
+ * Never stored (reference/event-processing.md section 7): what is bulk to everybody but the SDK, what is stored as the
+ * elements chain instead, and `$verified`, which is not the client's to claim.
+ */
+const always = [
+  'ph_product_tours',
+  '$product_tours_activated',
+  '$override_feature_flag_payloads',
+  '$elements',
+  '$elements_chain',
+  '$verified',
+];
+const personUpdates = ['$set', '$set_once', '$unset'];
+const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
+
+/** With a person the switch has done its work; without one it stays, to say why (5.1, 5.2). */
+const withPerson = new Set([...always, '$process_person_profile']);
+/** A group identify never changes its person (6.1). */
+const withGroup = new Set([...withPerson, ...personUpdates]);
+const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
+
+export function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
+  if (processing === 'personless') return withSwitchOff(withoutKeys(event.properties, withoutPerson));
+  return withoutKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
+}
+
+/** An event that is anonymous because its project opted out says so, as one that asked for it does. */
+function withSwitchOff(properties: JsonObject): JsonObject {
+  return properties.$process_person_profile === false ? properties : { ...properties, $process_person_profile: false };
+}

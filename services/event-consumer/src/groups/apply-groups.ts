@@ -1,0 +1,23 @@
+import { eventNames, type JsonObject } from '@millrace/contracts';
+import type { ProjectLedger } from '../identity/ledger.ts';
+import type { PersonProcessing } from '../identity/person-processing.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { RuleWarning } from '../warnings/warning.ts';
+import { groupIdentify } from './group-identify.ts';
+import { groupKeys } from './group-keys.ts';
+
+export interface GroupOutcome {
+  /** To be laid over the properties the event is stored with; null when there are none. */
+  groupProperties: JsonObject | null;
+  warnings: RuleWarning[];
+}
+
+/**
+ * Resolves the groups an event belongs to and writes the group it describes. An anonymous event belongs to no groups,
+ * but may describe one (reference/event-processing.md 5.1, 8).
+ */
+export function applyGroups(event: IncomingEvent, processing: PersonProcessing, ledger: ProjectLedger): GroupOutcome {
+  const keys = processing === 'full' ? groupKeys(event, ledger) : null;
+  const warnings = event.event === eventNames.groupIdentify ? groupIdentify(event, ledger) : [];
+  return { groupProperties: keys?.properties ?? null, warnings: [...(keys?.warnings ?? []), ...warnings] };
+}

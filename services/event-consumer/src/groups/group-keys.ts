@@ -1,0 +1,30 @@
+import type { JsonObject } from '@millrace/contracts';
+import type { ProjectLedger } from '../identity/ledger.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { isJsonObject, ownValue } from '../intake/json-object.ts';
+import type { RuleWarning } from '../warnings/warning.ts';
+import { isGroupTypeTooLong, resolveGroupType } from './group-types.ts';
+import { groupTypesTooLong } from './group-warnings.ts';
+
+/** `$group_0`… of an event, to be laid over its properties. */
+export interface GroupKeys {
+  properties: JsonObject;
+  warnings: RuleWarning[];
+}
+
+/**
+ * `$groups` puts an event under groups: each type gets its key as `$group_<index>`. A new type is created, a group never
+ * (contract/ingestion.md "Events"; reference/event-processing.md 8.4). Null when the event names no groups.
+ */
+export function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | null {
+  const groups = ownValue(event.properties, '$groups');
+  if (!isJsonObject(groups)) return null;
+  const properties: JsonObject = {};
+  const tooLong: string[] = [];
+  for (const [type, key] of Object.entries(groups)) {
+    const index = resolveGroupType(type, event.timestampMs, ledger);
+    if (index !== null) properties[`$group_${index}`] = key;
+    else if (isGroupTypeTooLong(type)) tooLong.push(type);
+  }
+  return { properties, warnings: tooLong.length === 0 ? [] : [groupTypesTooLong(event, tooLong)] };
+}

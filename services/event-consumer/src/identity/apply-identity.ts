@@ -1,0 +1,44 @@
+import type { JsonObject } from '@millrace/contracts';
+import { personMode } from '../events/event-row.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { RuleWarning } from '../warnings/warning.ts';
+import { applyMerge } from './apply-merge.ts';
+import type { EventPerson } from './event-person.ts';
+import { mergeRequest } from './identity-rules.ts';
+import type { PersonState, ProjectLedger } from './ledger.ts';
+import { findOrCreatePerson } from './ledger-persons.ts';
+import { updatePerson } from './update-person.ts';
+
+export interface IdentityOutcome {
+  person: EventPerson;
+  warnings: RuleWarning[];
+}
+
+/**
+ * Finds, merges, creates and updates the person of an event in the ledger. `properties` are those the event is stored
+ * with. However much one event changes on a person, its version grows by one.
+ */
+export function applyIdentity(event: IncomingEvent, properties: JsonObject, ledger: ProjectLedger): IdentityOutcome {
+  const request = mergeRequest(event);
+  const merge = request === null ? null : applyMerge(request, event, ledger);
+  const { person, isCreated } = findOrCreatePerson(event.distinctId, event.timestampMs, ledger);
+
+  const isNewPerson = isCreated || merge?.isCreated === true;
+  const update = updatePerson({ person, isNewPerson, event, properties });
+  if (isNewPerson === false && (merge?.isChanged === true || update.isChanged)) markChanged(person);
+
+  return {
+    person: {
+      uuid: person.uuid,
+      createdAtMs: person.createdAtMs,
+      properties: update.shownProperties,
+      mode: personMode.full,
+    },
+    warnings: [...(merge?.warnings ?? []), ...update.warnings],
+  };
+}
+
+function markChanged(person: PersonState): void {
+  person.version += 1;
+  person.isDirty = true;
+}

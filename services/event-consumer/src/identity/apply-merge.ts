@@ -1,0 +1,103 @@
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { RuleWarning } from '../warnings/warning.ts';
+import { isIllegalDistinctId } from './illegal-distinct-ids.ts';
+import type { PersonState, ProjectLedger } from './ledger.ts';
+import { attachDistinctId, createPerson, moveDistinctIds, personOf } from './ledger-persons.ts';
+import type { MergeRequest } from './merge-request.ts';
+import { isOverSizeLimit, sizeViolation } from './person-properties-size.ts';
+import { planMerge } from './plan-merge.ts';
+
+/** What a merge did to the person the event belongs to. */
+export interface MergeOutcome {
+  isCreated: boolean;
+  isChanged: boolean;
+  warnings: RuleWarning[];
+}
+
+/**
+ * Makes two distinct ids one person as `planMerge` says, or does nothing when the ids are alike or one is illegal. Never
+ * raises the person's version: the caller does it once for all that one event changed, from the version left here.
+ */
+export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: ProjectLedger): MergeOutcome {
+  const { sourceId, targetId } = request;
+  // Naming one id twice is a harmless habit of SDKs: no warning, and nobody becomes identified by it.
+  if (sourceId === targetId) return untouched();
+  if (isIllegalDistinctId(targetId)) return refusedForIllegalId(targetId, sourceId, event);
+  if (isIllegalDistinctId(sourceId)) return refusedForIllegalId(sourceId, targetId, event);
+
+  const plan = planMerge(personOf(sourceId, ledger), personOf(targetId, ledger), request.refuseWhen);
+  switch (plan.action) {
+    case 'create': {
+      const { person, isCreated } = createPerson(targetId, event.timestampMs, ledger);
+      attachDistinctId(sourceId, person, ledger);
+      const isChanged = markIdentified(person, targetId);
+      return { isCreated, isChanged, warnings: [] };
+    }
+    case 'attach_source':
+      attachDistinctId(sourceId, plan.person, ledger);
+      return changed(markIdentified(plan.person, targetId));
+    case 'attach_target':
+      attachDistinctId(targetId, plan.person, ledger);
+      return changed(markIdentified(plan.person, targetId));
+    case 'already_one':
+      return changed(markIdentified(plan.person, request.alwaysSetsMainId ? targetId : plan.person.mainDistinctId));
+    case 'merge': {
+      const warnings = mergePersons(plan.source, plan.target, event);
+      moveDistinctIds(plan.source, plan.target, ledger);
+      markIdentified(plan.target, targetId);
+      return { isCreated: false, isChanged: true, warnings };
+    }
+    case 'refuse':
+      // The target counts as identified although nothing was merged (reference/event-processing.md 2.3).
+      return {
+        ...changed(markIdentified(plan.target, plan.target.mainDistinctId)),
+        warnings: [alreadyIdentified(request, event)],
+      };
+  }
+}
+
+/** Says whether anything changed. Identified is never taken back. */
+function markIdentified(person: PersonState, mainDistinctId: string): boolean {
+  if (person.isIdentified && person.mainDistinctId === mainDistinctId) return false;
+  person.isIdentified = true;
+  person.mainDistinctId = mainDistinctId;
+  return true;
+}
+
+/**
+ * The target keeps its uuid, wins conflicts of properties and takes the older creation time; its version starts above
+ * both (reference/event-processing.md 2.2). Properties too large together are not mixed: the target keeps its own.
+ */
+function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
+  target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
+  target.version = Math.max(source.version, target.version);
+  const properties = { ...source.properties, ...target.properties };
+  if (isOverSizeLimit(properties)) return [sizeViolation(event, target.uuid)];
+  target.properties = properties;
+  return [];
+}
+
+function untouched(): MergeOutcome {
+  return { isCreated: false, isChanged: false, warnings: [] };
+}
+
+function changed(isChanged: boolean): MergeOutcome {
+  return { isCreated: false, isChanged, warnings: [] };
+}
+
+function refusedForIllegalId(illegalDistinctId: string, otherDistinctId: string, event: IncomingEvent): MergeOutcome {
+  const details = { eventUuid: event.uuid, event: event.event, illegalDistinctId, otherDistinctId };
+  return { ...untouched(), warnings: [{ type: 'cannot_merge_with_illegal_distinct_id', details }] };
+}
+
+function alreadyIdentified(request: MergeRequest, event: IncomingEvent): RuleWarning {
+  return {
+    type: 'cannot_merge_already_identified',
+    details: {
+      eventUuid: event.uuid,
+      event: event.event,
+      sourceDistinctId: request.sourceId,
+      targetDistinctId: request.targetId,
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import type { JsonObject } from '@millrace/contracts';
+import type { PersonMode } from '../events/event-row.ts';
+
+/** The person as the event's row shows it: as of ingestion, after this event. */
+export interface EventPerson {
+  uuid: string;
+  /** Null for a made-up person of an event that has none. */
+  createdAtMs: number | null;
+  properties: JsonObject;
+  mode: PersonMode;
+}

@@ -1,0 +1,81 @@
+import type { PersonState, ProjectLedger } from './ledger.ts';
+import { personUuid } from './person-uuid.ts';
+
+/** The person a distinct id belongs to, or null when it belongs to nobody. */
+export function personOf(distinctId: string, ledger: ProjectLedger): PersonState | null {
+  const mapping = ledger.distinctIds.get(distinctId);
+  return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
+}
+
+/** The person of a distinct id, made if the id belongs to nobody yet. */
+export function findOrCreatePerson(
+  distinctId: string,
+  createdAtMs: number,
+  ledger: ProjectLedger,
+): { person: PersonState; isCreated: boolean } {
+  const known = personOf(distinctId, ledger);
+  if (known !== null) return { person: known, isCreated: false };
+  return createPerson(distinctId, createdAtMs, ledger);
+}
+
+/**
+ * A new person with this one id, which belongs to nobody, and no properties. Should the person the id once made be alive
+ * without the id (rows changed by hand), the id returns to it.
+ */
+export function createPerson(
+  distinctId: string,
+  createdAtMs: number,
+  ledger: ProjectLedger,
+): { person: PersonState; isCreated: boolean } {
+  const uuid = personUuid(ledger.projectId, distinctId);
+  const stray = ledger.persons.get(uuid);
+  if (stray !== undefined) {
+    attachDistinctId(distinctId, stray, ledger);
+    return { person: stray, isCreated: false };
+  }
+  const person: PersonState = {
+    uuid,
+    mainDistinctId: distinctId,
+    properties: {},
+    isIdentified: false,
+    version: 0,
+    createdAtMs,
+    isNew: true,
+    isDirty: true,
+  };
+  ledger.persons.set(person.uuid, person);
+  ledger.distinctIds.set(distinctId, { personUuid: uuid, version: 0, isNew: true });
+  return { person, isCreated: true };
+}
+
+/**
+ * Adds an id that belongs to nobody to a person. The version is 0 for the id the person's uuid was made from, else 1:
+ * events the id sent before without a person carry another uuid, and readers of the mapping can tell
+ * (reference/event-processing.md 5.3).
+ */
+export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
+  const isOrigin = person.uuid === personUuid(ledger.projectId, distinctId);
+  ledger.distinctIds.set(distinctId, { personUuid: person.uuid, version: isOrigin ? 0 : 1, isNew: true });
+}
+
+/**
+ * Removes a person and gives all its ids to the survivor. Ids of it that are not in the ledger are moved by the store,
+ * which finds the survivor and the number of moves here.
+ */
+export function moveDistinctIds(from: PersonState, to: PersonState, ledger: ProjectLedger): void {
+  for (const mapping of ledger.distinctIds.values()) {
+    if (mapping.personUuid !== from.uuid) continue;
+    mapping.personUuid = to.uuid;
+    mapping.version += 1;
+  }
+  for (const [uuid, survivor] of ledger.mergedPersons) {
+    if (survivor === from.uuid) recordMove(uuid, to, ledger);
+  }
+  if (!from.isNew) recordMove(from.uuid, to, ledger);
+  ledger.persons.delete(from.uuid);
+}
+
+function recordMove(uuid: string, to: PersonState, ledger: ProjectLedger): void {
+  ledger.mergedPersons.set(uuid, to.uuid);
+  ledger.mergedPersonMoves.set(uuid, (ledger.mergedPersonMoves.get(uuid) ?? 0) + 1);
+}

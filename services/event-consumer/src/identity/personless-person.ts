@@ -1,0 +1,25 @@
+import { personMode } from '../events/event-row.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { EventPerson } from './event-person.ts';
+import type { ProjectLedger } from './ledger.ts';
+import { personOf } from './ledger-persons.ts';
+import { personUuid } from './person-uuid.ts';
+
+/** Events this much younger than their person are taken for the same visit that created it. */
+const upgradeAfterMs = 60_000;
+
+/**
+ * The person of an event without person processing: the real one if the distinct id has one, else the uuid it would
+ * have. Its properties are never shown. An anonymous event of a known person is marked `forceUpgrade`
+ * (reference/event-processing.md 5.2, 5.4). The ledger stays as it is.
+ */
+export function personlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
+  const person = personOf(event.distinctId, ledger);
+  if (person === null) {
+    const uuid = personUuid(ledger.projectId, event.distinctId);
+    return { uuid, createdAtMs: null, properties: {}, mode: personMode.propertyless };
+  }
+  const isUpgraded = !event.project.personProcessingOptOut && event.timestampMs > person.createdAtMs + upgradeAfterMs;
+  const mode = isUpgraded ? personMode.forceUpgrade : personMode.propertyless;
+  return { uuid: person.uuid, createdAtMs: person.createdAtMs, properties: {}, mode };
+}

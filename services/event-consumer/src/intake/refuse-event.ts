@@ -1,0 +1,67 @@
+import { eventNames } from '@millrace/contracts';
+import type { DropReason } from '../events/event-outcome.ts';
+import { groupKeyTooLong } from '../groups/group-warnings.ts';
+import { isMergeEvent } from '../identity/identity-rules.ts';
+import { isPersonProfileOff } from '../identity/person-processing.ts';
+import type { RuleWarning, WarningType } from '../warnings/warning.ts';
+import type { IncomingEvent } from './incoming-event.ts';
+import { ownValue } from './json-object.ts';
+import { isLongerThan, maxIdCharacters } from './text-length.ts';
+
+/** An event that is not stored, and what its project is told about it. */
+export interface Refusal {
+  reason: DropReason;
+  warning: RuleWarning;
+}
+
+/** In the order they are asked (reference/event-processing.md section 1, steps 8 and 17; 11.1). */
+const checks = [nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
+
+/** The first reason not to store an event, or null. Only what could not be stored truthfully is refused. */
+export function refuseEvent(event: IncomingEvent): Refusal | null {
+  for (const check of checks) {
+    const refusal = check(event);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+/** A number or an object as an id is a client bug, and would merge everybody who has it. Null is reported as illegal. */
+function nonTextAnonymousId(event: IncomingEvent): Refusal | null {
+  if (event.event !== eventNames.identify) return null;
+  return nonText(event, '$anon_distinct_id', 'invalid_anon_distinct_id');
+}
+
+function nonTextAlias(event: IncomingEvent): Refusal | null {
+  if (event.event !== eventNames.createAlias && event.event !== eventNames.mergeDangerously) return null;
+  return nonText(event, 'alias', 'invalid_alias');
+}
+
+function overlongGroupKey(event: IncomingEvent): Refusal | null {
+  if (event.event !== eventNames.groupIdentify) return null;
+  const key = ownValue(event.properties, '$group_key');
+  if (typeof key !== 'string' || !isLongerThan(key, maxIdCharacters)) return null;
+  return { reason: 'group_key_too_long', warning: groupKeyTooLong(event, key) };
+}
+
+function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
+  if (!isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;
+  return {
+    reason: 'invalid_event_for_flags',
+    warning: warningAbout(event, 'invalid_event_when_process_person_profile_is_false', {}),
+  };
+}
+
+function nonText(event: IncomingEvent, key: string, reason: 'invalid_anon_distinct_id' | 'invalid_alias') {
+  const value = ownValue(event.properties, key);
+  if (value === undefined || value === null || typeof value === 'string') return null;
+  const receivedType = Array.isArray(value) ? 'array' : typeof value;
+  return { reason, warning: warningAbout(event, reason, { receivedType }) };
+}
+
+function warningAbout(event: IncomingEvent, type: WarningType, details: Record<string, string>): RuleWarning {
+  return {
+    type,
+    details: { eventUuid: event.uuid, event: event.event, distinctId: event.distinctId, ...details },
+  };
+}
