@@ -1,6 +1,7 @@
 import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
-import { type Admin, Kafka, logLevel, Partitioners } from 'kafkajs';
+import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { mixedEvents } from '../workload/mixed-events.ts';
+import { brokerVersion } from './broker-version.ts';
 
 /** The benchmark's own topics on the broker, and what an independent look into them says. */
 export interface BenchTopics {
@@ -45,15 +46,13 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       await send();
       await producer.disconnect();
     },
-    describeBroker: () => describeBroker(admin),
+    async describeBroker() {
+      const cluster = await admin.describeCluster();
+      return `${await brokerVersion(brokers[0] ?? '')}, ${cluster.brokers.length} broker(s)`;
+    },
     async stop() {
       if (created.length > 0) await admin.deleteTopics({ topics: created }).catch(() => {});
       await admin.disconnect();
     },
   };
-}
-
-async function describeBroker(admin: Admin): Promise<string> {
-  const { brokers } = await admin.describeCluster();
-  return `${brokers.length} broker(s)`;
 }
