@@ -36,6 +36,11 @@ export interface DatabaseOptions {
   poolSize?: number;
   /** A statement that takes longer is cancelled by the server. 0 = never. */
   statementTimeoutMs?: number;
+  /**
+   * A statement whose answer has not come after this long fails here, whatever the server does: the only way to notice
+   * a server that is gone without a word. Its connection is thrown away. 0 = never.
+   */
+  queryTimeoutMs?: number;
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
@@ -49,6 +54,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
+    query_timeout: options.queryTimeoutMs ?? 0,
     application_name: options.applicationName ?? 'millrace',
     keepAlive: true,
   });

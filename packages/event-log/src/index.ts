@@ -11,3 +11,4 @@ export type {
 } from './event-log.ts';
 export { createKafkaLog } from './kafka/create-kafka-log.ts';
 export type { KafkaLogOptions } from './kafka/kafka-options.ts';
+export { createPostgresLog, type PostgresLogOptions } from './postgres/create-postgres-log.ts';

@@ -10,7 +10,7 @@ export function backoffMs(failures: number): number {
 /** Waits; returns early, without an error, when `signal` aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
+    if (ms <= 0 || signal?.aborted) return resolve();
     const done = () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', done);

@@ -1,0 +1,91 @@
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Logger, Metrics } from '@millrace/runtime';
+import { type AppendSettings, createAppendPipeline, defaultAppendSettings } from '../append/append-pipeline.ts';
+import { createConsumeMetrics } from '../consume/consume-metrics.ts';
+import type { EventLog } from '../event-log.ts';
+import { createReachability } from '../reachability.ts';
+import { withDeadline } from '../with-deadline.ts';
+import { createTopic, readEnds } from './event-log-store.ts';
+import { consumeFromPostgres } from './postgres-consumer.ts';
+import { createPostgresTransport } from './postgres-transport.ts';
+import { createTrimmer } from './trimmer.ts';
+
+export interface PostgresLogOptions extends Partial<AppendSettings> {
+  /** With a `queryTimeoutMs`, or a connection whose answer never comes is lost to the pool. */
+  database: Database;
+  logger: Logger;
+  metrics?: Metrics;
+  /** How often appends of other processes, and changes in a group, are looked for. */
+  pollIntervalMs?: number;
+  /** A consumer that is silent for this long has lost its partitions. */
+  leaseMs?: number;
+  /** Records that every known group has passed are kept this long. */
+  retentionHours?: number;
+  trimIntervalMs?: number;
+}
+
+const defaults = { pollIntervalMs: 100, leaseMs: 4000, retentionHours: 24, trimIntervalMs: 60_000 };
+const lookUpTimeoutMs = 5000;
+
+/** The embedded log, in tables of the same database: no broker to install, fit for one machine or a small install. */
+export function createPostgresLog(options: PostgresLogOptions): EventLog {
+  const { database, logger } = options;
+  const settings = { ...defaultAppendSettings, ...withoutUndefined(options) };
+  const { pollIntervalMs, leaseMs, retentionHours, trimIntervalMs } = { ...defaults, ...withoutUndefined(options) };
+  const appended = new Map<string, Set<() => void>>();
+  const sendTimeoutMs = Math.max(200, settings.appendTimeoutMs - 400);
+  const reachability = createReachability(logger, true, async () => {
+    await withDeadline(database.sql.query('SELECT 1'), sendTimeoutMs, 'probing');
+  });
+  const pipeline = createAppendPipeline({
+    settings,
+    transport: createPostgresTransport({ database, reachability, sendTimeoutMs, announce }),
+    logger,
+    metrics: options.metrics,
+  });
+  const consumeMetrics = createConsumeMetrics(options.metrics);
+  const trimmer = createTrimmer(database, logger, { retentionHours, intervalMs: trimIntervalMs });
+
+  function announce(topics: Iterable<string>): void {
+    for (const topic of topics) for (const wake of appended.get(topic) ?? []) wake();
+  }
+
+  function onAppended(topic: string, wake: () => void): () => void {
+    const listeners = appended.get(topic) ?? new Set();
+    appended.set(topic, listeners.add(wake));
+    return () => listeners.delete(wake);
+  }
+
+  async function answer<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await withDeadline(work, lookUpTimeoutMs, 'asking the event log');
+    } catch (cause) {
+      throw new AppError('unavailable', 'The event log does not answer.', { cause, retryAfterSeconds: 2 });
+    }
+  }
+
+  return {
+    async ensureTopics(topics) {
+      for (const { topic, partitions } of topics) {
+        await answer(database.transaction((tx) => createTopic(tx, topic, partitions)));
+      }
+    },
+    append: pipeline.append,
+    consume: async (consume) =>
+      consumeFromPostgres({ database, logger, metrics: consumeMetrics, pollIntervalMs, leaseMs, onAppended }, consume),
+    endOffsets: (topic) => answer(readEnds(database.sql, topic)),
+    isHealthy: reachability.isHealthy,
+    async close() {
+      await pipeline.close(settings.appendTimeoutMs);
+      trimmer.stop();
+      reachability.stop();
+    },
+  };
+}
+
+function withoutUndefined<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,178 @@
+import type { Sql, Transaction } from '@millrace/db';
+import type { PartitionBatch } from '../append/append-transport.ts';
+import type { LogRecord, PartitionEnd } from '../event-log.ts';
+import { fromPostgresText, toPostgresText } from './postgres-text.ts';
+
+/** Creates the partitions of a topic that has none; an existing topic keeps the number it has. */
+export async function createTopic(tx: Transaction, topic: string, partitions: number): Promise<void> {
+  // Two creators at the same moment must not both find nothing, and then mix their numbers.
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace event log topic ' || $1, 0))`, [topic]);
+  await tx.query(
+    `INSERT INTO event_log_partition (topic, partition)
+     SELECT $1, number FROM generate_series(0, $2::int - 1) AS number
+     WHERE NOT EXISTS (SELECT 1 FROM event_log_partition WHERE topic = $1)`,
+    [topic, partitions],
+  );
+}
+
+/** The next offset of each partition, by partition; empty when the topic does not exist. */
+export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]> {
+  const rows = await sql.query<{ partition: number; next_offset: string }>(
+    'SELECT partition, next_offset FROM event_log_partition WHERE topic = $1 ORDER BY partition',
+    [topic],
+  );
+  return rows.map((row) => ({ partition: row.partition, endOffset: BigInt(row.next_offset) }));
+}
+
+export interface LogBounds {
+  /** Offset of the oldest record there is; `end` when there is none. */
+  beginning: bigint;
+  /** Offset the next record gets. */
+  end: bigint;
+}
+
+/** @throws Error when the partition does not exist */
+export async function readBounds(sql: Sql, topic: string, partition: number): Promise<LogBounds> {
+  const [row] = await sql.query<{ beginning: string | null; next_offset: string }>(
+    `SELECT next_offset,
+       (SELECT "offset" FROM event_log_record r
+        WHERE r.topic = p.topic AND r.partition = p.partition ORDER BY "offset" LIMIT 1) AS beginning
+     FROM event_log_partition p WHERE topic = $1 AND partition = $2`,
+    [topic, partition],
+  );
+  if (row === undefined) throw new Error(`the topic ${topic} has no partition ${partition}`);
+  return { beginning: BigInt(row.beginning ?? row.next_offset), end: BigInt(row.next_offset) };
+}
+
+/**
+ * Appends all batches. The partitions' rows are locked by (topic, partition) in that order, everywhere, so that two
+ * writers cannot wait for each other in a circle. The lock is held until the commit: offsets become visible in the
+ * order they were given out, and a reader never sees a hole that is filled later.
+ * @throws Error when a partition does not exist
+ */
+export async function appendBatches(tx: Transaction, batches: PartitionBatch[], timeoutMs: number): Promise<void> {
+  // An attempt that was given up must not go on waiting for locks, holding its connection.
+  await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [String(timeoutMs)]);
+  const locked = await tx.query<{ topic: string; partition: number; next_offset: string }>(
+    `SELECT p.topic, p.partition, p.next_offset
+     FROM event_log_partition p
+     JOIN unnest($1::text[], $2::int[]) AS wanted(topic, partition) USING (topic, partition)
+     ORDER BY p.topic, p.partition
+     FOR UPDATE OF p`,
+    [batches.map(({ topic }) => topic), batches.map(({ partition }) => partition)],
+  );
+  const nextOffsets = new Map(locked.map((row) => [`${row.partition} ${row.topic}`, BigInt(row.next_offset)] as const));
+  const columns = toColumns(batches, nextOffsets);
+  await tx.query(
+    `WITH batch AS (
+       SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[]) WITH ORDINALITY
+         AS b(topic, partition, next_offset, number)
+     ), advanced AS (
+       UPDATE event_log_partition p SET next_offset = b.next_offset
+       FROM batch b WHERE p.topic = b.topic AND p.partition = b.partition
+     )
+     INSERT INTO event_log_record (topic, partition, "offset", key, value, headers)
+     SELECT b.topic, b.partition, r."offset", r.key, substring($9::bytea FROM r.start FOR r.length), r.headers::jsonb
+     FROM unnest($4::int[], $5::bigint[], $6::text[], $7::int[], $8::int[], $10::text[])
+       AS r(batch, "offset", key, start, length, headers)
+     JOIN batch b ON b.number = r.batch`,
+    columns,
+  );
+}
+
+/**
+ * The parameters of the insert: one array per column. All values travel as one block of bytes that the statement cuts
+ * up: an array of `bytea` would have to be written out in hexadecimal.
+ */
+function toColumns(batches: PartitionBatch[], nextOffsets: Map<string, bigint>): unknown[] {
+  const ends: bigint[] = [];
+  const numbers: number[] = [];
+  const offsets: bigint[] = [];
+  const keys: (string | null)[] = [];
+  const starts: number[] = [];
+  const lengths: number[] = [];
+  const values: Buffer[] = [];
+  const headers: string[] = [];
+  let start = 1;
+  batches.forEach(({ topic, partition, records }, index) => {
+    const next = nextOffsets.get(`${partition} ${topic}`);
+    if (next === undefined) throw new Error(`the topic ${topic} has no partition ${partition}`);
+    ends.push(next + BigInt(records.length));
+    records.forEach((record, position) => {
+      numbers.push(index + 1);
+      offsets.push(next + BigInt(position));
+      keys.push(record.key === null ? null : toPostgresText(record.key));
+      starts.push(start);
+      lengths.push(record.value.length);
+      values.push(record.value);
+      headers.push(toHeaderText(record.headers));
+      start += record.value.length;
+    });
+  });
+  return [
+    batches.map(({ topic }) => topic),
+    toArrayLiteral(batches.map(({ partition }) => partition)),
+    toArrayLiteral(ends),
+    toArrayLiteral(numbers),
+    toArrayLiteral(offsets),
+    keys,
+    toArrayLiteral(starts),
+    toArrayLiteral(lengths),
+    Buffer.concat(values),
+    headers,
+  ];
+}
+
+/** Numbers need no quoting; the driver's own way treats each element as a text to escape. */
+function toArrayLiteral(numbers: (number | bigint)[]): string {
+  return `{${numbers.join(',')}}`;
+}
+
+function toHeaderText(headers: Record<string, string> | undefined): string {
+  if (headers === undefined) return '{}';
+  const escaped = Object.entries(headers).map(([name, value]) => [toPostgresText(name), toPostgresText(value)]);
+  return JSON.stringify(Object.fromEntries(escaped));
+}
+
+/** Records from `fromOffset` on, oldest first: at most `maxRecords`, cut once their values reach `maxBytes`. */
+export async function readRecords(
+  sql: Sql,
+  where: { topic: string; partition: number; fromOffset: bigint },
+  limits: { maxRecords: number; maxBytes: number },
+): Promise<LogRecord[]> {
+  const rows = await sql.query<RecordRow>(
+    `SELECT "offset", key, value, headers, extract(epoch FROM appended_at) * 1000 AS appended_at_ms
+     FROM (
+       SELECT *, sum(octet_length(value)) OVER (ORDER BY "offset") - octet_length(value) AS bytes_before
+       FROM (
+         SELECT "offset", key, value, headers, appended_at
+         FROM event_log_record
+         WHERE topic = $1 AND partition = $2 AND "offset" >= $3
+         ORDER BY "offset" LIMIT $4
+       ) AS oldest
+     ) AS measured
+     WHERE bytes_before < $5
+     ORDER BY "offset"`,
+    [where.topic, where.partition, String(where.fromOffset), limits.maxRecords, limits.maxBytes],
+  );
+  return rows.map(toLogRecord);
+}
+
+interface RecordRow {
+  offset: string;
+  key: string | null;
+  value: Buffer;
+  headers: Record<string, string>;
+  appended_at_ms: string;
+}
+
+function toLogRecord(row: RecordRow): LogRecord {
+  const headers = Object.entries(row.headers).map(([name, value]) => [fromPostgresText(name), fromPostgresText(value)]);
+  return {
+    offset: BigInt(row.offset),
+    key: row.key === null ? null : fromPostgresText(row.key),
+    value: row.value,
+    headers: Object.fromEntries(headers),
+    appendedAtMs: Number(row.appended_at_ms),
+  };
+}

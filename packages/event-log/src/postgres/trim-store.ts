@@ -1,0 +1,51 @@
+import type { Sql, Transaction } from '@millrace/db';
+
+export interface PassedOffset {
+  topic: string;
+  partition: number;
+  /** Every group known for the topic has stored an offset at least this high. */
+  offset: bigint;
+}
+
+/** A group is known once it has stored one offset of the topic; where it has stored none yet it has passed nothing. */
+export async function readPassedOffsets(sql: Sql): Promise<PassedOffset[]> {
+  const rows = await sql.query<{ topic: string; partition: number; passed: string }>(
+    `SELECT p.topic, p.partition, min(coalesce(o.next_offset, 0)) AS passed
+     FROM event_log_partition p
+     JOIN (SELECT DISTINCT topic, "group" FROM consumer_offset) AS known ON known.topic = p.topic
+     LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = known."group"
+     GROUP BY p.topic, p.partition
+     HAVING min(coalesce(o.next_offset, 0)) > 0`,
+  );
+  return rows.map((row) => ({ topic: row.topic, partition: row.partition, offset: BigInt(row.passed) }));
+}
+
+/**
+ * Deletes up to `limit` of the oldest records below the offset that are older than `retentionHours`; returns how many.
+ * Only one process does so at a time; the others find nothing to do.
+ */
+export async function trimPartition(
+  tx: Transaction,
+  passed: PassedOffset,
+  retentionHours: number,
+  limit: number,
+): Promise<number> {
+  const [lock] = await tx.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended('millrace event log trim', 0)) AS locked`,
+  );
+  if (!lock?.locked) return 0;
+  const [row] = await tx.query<{ count: number }>(
+    `WITH deleted AS (
+       DELETE FROM event_log_record
+       WHERE topic = $1 AND partition = $2 AND "offset" IN (
+         SELECT "offset" FROM event_log_record
+         WHERE topic = $1 AND partition = $2 AND "offset" < $3
+           AND appended_at < now() - $4 * interval '1 hour'
+         ORDER BY "offset" LIMIT $5
+       )
+       RETURNING 1
+     ) SELECT count(*)::int AS count FROM deleted`,
+    [passed.topic, passed.partition, String(passed.offset), retentionHours, limit],
+  );
+  return row?.count ?? 0;
+}

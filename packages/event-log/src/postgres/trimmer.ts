@@ -1,0 +1,54 @@
+import type { Database } from '@millrace/db';
+import type { Logger } from '@millrace/runtime';
+import { sleep } from '../consume/backoff.ts';
+import { readPassedOffsets, trimPartition } from './trim-store.ts';
+
+/** Rows deleted in one transaction: short enough not to be felt by a writer. */
+const stepRecords = 2000;
+const pauseMs = 50;
+
+export interface Trimmer {
+  /** Deletes everything that may go by now. */
+  trim(): Promise<void>;
+  stop(): void;
+}
+
+/** Deletes, in the background and in small steps, records that all groups have passed and that are old enough. */
+export function createTrimmer(
+  database: Database,
+  logger: Logger,
+  settings: { retentionHours: number; intervalMs: number },
+): Trimmer {
+  const stopping = new AbortController();
+
+  async function trim(): Promise<void> {
+    for (const passed of await readPassedOffsets(database.sql)) {
+      let deleted = stepRecords;
+      while (deleted === stepRecords && !stopping.signal.aborted) {
+        deleted = await database.transaction((tx) => trimPartition(tx, passed, settings.retentionHours, stepRecords));
+        if (deleted === stepRecords) await sleep(pauseMs, stopping.signal);
+      }
+    }
+  }
+
+  let isTrimming = false;
+  const timer = setInterval(async () => {
+    if (isTrimming) return;
+    isTrimming = true;
+    try {
+      await trim();
+    } catch (error) {
+      logger.debug('old records could not be trimmed; tried again later', { error });
+    }
+    isTrimming = false;
+  }, settings.intervalMs);
+  timer.unref();
+
+  return {
+    trim,
+    stop() {
+      clearInterval(timer);
+      stopping.abort();
+    },
+  };
+}
