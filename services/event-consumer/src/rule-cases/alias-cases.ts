@@ -1,0 +1,251 @@
+import { identify } from './identify-cases.ts';
+import type { RuleCase } from './rule-case.ts';
+import type { SentEvent } from './rule-world.ts';
+
+export function alias(distinctId: string, aliasValue: unknown, properties = {}): SentEvent {
+  return { event: '$create_alias', distinct_id: distinctId, properties: { alias: aliasValue, ...properties } };
+}
+
+export function mergeDangerously(distinctId: string, aliasValue: unknown, properties = {}): SentEvent {
+  return { event: '$merge_dangerously', distinct_id: distinctId, properties: { alias: aliasValue, ...properties } };
+}
+
+/** The reference merges an alias the other way round; here the contract's direction holds (reference 3.3). */
+export const aliasCases: RuleCase[] = [
+  {
+    no: [59],
+    is: 'only the alias exists: the distinct id joins it',
+    start: { persons: [{ ids: ['old'] }] },
+    send: [alias('new', 'old')],
+    persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 1 }],
+  },
+  {
+    no: [60],
+    is: 'only the distinct id exists: the alias joins it and becomes its main id',
+    start: { persons: [{ ids: ['old'] }] },
+    send: [alias('old', 'new')],
+    persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'new', isIdentified: true, version: 1 }],
+  },
+  {
+    no: [61],
+    is: 'two old ids aliased to one new',
+    start: { persons: [{ ids: ['old'] }] },
+    send: [alias('new', 'old'), { event: 'e', distinct_id: 'old2' }, alias('new', 'old2')],
+    persons: [{ ids: ['new', 'old', 'old2'], uuidOf: 'old2', mainId: 'old2', isIdentified: true }],
+  },
+  {
+    no: [62],
+    is: 'neither exists: one person, made from the alias (the reference makes it from the distinct id)',
+    send: [alias('new', 'old')],
+    persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 0 }],
+    outcomes: [{ personOf: 'old', row: { distinctId: 'new' } }],
+    also: (world) => expect(world.ledger.distinctIds.get('new')?.version).toBe(1),
+  },
+  {
+    no: [63],
+    is: 'both exist: the alias survives (in the reference the distinct id)',
+    start: { persons: [{ ids: ['new'] }, { ids: ['old'] }] },
+    send: [alias('new', 'old')],
+    persons: [{ ids: ['new', 'old'], uuidOf: 'old', mainId: 'old', isIdentified: true, version: 1 }],
+  },
+  {
+    no: [64],
+    is: "the alias's value wins a conflict (in the reference the distinct id's); $set goes to the survivor",
+    start: {
+      persons: [
+        { ids: ['new'], properties: { both: 'n', new: 1 } },
+        { ids: ['old'], properties: { both: 'o', old: 1 } },
+      ],
+    },
+    send: [alias('new', 'old', { $set: { set: 1 } })],
+    persons: [{ ids: ['new', 'old'], uuidOf: 'old', properties: { both: 'o', new: 1, old: 1, set: 1 } }],
+  },
+  {
+    no: [65],
+    is: 'an alias of two ids on one person merges nothing, and the alias becomes the main id',
+    send: [identify('anon', 'id1'), { event: 'e', distinct_id: 'id1' }, identify('id1', 'id2'), alias('id1', 'id2')],
+    persons: [{ ids: ['anon', 'id1', 'id2'], isIdentified: true, mainId: 'id2' }],
+  },
+  {
+    no: [66],
+    is: 'an anonymous id aliased to an identified user',
+    send: [{ event: '$identify', distinct_id: 'u' }, { event: 'e', distinct_id: 'anon' }, alias('anon', 'u')],
+    persons: [{ ids: ['anon', 'u'], uuidOf: 'u', isIdentified: true }],
+  },
+  {
+    no: [67],
+    is: 'two unidentified persons aliased',
+    send: [{ event: 'e', distinct_id: 'a' }, { event: 'e', distinct_id: 'b' }, alias('a', 'b')],
+    persons: [{ ids: ['a', 'b'], isIdentified: true }],
+  },
+  {
+    no: [68],
+    is: 'two unseen ids aliased',
+    send: [alias('a', 'b')],
+    persons: [{ ids: ['a', 'b'], isIdentified: true }],
+  },
+  {
+    is: 'an alias again, or back, merges nothing; only the main id follows it',
+    start: { persons: [{ ids: ['a'] }, { ids: ['b'] }] },
+    send: [alias('a', 'b'), alias('a', 'b'), alias('b', 'a')],
+    persons: [{ ids: ['a', 'b'], uuidOf: 'b', mainId: 'a', version: 2 }],
+  },
+  ...(
+    [
+      [true, false],
+      [false, true],
+    ] as const
+  ).map(
+    ([source, target]): RuleCase => ({
+      is: `an alias with only the ${source ? 'distinct id' : 'alias'} identified is merged`,
+      start: {
+        persons: [
+          { ids: ['d'], isIdentified: source },
+          { ids: ['a'], isIdentified: target },
+        ],
+      },
+      send: [alias('d', 'a')],
+      persons: [{ ids: ['d', 'a'], uuidOf: 'a', isIdentified: true, version: 1 }],
+    }),
+  ),
+  {
+    is: 'an alias of two identified persons is refused; the event belongs to the distinct id',
+    start: {
+      persons: [
+        { ids: ['d'], isIdentified: true },
+        { ids: ['a'], isIdentified: true },
+      ],
+    },
+    send: [alias('d', 'a', { $set: { x: 1 } })],
+    persons: [
+      { ids: ['d'], version: 1, properties: { x: 1 } },
+      { ids: ['a'], version: 0, properties: {} },
+    ],
+    outcomes: [{ personOf: 'd', warnings: ['cannot_merge_already_identified'] }],
+  },
+  ...[undefined, null, ''].map(
+    (value): RuleCase => ({
+      is: `an alias that is ${value === '' ? 'empty' : String(value)} is a property update`,
+      send: [alias('u', value, { $set: { a: 1 } })],
+      persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false }],
+      outcomes: [{}],
+    }),
+  ),
+  {
+    is: 'an alias of an id to itself changes nothing and warns nobody',
+    send: [alias('u', 'u')],
+    persons: [{ ids: ['u'], isIdentified: false }],
+    outcomes: [{}],
+  },
+  {
+    no: [69],
+    is: 'merge_dangerously merges two identified persons into the distinct id',
+    start: {
+      persons: [
+        { ids: ['u'], isIdentified: true },
+        { ids: ['other'], isIdentified: true },
+      ],
+    },
+    send: [mergeDangerously('u', 'other')],
+    persons: [{ ids: ['u', 'other'], uuidOf: 'u', mainId: 'u', isIdentified: true, version: 1 }],
+  },
+  {
+    no: [70],
+    is: 'merge_dangerously of a person into an unseen id',
+    start: { persons: [{ ids: ['old'] }] },
+    send: [mergeDangerously('new', 'old')],
+    persons: [{ ids: ['old', 'new'], isIdentified: true }],
+  },
+  {
+    no: [71],
+    is: 'merge_dangerously of an illegal id: three events of two persons',
+    send: [{ event: 'e', distinct_id: 'u' }, { event: 'e', distinct_id: '0' }, mergeDangerously('u', '0')],
+    persons: [{ ids: ['u'] }, { ids: ['0'] }],
+    outcomes: [
+      { personOf: 'u' },
+      { personOf: '0' },
+      { personOf: 'u', warnings: ['cannot_merge_with_illegal_distinct_id'] },
+    ],
+  },
+  {
+    no: [72],
+    is: 'merge_dangerously of an illegal id still sets properties',
+    send: [mergeDangerously('u', '0', { $set: { a: 1 } })],
+    persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false }],
+    outcomes: [{ warnings: ['cannot_merge_with_illegal_distinct_id'] }],
+  },
+  {
+    no: [73],
+    is: "an alias equal to 'null' is not merged",
+    send: [{ event: 'e', distinct_id: 'null' }, alias('u', 'null')],
+    persons: [{ ids: ['null'] }, { ids: ['u'] }],
+    outcomes: [{}, { warnings: ['cannot_merge_with_illegal_distinct_id'] }],
+  },
+  {
+    no: [74],
+    is: "an alias of the distinct id 'false' is not merged",
+    send: [{ event: 'e', distinct_id: 'u' }, alias('false', 'u')],
+    persons: [{ ids: ['u'] }, { ids: ['false'] }],
+    outcomes: [{}, { personOf: 'false', warnings: ['cannot_merge_with_illegal_distinct_id'] }],
+  },
+  {
+    no: [79],
+    is: 'ids of one person merged again: nothing to write',
+    start: { persons: [{ ids: ['u', 'anon'], isIdentified: true, version: 4 }] },
+    send: [identify('anon', 'u'), mergeDangerously('u', 'anon')],
+    persons: [{ ids: ['u', 'anon'], version: 4 }],
+    also: (world) => expect(world.personOf('u')?.isDirty).toBe(false),
+  },
+  {
+    no: [90],
+    is: 'a chain of merges is one person',
+    send: [
+      { event: 'e', distinct_id: '1' },
+      { event: 'e', distinct_id: '2' },
+      { event: 'e', distinct_id: '3' },
+      identify('2', '1'),
+      mergeDangerously('2', '3'),
+    ],
+    persons: [{ ids: ['1', '2', '3'] }],
+  },
+  {
+    no: [91],
+    is: 'two pairs, then merged dangerously: one person of four ids',
+    send: [
+      { event: 'e', distinct_id: '1' },
+      { event: 'e', distinct_id: '2' },
+      { event: 'e', distinct_id: '3' },
+      { event: 'e', distinct_id: '4' },
+      identify('2', '1'),
+      identify('4', '3'),
+      mergeDangerously('2', '3'),
+    ],
+    persons: [{ ids: ['1', '2', '3', '4'], isIdentified: true }],
+  },
+  ...[['a'], { a: 1 }, 7, true].map(
+    (value): RuleCase => ({
+      no: [136],
+      is: `$identify with ${JSON.stringify(value)} as $anon_distinct_id is dropped`,
+      send: [identify(value, 'u', { $set: { a: 1 } })],
+      persons: [],
+      outcomes: [{ dropped: 'invalid_anon_distinct_id', warnings: ['invalid_anon_distinct_id'] }],
+    }),
+  ),
+  ...['$create_alias', '$merge_dangerously'].flatMap((event) =>
+    [{ a: 1 }, ['a'], 0, false].map(
+      (value): RuleCase => ({
+        no: [137],
+        is: `${event} with ${JSON.stringify(value)} as alias is dropped`,
+        send: [{ event, distinct_id: 'u', properties: { alias: value } }],
+        persons: [],
+        outcomes: [{ dropped: 'invalid_alias', warnings: ['invalid_alias'] }],
+      }),
+    ),
+  ),
+  {
+    is: 'an ordinary event may carry $anon_distinct_id and alias of any kind',
+    send: [{ event: 'e', distinct_id: 'u', properties: { $anon_distinct_id: 7, alias: {} } }],
+    persons: [{ ids: ['u'] }],
+    outcomes: [{}],
+  },
+];

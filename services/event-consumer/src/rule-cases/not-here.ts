@@ -1,0 +1,23 @@
+/**
+ * Numbers of reference/event-processing.md section 16 that no pure rule decides, with who does. A test asserts that
+ * every number is either a case or here.
+ */
+export const notHere: { no: number[]; because: string }[] = [
+  { no: [10], because: 'the token alone names the project: intake/resolve-projects' },
+  {
+    no: [20, 47, 80, 81, 82, 83, 84, 85, 86, 87],
+    because:
+      'races with another writer and faults of the database: all rows a batch touches are locked before the rules run, and the batch is redone whole',
+  },
+  { no: [88, 89], because: 'overrides of feature flags are not kept' },
+  { no: [97], because: 'a name that is not text does not reach the log; parse-record refuses such a record' },
+  { no: [102, 118], because: 'the first event of a project is noticed by the store' },
+  { no: [105, 106, 108], because: 'there is no cache of group types: they are loaded and locked with the batch' },
+  {
+    no: [119, 120, 121, 123, 124, 126, 127, 128, 129],
+    because: 'clock correction and the spellings of a time are the gateway’s: the record holds the corrected time',
+  },
+  { no: [130, 131, 132, 133, 134, 135], because: 'lanes and the limits of keys are the gateway’s' },
+  { no: [141], because: 'no project setting makes $feature_flag_called anonymous by default' },
+  { no: [143], because: 'there is no cookieless mode' },
+];

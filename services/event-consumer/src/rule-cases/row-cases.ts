@@ -1,0 +1,236 @@
+import { personMode } from '../events/event-row.ts';
+import type { RuleCase } from './rule-case.ts';
+import { eventTime } from './rule-world.ts';
+
+const hour = 3_600_000;
+const now = Date.parse(eventTime);
+
+/** A flagged event this many hours old. */
+function historical(no: number, hours: number, expected: boolean): RuleCase {
+  return {
+    no: [no],
+    is: `an event of a migration ${hours} hours old is ${expected ? '' : 'not '}marked historical`,
+    send: [
+      {
+        event: 'e',
+        distinct_id: 'u',
+        historical_migration: true,
+        now: eventTime,
+        timestamp: new Date(now - hours * hour).toISOString(),
+      },
+    ],
+    outcomes: [{ row: { isHistorical: expected } }],
+  };
+}
+
+export const rowCases: RuleCase[] = [
+  {
+    no: [92],
+    is: 'without a client address there is no $ip',
+    send: [{ event: 'e', distinct_id: 'u' }],
+    outcomes: [{ row: { properties: {} } }],
+  },
+  {
+    no: [93],
+    is: 'the client address is stored as $ip',
+    send: [{ event: 'e', distinct_id: 'u', ip: '203.0.113.7' }],
+    outcomes: [{ properties: { $ip: '203.0.113.7' } }],
+  },
+  {
+    no: [94],
+    is: 'an $ip the client sent stays',
+    send: [{ event: 'e', distinct_id: 'u', ip: '203.0.113.7', properties: { $ip: '198.51.100.1' } }],
+    outcomes: [{ properties: { $ip: '198.51.100.1' } }],
+  },
+  {
+    no: [95],
+    is: 'a project that anonymizes addresses stores none, whoever sent it',
+    start: { project: { anonymizeIps: true } },
+    send: [
+      { event: 'e', distinct_id: 'u', ip: '203.0.113.7' },
+      { event: 'e', distinct_id: 'u', properties: { $ip: '198.51.100.1' } },
+    ],
+    outcomes: [{ properties: { $ip: undefined } }, { properties: { $ip: undefined } }],
+  },
+  {
+    no: [96],
+    is: 'text and href of an element are cut',
+    send: [
+      {
+        event: '$autocapture',
+        distinct_id: 'u',
+        properties: {
+          $elements: [{ tag_name: 'a', $el_text: 'a'.repeat(2050), attr__href: 'b'.repeat(2050) }],
+        },
+      },
+    ],
+    outcomes: [
+      {
+        row: {
+          properties: {},
+          elementsChain: `a:attr__href="${'b'.repeat(2048)}"href="${'b'.repeat(2048)}"nth-child="0"nth-of-type="0"text="${'a'.repeat(400)}"`,
+        },
+      },
+    ],
+  },
+  {
+    no: [98],
+    is: 'a name of 300 characters is cut to 200',
+    send: [{ event: 'é'.repeat(300), distinct_id: 'u' }],
+    outcomes: [{ row: { event: 'é'.repeat(200) } }],
+  },
+  {
+    is: 'a name is cut between characters, not within one',
+    send: [{ event: '🦊'.repeat(201), distinct_id: 'u' }],
+    outcomes: [{ row: { event: '🦊'.repeat(200) } }],
+  },
+  {
+    is: 'a distinct id of 400 characters is kept, one of 401 dropped and reported',
+    send: [
+      { event: 'e', distinct_id: '🦊'.repeat(400) },
+      { event: 'e', distinct_id: 'u'.repeat(401) },
+    ],
+    outcomes: [{}, { dropped: 'distinct_id_too_long', warnings: ['skipping_event_invalid_distinct_id'] }],
+    persons: [{ ids: ['🦊'.repeat(400)] }],
+  },
+  {
+    no: [99],
+    is: 'the row shows the person overlaid by the $set of the event',
+    start: { persons: [{ ids: ['u'], properties: { foo: 'onPerson', pprop: 5 } }] },
+    send: [{ event: 'e', distinct_id: 'u', properties: { $set: { foo: 'onEvent' } } }],
+    outcomes: [{ row: { personProperties: { foo: 'onEvent', pprop: 5 }, personMode: personMode.full } }],
+  },
+  {
+    is: 'an $exception shows its $set although the person does not get it',
+    start: { persons: [{ ids: ['u'], properties: { a: 1 } }] },
+    send: [{ event: '$exception', distinct_id: 'u', properties: { $set: { a: 2 } } }],
+    outcomes: [{ row: { personProperties: { a: 2 } } }],
+  },
+  {
+    no: [103],
+    is: 'browser and campaign are lifted to the person and its first visit',
+    send: [
+      {
+        event: '$pageview',
+        distinct_id: 'u',
+        properties: { $browser: 'Firefox', utm_source: 'mail', $current_url: 'https://x', plain: 1 },
+      },
+    ],
+    persons: [
+      {
+        ids: ['u'],
+        properties: {
+          $browser: 'Firefox',
+          utm_source: 'mail',
+          $current_url: 'https://x',
+          $initial_browser: 'Firefox',
+          $initial_utm_source: 'mail',
+          $initial_current_url: 'https://x',
+        },
+      },
+    ],
+    outcomes: [
+      {
+        row: {
+          properties: {
+            $browser: 'Firefox',
+            utm_source: 'mail',
+            $current_url: 'https://x',
+            plain: 1,
+            $set: { $browser: 'Firefox', utm_source: 'mail', $current_url: 'https://x' },
+            $set_once: {
+              $initial_browser: 'Firefox',
+              $initial_utm_source: 'mail',
+              $initial_current_url: 'https://x',
+            },
+          },
+        },
+      },
+    ],
+  },
+  {
+    is: '$performance_event and $snapshot lift nothing',
+    send: [
+      { event: '$performance_event', distinct_id: 'u', properties: { $browser: 'Firefox', $os_name: 'iOS' } },
+      { event: '$snapshot', distinct_id: 'u', properties: { $browser: 'Firefox' } },
+    ],
+    persons: [{ ids: ['u'], properties: {} }],
+    outcomes: [{ properties: { $set: undefined, $os: undefined } }, { properties: { $set: undefined } }],
+  },
+  {
+    is: '$sent_at is the time the client says',
+    send: [{ event: 'e', distinct_id: 'u', sent_at: '2026-03-01T12:00:01.000Z' }],
+    outcomes: [{ properties: { $sent_at: '2026-03-01T12:00:01.000Z' } }],
+  },
+  {
+    is: 'bulk of the SDK and a claim to be verified are not stored',
+    send: [
+      {
+        event: 'e',
+        distinct_id: 'u',
+        properties: {
+          ph_product_tours: [1],
+          $product_tours_activated: 1,
+          $override_feature_flag_payloads: {},
+          $verified: true,
+          kept: 1,
+        },
+      },
+    ],
+    outcomes: [{ row: { properties: { kept: 1 } } }],
+  },
+  {
+    is: 'a survey that was shown leaves its date on the person, unless the client set one',
+    send: [
+      { event: 'survey shown', distinct_id: 'u', properties: { $survey_id: 's' } },
+      { event: 'survey shown', distinct_id: 'v', properties: { $set: { $survey_last_seen_date: 'mine' } } },
+      { event: 'survey shown', distinct_id: 'w', properties: { $process_person_profile: false } },
+      { event: 'survey sent', distinct_id: 'x', properties: { $survey_response: 'yes' } },
+      { event: 'survey dismissed', distinct_id: 'y' },
+    ],
+    persons: [
+      { ids: ['u'], properties: { $survey_last_seen_date: eventTime } },
+      { ids: ['v'], properties: { $survey_last_seen_date: 'mine' } },
+      { ids: ['x'], properties: {} },
+      { ids: ['y'], properties: {} },
+    ],
+    outcomes: [
+      { properties: { $survey_id: 's', $set: { $survey_last_seen_date: eventTime } } },
+      {},
+      { properties: { $set: undefined } },
+      { properties: { $survey_response: 'yes' } },
+      {},
+    ],
+  },
+  {
+    no: [122],
+    is: 'the time of the record is the time of the event',
+    send: [{ event: 'e', distinct_id: 'u', timestamp: '2026-02-28T10:00:00.123Z', now: eventTime }],
+    outcomes: [{ row: { timestampMs: Date.parse('2026-02-28T10:00:00.123Z'), capturedAtMs: now } }],
+  },
+  ...['not a time', '', '99999-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z', '2026-02-30T99:00:00Z'].map(
+    (timestamp): RuleCase => ({
+      no: [125],
+      is: `the time ${JSON.stringify(timestamp)} is not one: the receive time stands in, with a warning`,
+      send: [{ event: 'e', distinct_id: 'u', timestamp, now: eventTime }],
+      outcomes: [{ row: { timestampMs: now }, warnings: ['ignored_invalid_timestamp'] }],
+    }),
+  ),
+  historical(138, 24, false),
+  historical(138, 48, true),
+  historical(138, 49, true),
+  historical(138, 7 * 24, true),
+  {
+    no: [139],
+    is: 'a migrated event of unknown time stays marked',
+    send: [{ event: 'e', distinct_id: 'u', historical_migration: true, timestamp: '', now: eventTime }],
+    outcomes: [{ row: { isHistorical: true }, warnings: ['ignored_invalid_timestamp'] }],
+  },
+  historical(140, -1, false),
+  {
+    no: [142],
+    is: '$feature_flag_called is an ordinary event: no project has the anonymous default',
+    send: [{ event: '$feature_flag_called', distinct_id: 'u', properties: { $set: { a: 1 } } }],
+    persons: [{ ids: ['u'], properties: { a: 1 } }],
+  },
+];

@@ -1,0 +1,163 @@
+import { type CapturedEvent, encodeCapturedRecord, type JsonObject } from '@millrace/contracts';
+import type { EventOutcome } from '../events/event-outcome.ts';
+import {
+  emptyProjectLedger,
+  type GroupState,
+  groupLedgerKey,
+  type PersonState,
+  type ProjectLedger,
+} from '../identity/ledger.ts';
+import { personUuid } from '../identity/person-uuid.ts';
+import type { IncomingEvent, IngestProject } from '../intake/incoming-event.ts';
+import { parseRecord } from '../intake/parse-record.ts';
+import { toIncomingEvent } from '../intake/to-incoming-event.ts';
+import { processEvent } from '../process-event.ts';
+import type { RuleWarning } from '../warnings/warning.ts';
+
+/** An event as a test writes it: a captured record with everything but the point left to defaults. */
+export interface SentEvent extends Partial<Omit<CapturedEvent, 'kind'>> {
+  event: string;
+  distinct_id: string;
+}
+
+/** A person that is stored before the test begins. `ids[0]` is the main one and gives the uuid unless `uuidOf` does. */
+export interface StoredPerson {
+  ids: string[];
+  uuidOf?: string;
+  properties?: JsonObject;
+  isIdentified?: boolean;
+  version?: number;
+  createdAt?: string;
+}
+
+export interface StoredGroup {
+  index: number;
+  key: string;
+  properties?: JsonObject;
+  version?: number;
+  createdAt?: string;
+}
+
+export interface WorldStart {
+  project?: Partial<IngestProject>;
+  persons?: StoredPerson[];
+  groupTypes?: string[];
+  groups?: StoredGroup[];
+}
+
+/** What became of one event on its way through parsing, intake and the rules. */
+export type SentOutcome = EventOutcome | { kind: 'invalid'; reason: string; warnings: RuleWarning[] };
+
+export interface RuleWorld {
+  project: IngestProject;
+  ledger: ProjectLedger;
+  send(event: SentEvent): SentOutcome;
+  personOf(distinctId: string): PersonState | undefined;
+  /** All ids of the person this id belongs to, sorted; empty when it belongs to nobody. */
+  idsWith(distinctId: string): string[];
+  group(type: string, key: string): GroupState | undefined;
+  uuidOf(distinctId: string): string;
+}
+
+/** The time of an event that names none. */
+export const eventTime = '2026-03-01T12:00:00.000Z';
+
+/** One project in memory: events go in as log records and come out as outcomes. */
+export function createRuleWorld(start: WorldStart = {}): RuleWorld {
+  const project: IngestProject = {
+    id: 1,
+    token: 'phc_test',
+    anonymizeIps: false,
+    personProcessingOptOut: false,
+    ...start.project,
+  };
+  const ledger = storedLedger(project.id, start);
+  let sentCount = 0;
+  return {
+    project,
+    ledger,
+    send: (event) => {
+      sentCount += 1;
+      const uuid = `00000000-0000-4000-8000-${String(sentCount).padStart(12, '0')}`;
+      return sendTo(project, ledger, { ...event, uuid: event.uuid ?? uuid });
+    },
+    personOf: (distinctId) => {
+      const mapping = ledger.distinctIds.get(distinctId);
+      return mapping && ledger.persons.get(mapping.personUuid);
+    },
+    idsWith: (distinctId) => idsWith(distinctId, ledger),
+    group: (type, key) => {
+      const groupType = ledger.groupTypes.get(type);
+      return groupType && ledger.groups.get(groupLedgerKey(groupType.index, key));
+    },
+    uuidOf: (distinctId) => personUuid(project.id, distinctId),
+  };
+}
+
+function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent & { uuid: string }): SentOutcome {
+  const record: CapturedEvent = {
+    kind: 'event',
+    token: project.token,
+    timestamp: eventTime,
+    now: sent.timestamp ?? eventTime,
+    ip: null,
+    properties: {},
+    ...sent,
+  };
+  const parsed = parseRecord(encodeCapturedRecord(record));
+  if (parsed.kind === 'invalid') return { ...parsed, warnings: [] };
+  if (parsed.kind === 'warning') throw new Error('an event came back as a warning');
+  const admission = toIncomingEvent(parsed, project, { topic: 'events.live', partition: 0, offset: 0n });
+  if (admission.kind === 'drop') return admission;
+  const outcome = processEvent(deepFreeze(admission.event), ledger);
+  return { ...outcome, warnings: [...admission.warnings, ...outcome.warnings] };
+}
+
+/** An event may be processed again after a failure, so the rules must leave it as it is: frozen, a change throws. */
+export function deepFreeze(event: IncomingEvent): IncomingEvent {
+  freeze(event.properties);
+  return Object.freeze(event);
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  Object.freeze(value);
+  for (const child of Object.values(value)) freeze(child);
+}
+
+function storedLedger(projectId: number, start: WorldStart): ProjectLedger {
+  const ledger = emptyProjectLedger(projectId);
+  for (const stored of start.persons ?? []) {
+    const mainDistinctId = stored.ids[0] ?? '';
+    const uuid = personUuid(projectId, stored.uuidOf ?? mainDistinctId);
+    ledger.persons.set(uuid, {
+      uuid,
+      mainDistinctId,
+      properties: stored.properties ?? {},
+      isIdentified: stored.isIdentified ?? false,
+      version: stored.version ?? 0,
+      createdAtMs: Date.parse(stored.createdAt ?? '2026-01-01T00:00:00.000Z'),
+      isNew: false,
+      isDirty: false,
+    });
+    for (const id of stored.ids) ledger.distinctIds.set(id, { personUuid: uuid, version: 0, isNew: false });
+  }
+  for (const [index, type] of (start.groupTypes ?? []).entries()) {
+    ledger.groupTypes.set(type, { index, createdAtMs: 0, isNew: false });
+  }
+  for (const { index, key, properties = {}, version = 1, createdAt = eventTime } of start.groups ?? []) {
+    const createdAtMs = Date.parse(createdAt);
+    const group: GroupState = { index, key, properties, version, createdAtMs, isNew: false, isDirty: false };
+    ledger.groups.set(groupLedgerKey(index, key), group);
+  }
+  return ledger;
+}
+
+function idsWith(distinctId: string, ledger: ProjectLedger): string[] {
+  const uuid = ledger.distinctIds.get(distinctId)?.personUuid;
+  if (uuid === undefined) return [];
+  return [...ledger.distinctIds]
+    .filter(([, mapping]) => mapping.personUuid === uuid)
+    .map(([id]) => id)
+    .sort();
+}
