@@ -1,0 +1,49 @@
+import { elementsChain } from './elements-chain.ts';
+
+test.each<[string, unknown, string]>([
+  ['a bare element', [{ tag_name: 'div' }], 'div:nth-child="0"nth-of-type="0"'],
+  ['an element of nothing', [{}], ':nth-child="0"nth-of-type="0"'],
+  [
+    'classes sorted, without quotes, from text or list',
+    [
+      { tag_name: 'a', attr__class: 'z  b"c a' },
+      { tag_name: 'p', attr__class: ['y', 'x'] },
+    ],
+    'a.a.bc.z:attr__class="z  b\\"c a"nth-child="0"nth-of-type="0";p.x.y:attr__class="[\\"y\\",\\"x\\"]"nth-child="0"nth-of-type="0"',
+  ],
+  [
+    'attributes sorted by name, quotes escaped',
+    [{ tag_name: 'a', $el_text: 'say "hi"', attr__id: 'i', attr__href: '/x', nth_child: 2, nth_of_type: 1 }],
+    'a:attr__href="/x"attr__id="i"attr_id="i"href="/x"nth-child="2"nth-of-type="1"text="say \\"hi\\""',
+  ],
+  [
+    'values that are no texts',
+    [{ tag_name: 'a', attr__x: { y: [1] }, attr__n: 7 }],
+    'a:attr__n="7"attr__x="{\\"y\\":[1]}"nth-child="0"nth-of-type="0"',
+  ],
+  ['elements that are none', [null, 'a', 7, ['b'], { tag_name: 'i' }], 'i:nth-child="0"nth-of-type="0"'],
+  [
+    'attributes called like what objects inherit',
+    [{ tag_name: 'a', attr____proto__: 'x' }],
+    'a:attr____proto__="x"nth-child="0"nth-of-type="0"',
+  ],
+  ['no list', { tag_name: 'div' }, ''],
+  ['an empty list', [], ''],
+])('%s', (_, $elements, chain) => {
+  expect(elementsChain({ $elements })).toBe(chain);
+});
+
+test('a chain the client built is taken as it is', () => {
+  expect(elementsChain({ $elements_chain: 'a:text="x"', $elements: [{ tag_name: 'b' }] })).toBe('a:text="x"');
+});
+
+test.each([[{}], [7], [null], ['']])('a chain of %j is none', ($elements_chain) => {
+  expect(elementsChain({ $elements_chain, $elements: [{ tag_name: 'b' }] })).toBe('b:nth-child="0"nth-of-type="0"');
+  expect(elementsChain({ $elements_chain })).toBe('');
+});
+
+test('a cut leaves no half of a character', () => {
+  const chain = elementsChain({ $elements: [{ tag_name: 'a', $el_text: `${'x'.repeat(399)}🦊` }] });
+  expect(chain.isWellFormed()).toBe(true);
+  expect(chain).toContain(`text="${'x'.repeat(399)}"`);
+});

@@ -1,0 +1,41 @@
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { touchedBy } from './touched-by.ts';
+
+function event(name: string, properties: Record<string, unknown>): IncomingEvent {
+  return {
+    position: { topic: 'events.live', partition: 0, offset: 0n },
+    project: { id: 1, token: 'phc_test', anonymizeIps: false, personProcessingOptOut: false },
+    uuid: '00000000-0000-4000-8000-000000000001',
+    event: name,
+    distinctId: 'u',
+    properties,
+    timestampMs: 0,
+    capturedAtMs: 0,
+    isHistorical: false,
+  };
+}
+
+test.each<[string, Record<string, unknown>, string[]]>([
+  ['bought', { alias: 'x', $anon_distinct_id: 'y' }, ['u']],
+  ['$identify', { $set: {} }, ['u']],
+  ['$identify', { $anon_distinct_id: 'anon' }, ['anon', 'u']],
+  ['$identify', { $anon_distinct_id: 'u' }, ['u']],
+  ['$create_alias', { alias: 'other' }, ['other', 'u']],
+  ['$create_alias', { alias: '' }, ['u']],
+  ['$create_alias', { alias: {} }, ['u']],
+  ['$merge_dangerously', { alias: 'other' }, ['other', 'u']],
+  ['constructor', {}, ['u']],
+])('%s with %j looks at the ids %j', (name, properties, distinctIds) => {
+  expect(touchedBy(event(name, properties)).distinctIds.sort()).toEqual(distinctIds);
+});
+
+test('names the group a group identify writes and all group types', () => {
+  const properties = { $group_type: 'org', $group_key: 7, $groups: { team: 'blue', org: 'x' } };
+  expect(touchedBy(event('$groupidentify', properties))).toMatchObject({
+    groupIdentify: { type: 'org', key: '7' },
+    groupTypes: ['team', 'org'],
+  });
+  expect(touchedBy(event('e', properties))).toMatchObject({ groupIdentify: null, groupTypes: ['team', 'org'] });
+  expect(touchedBy(event('$groupidentify', { $group_type: 'org', $group_key: 'x' })).groupTypes).toEqual(['org']);
+  expect(touchedBy(event('e', { $groups: ['x'] })).groupTypes).toEqual([]);
+});

@@ -1,0 +1,67 @@
+import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
+import type { LogBatch, LogRecord } from '@millrace/event-log';
+import type { DeadLetter, DeadLetterReason } from '../dead-letters/dead-letter.ts';
+import type { RecordPosition } from './incoming-event.ts';
+import { parseRecord } from './parse-record.ts';
+
+/** A record that is to become a dead letter, with what is known about its owner. */
+export interface CondemnedRecord {
+  letter: DeadLetter;
+  /** Project API key, from the record or from its key; null when neither tells. */
+  token: string | null;
+  eventUuid: string | null;
+  /** What is wrong, without any value of the record. */
+  message: string | null;
+}
+
+export interface ParsedRecords {
+  events: { captured: CapturedEvent; record: LogRecord; position: RecordPosition }[];
+  warnings: CapturedWarning[];
+  condemned: CondemnedRecord[];
+}
+
+/**
+ * Reads the records of a batch in their order. With `verdict` none of them is to be processed any more: they all become
+ * dead letters for that reason.
+ */
+export function parseRecords(batch: LogBatch, verdict: DeadLetterReason | null): ParsedRecords {
+  const parsed: ParsedRecords = { events: [], warnings: [], condemned: [] };
+  for (const record of batch.records) {
+    const position = { topic: batch.topic, partition: batch.partition, offset: record.offset };
+    const content = parseRecord(record.value);
+    if (content.kind === 'invalid') {
+      parsed.condemned.push({
+        letter: { record, position, reason: content.reason, step: 'parse_record' },
+        token: tokenOfKey(record.key),
+        eventUuid: null,
+        message: content.message,
+      });
+    } else if (verdict !== null) {
+      parsed.condemned.push({
+        letter: { record, position, reason: verdict, step: 'process_batch' },
+        token: content.token,
+        eventUuid: content.uuid,
+        message: null,
+      });
+    } else if (content.kind === 'event') {
+      parsed.events.push({ captured: content, record, position });
+    } else {
+      parsed.warnings.push(content);
+    }
+  }
+  return parsed;
+}
+
+/** The project API keys the records name. */
+export function tokensOf(parsed: ParsedRecords): Set<string> {
+  return new Set([
+    ...parsed.events.map(({ captured }) => captured.token),
+    ...parsed.warnings.map(({ token }) => token),
+    ...parsed.condemned.flatMap(({ token }) => (token === null ? [] : [token])),
+  ]);
+}
+
+/** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey); a token has no colon. */
+function tokenOfKey(key: string | null): string | null {
+  return key === null ? null : (key.split(':', 1)[0] ?? null);
+}

@@ -1,0 +1,22 @@
+import { cutText, isLongerThan } from './text-length.ts';
+
+test.each([
+  ['', 0, false],
+  ['abc', 3, false],
+  ['abcd', 3, true],
+  ['🦊🦊🦊', 3, false],
+  ['🦊🦊🦊a', 3, true],
+  ['a'.repeat(7), 3, true],
+])('whether %j is longer than %i characters: %s', (text, limit, expected) => {
+  expect(isLongerThan(text, limit)).toBe(expected);
+});
+
+test.each([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'abc'],
+  ['🦊🦊🦊🦊', 3, '🦊🦊🦊'],
+  ['ab🦊cd', 3, 'ab🦊'],
+  ['a'.repeat(1000), 3, 'aaa'],
+])('%j cut to %i characters', (text, limit, expected) => {
+  expect(cutText(text, limit)).toBe(expected);
+});
