@@ -1,0 +1,21 @@
+import type { Sql } from '@millrace/db';
+
+/** What the gateway needs to know of the project behind a key. */
+export interface KnownProject {
+  environmentId: number;
+  /** Whether the organization's plan includes historical migrations (contract/ingestion.md, historical rule 1). */
+  mayMigrate: boolean;
+}
+
+/** The project whose key this is, or null. Errors of the database reach the caller. */
+export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
+  const [row] = await sql.query<{ id: number; may_migrate: boolean }>(
+    `SELECT environment.id, organization.available_product_features @> '[{"key": "historical_migrations"}]' AS may_migrate
+       FROM environment
+       JOIN project ON project.id = environment.project_id
+       JOIN organization ON organization.id = project.organization_id
+      WHERE environment.api_token = $1`,
+    [token],
+  );
+  return row === undefined ? null : { environmentId: row.id, mayMigrate: row.may_migrate };
+}

@@ -1,0 +1,148 @@
+import type { KeyValue } from '@millrace/cache';
+import type { Sql } from '@millrace/db';
+import type { Logger } from '@millrace/runtime';
+import { LRUCache } from 'lru-cache';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createProjectKeyCache } from './project-key-cache.ts';
+import { findProjectByKey, type KnownProject } from './project-key-store.ts';
+import { withTimeLimit } from './time-limit.ts';
+
+/**
+ * Whose key it is. `undetermined`: no store could be asked and nothing is remembered; the event is accepted and the
+ * consumer decides (ARCHITECTURE.md, station 4).
+ */
+export type KeyLookup =
+  | { outcome: 'known'; project: KnownProject }
+  | { outcome: 'unknown' }
+  | { outcome: 'undetermined' };
+
+export interface ProjectKeys {
+  /** Answers from memory without a promise when it can: nearly every request. Never rejects. */
+  find(token: string): KeyLookup | Promise<KeyLookup>;
+}
+
+export interface ProjectKeysOptions {
+  sql: Sql;
+  cache: KeyValue;
+  logger: Logger;
+  /** How long an answer is used without asking again. */
+  knownForMs?: number;
+  unknownForMs?: number;
+}
+
+/** Messages on this channel are a key whose project changed, or `*` for all. */
+export const projectKeysChannel = 'project-keys';
+
+interface Remembered {
+  /** Null: there is no such key. */
+  project: KnownProject | null;
+  lookedUpAtMs: number;
+}
+
+const undetermined: KeyLookup = Object.freeze({ outcome: 'undetermined' });
+const unknown: KeyLookup = Object.freeze({ outcome: 'unknown' });
+
+const maxRemembered = 100_000;
+/** How long an outage of the stores can be bridged from memory. */
+const bridgeForMs = 12 * 60 * 60 * 1000;
+/** An answer older than this is not used before the stores were asked, unless they do not answer. */
+const refreshInBackgroundForMs = 60_000;
+const databaseTimeLimitMs = 500;
+const cacheTimeLimitMs = 200;
+const restAfterFailureMs = 1000;
+
+/**
+ * Project keys: memory in front of the shared cache in front of PostgreSQL. One lookup per key at a time. A key that is
+ * remembered never waits for a store that does not answer.
+ */
+export async function createProjectKeys(options: ProjectKeysOptions): Promise<ProjectKeys> {
+  const { sql, logger, knownForMs = 60_000, unknownForMs = 5000 } = options;
+  const shared = createProjectKeyCache(options.cache);
+  const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
+  const underWay = new Map<string, Promise<KeyLookup>>();
+  const cacheBreaker = createCircuitBreaker({ restMs: restAfterFailureMs, maxConcurrent: 256 });
+  const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs, maxConcurrent: 32 });
+  let forgotAllAtMs = Number.NEGATIVE_INFINITY;
+  /** Grows with every change message; a lookup that began before one must not be remembered after it. */
+  let generation = 0;
+
+  function find(token: string): KeyLookup | Promise<KeyLookup> {
+    const remembered = memory.get(token);
+    if (remembered === undefined) return lookUpOnce(token);
+    const ageMs = performance.now() - remembered.lookedUpAtMs;
+    if (remembered.project === null) return ageMs < unknownForMs ? unknown : lookUpOnce(token);
+    if (ageMs < knownForMs) return { outcome: 'known', project: remembered.project };
+    if (ageMs < knownForMs + refreshInBackgroundForMs || (databaseBreaker.isOpen() && ageMs < bridgeForMs)) {
+      void lookUpOnce(token);
+      return { outcome: 'known', project: remembered.project };
+    }
+    return lookUpOnce(token);
+  }
+
+  function lookUpOnce(token: string): Promise<KeyLookup> {
+    const running = underWay.get(token);
+    if (running !== undefined) return running;
+    const lookup = lookUp(token).finally(() => underWay.delete(token));
+    underWay.set(token, lookup);
+    return lookup;
+  }
+
+  async function lookUp(token: string): Promise<KeyLookup> {
+    const begunIn = generation;
+    try {
+      const project = await askStores(token);
+      if (generation === begunIn) memory.set(token, { project, lookedUpAtMs: performance.now() });
+      return project === null ? unknown : { outcome: 'known', project };
+    } catch (error) {
+      logger.debug('a project key could not be looked up', { error });
+      const remembered = memory.get(token);
+      if (!remembered?.project || performance.now() - remembered.lookedUpAtMs > bridgeForMs) return undetermined;
+      return { outcome: 'known', project: remembered.project };
+    }
+  }
+
+  async function askStores(token: string): Promise<KnownProject | null> {
+    const copy = await readShared(token);
+    if (copy !== undefined) return copy;
+    const project = await databaseBreaker.run(() => withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs));
+    writeShared(token, project);
+    return project;
+  }
+
+  /** A cache that is down is as good as an empty one. */
+  async function readShared(token: string): Promise<KnownProject | null | undefined> {
+    // After "all changed" the copies of the former state are still there until they run out.
+    if (performance.now() - forgotAllAtMs < knownForMs + refreshInBackgroundForMs) return undefined;
+    try {
+      return await cacheBreaker.run(() => withTimeLimit(shared.read(token), cacheTimeLimitMs));
+    } catch {
+      return undefined;
+    }
+  }
+
+  function writeShared(token: string, project: KnownProject | null): void {
+    cacheBreaker.run(() => withTimeLimit(shared.write(token, project), cacheTimeLimitMs)).catch(() => {});
+  }
+
+  function forget(message: string): void {
+    generation += 1;
+    underWay.clear();
+    if (message === '*') {
+      memory.clear();
+      forgotAllAtMs = performance.now();
+      return;
+    }
+    memory.delete(message);
+    shared.remove(message).then(
+      // Once more: a request in between may have met the old copy.
+      () => {
+        generation += 1;
+        memory.delete(message);
+      },
+      () => {},
+    );
+  }
+
+  await options.cache.subscribe(projectKeysChannel, forget);
+  return { find };
+}

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { TopicNames } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import type { EventLog } from '@millrace/event-log';
+import type { Health, Logger, Metrics } from '@millrace/runtime';
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import type { ProjectKeys } from './access/project-keys.ts';
+import { createCaptureMetrics } from './capture/capture-metrics.ts';
+import { findCapturePath } from './capture/capture-path.ts';
+import { type CaptureDependencies, captureRoute } from './capture/capture-route.ts';
+import { corsHeaders, preflightHeaders } from './capture/cors.ts';
+import { declaredLength } from './capture/receive-bytes.ts';
+import { createRefusalLog } from './capture/refusal-log.ts';
+import { requestIdOf } from './capture/request-id.ts';
+import { sendRefusal, toRefusal } from './capture/send-answer.ts';
+import type { GatewayConfig } from './config.ts';
+import { createByteBudget } from './limits/byte-budget.ts';
+
+export interface GatewayDependencies {
+  log: Pick<EventLog, 'append'>;
+  topics: TopicNames;
+  projectKeys: ProjectKeys;
+  config: Pick<
+    GatewayConfig,
+    | 'maxBodyBytes'
+    | 'maxDecompressedBytes'
+    | 'maxRecordBytes'
+    | 'maxInFlightBytes'
+    | 'bodyTimeoutMs'
+    | 'keepAliveTimeoutMs'
+    | 'trustProxy'
+  >;
+  logger: Logger;
+  metrics: Metrics;
+  health: Health;
+}
+
+export interface Gateway {
+  /** Not listening yet. */
+  server: Server;
+  /** Refuses new connections and resolves when every request under way has been answered. */
+  stop(): Promise<void>;
+}
+
+/** Slower than this, head and body together, and the connection is cut: bytes that drip in hold memory as well. */
+const wholeRequestTimeoutMs = 300_000;
+/** A payload in the query of a GET needs more than the usual 16 KiB. */
+const maxHeaderBytes = 64 * 1024;
+
+/**
+ * The public ingest host. Capture paths are answered before the Express app sees the request: for a small event Express
+ * costs several times what the work itself does. Everything else is the app's.
+ */
+export function createGateway(deps: GatewayDependencies): Gateway {
+  const { config, metrics, health } = deps;
+  let isStopping = false;
+  let requestsUnderWay = 0;
+  const budget = createByteBudget(config.maxInFlightBytes);
+  const capture: CaptureDependencies = {
+    log: deps.log,
+    topics: deps.topics,
+    projectKeys: deps.projectKeys,
+    budget,
+    limits: config,
+    metrics: createCaptureMetrics(metrics, budget),
+    logRefusal: createRefusalLog(deps.logger),
+    isStopping: () => isStopping,
+  };
+  const app = createApp(health);
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    requestsUnderWay += 1;
+    response.once('close', onAnswered);
+    const url = request.url ?? '/';
+    const mark = url.indexOf('?');
+    const path = findCapturePath(mark < 0 ? url : url.slice(0, mark));
+    if (path === undefined) {
+      if (isStopping) response.setHeader('connection', 'close');
+      app(request, response);
+      return;
+    }
+    void captureRoute(request, response, { path, query: mark < 0 ? '' : url.slice(mark + 1) }, capture);
+  }
+
+  /** Connections on which no request ever came would keep a stopping server waiting. */
+  function onAnswered(): void {
+    requestsUnderWay -= 1;
+    if (isStopping && requestsUnderWay === 0) server.closeAllConnections();
+  }
+
+  const server = createServer({
+    keepAliveTimeout: config.keepAliveTimeoutMs,
+    requestTimeout: wholeRequestTimeoutMs,
+    maxHeaderSize: maxHeaderBytes,
+    noDelay: true,
+  });
+  server.on('request', onRequest);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    // A client that asks first is told before it sends too much.
+    if (!(declaredLength(request) > config.maxBodyBytes)) response.writeContinue();
+    onRequest(request, response);
+  });
+  server.on('clientError', answerBrokenRequest);
+  return {
+    server,
+    stop: () =>
+      new Promise((resolve) => {
+        isStopping = true;
+        server.close(() => resolve());
+        if (requestsUnderWay === 0) server.closeAllConnections();
+      }),
+  };
+}
+
+/** Operational paths, preflights of any path, and the answer to what does not exist. */
+function createApp(health: Health): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  // Answers are read by pages of any origin, and carry no page of their own. TLS is the operator's choice.
+  app.use(
+    helmet({
+      strictTransportSecurity: false,
+      crossOriginResourcePolicy: false,
+      crossOriginOpenerPolicy: false,
+      contentSecurityPolicy: false,
+    }),
+  );
+  app.use((request, response, next) => {
+    response.set(corsHeaders(request)).set('x-request-id', requestIdOf(request));
+    if (request.method === 'OPTIONS') return void response.set(preflightHeaders(request)).status(200).end();
+    next();
+  });
+  app.get('/', (_request, response) => void response.json({ status: 'Ok', service: 'millrace ingest' }));
+  app.get(['/_liveness', '/_readiness', '/metrics'], async (request, response) => {
+    const answer = await health.answer(request.path.replace(/\/$/, ''));
+    response.status(answer?.status ?? 404).set('content-type', answer?.contentType ?? 'text/plain');
+    response.send(answer?.body ?? '');
+  });
+  app.use((request, response) => {
+    const error = new AppError('not_found', 'There is nothing at this path.');
+    return refuse(request, response, error);
+  });
+  app.use((error: unknown, request: IncomingMessage, response: ServerResponse, _next: unknown) =>
+    refuse(request, response, error),
+  );
+  return app;
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): Promise<void> {
+  const requestId = String(response.getHeader('x-request-id') ?? requestIdOf(request));
+  return sendRefusal(request, response, toRefusal(error), { requestId, isLast: false });
+}
+
+/** What is not HTTP, or takes too long to become a request, has no response object: the answer is written by hand. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const refusal =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? toRefusal(new AppError('timeout', 'The request took too long to arrive.'))
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? { ...toRefusal(new AppError('too_large', 'The head of the request is too large.')), status: 431 }
+        : toRefusal(new AppError('invalid', 'This is not a valid HTTP request.', { code: 'invalid_http' }));
+  const head = [
+    `HTTP/1.1 ${refusal.status} Refused`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(refusal.body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`);
+}

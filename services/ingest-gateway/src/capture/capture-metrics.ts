@@ -1,0 +1,56 @@
+import type { Metrics } from '@millrace/runtime';
+import type { ByteBudget } from '../limits/byte-budget.ts';
+import type { DropTally } from './drop-tally.ts';
+
+/** Figures of the capture endpoints. Names follow reference/ingest-wire.md section 10 where it has one. */
+export interface CaptureMetrics {
+  began(): void;
+  /** @param bytes the body as it came over the wire. */
+  bodyReceived(bytes: number): void;
+  published(lane: 'live' | 'historical', events: number, dropped: DropTally): void;
+  /** @param code of the error answer; null for a success. */
+  ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
+}
+
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): CaptureMetrics {
+  const ingested = metrics.counter('millrace_capture_events_ingested_total', 'Events the log has acknowledged', [
+    'lane',
+  ]);
+  const dropped = metrics.counter('millrace_capture_events_dropped_total', 'Events left out of accepted requests', [
+    'cause',
+  ]);
+  const requests = metrics.counter('millrace_capture_requests_total', 'Answered requests', ['path', 'status']);
+  const refused = metrics.counter('millrace_capture_requests_refused_total', 'Requests answered with an error', [
+    'code',
+  ]);
+  const bytes = metrics.counter('millrace_capture_received_bytes_total', 'Request bodies as they came over the wire');
+  const running = metrics.gauge('millrace_capture_requests_in_flight', 'Requests being worked on');
+  const held = metrics.gauge('millrace_capture_in_flight_bytes', 'Request bodies held in memory');
+  const duration = metrics.histogram(
+    'millrace_capture_request_seconds',
+    'From the head of a request to its answer',
+    durationBuckets,
+  );
+  const ingestedIn = { live: ingested.labels('live'), historical: ingested.labels('historical') };
+  let inFlight = 0;
+  return {
+    began: () => {
+      inFlight += 1;
+    },
+    bodyReceived: (size) => bytes.inc(size),
+    published(lane, events, tally) {
+      ingestedIn[lane].inc(events);
+      for (const [cause, count] of tally.counts()) dropped.inc({ cause }, count);
+    },
+    ended({ path, status, code, seconds }) {
+      inFlight -= 1;
+      running.set(inFlight);
+      held.set(budget.usedBytes());
+      requests.inc({ path, status: String(status) });
+      if (code !== null) refused.inc({ code });
+      duration.observe(seconds);
+    },
+  };
+}

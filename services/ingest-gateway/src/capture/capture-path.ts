@@ -1,0 +1,24 @@
+/** A path that takes events. `label` is for metrics and logs, a bounded set. */
+export interface CapturePath {
+  label: string;
+  /** The name an event without one gets; null: such an event is dropped (contract/ingestion.md Errors 2). */
+  nameForNameless: string | null;
+}
+
+const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage'];
+
+/** Every path exists with and without a trailing slash, never by a redirect (reference/ingest-wire.md section 1). */
+const paths = new Map<string, CapturePath>(
+  labels.flatMap((label) => {
+    const path = { label, nameForNameless: label === '/engage' ? '$identify' : null };
+    return [
+      [label, path],
+      [`${label}/`, path],
+    ];
+  }),
+);
+
+/** @param path without the query. */
+export function findCapturePath(path: string): CapturePath | undefined {
+  return paths.get(path);
+}

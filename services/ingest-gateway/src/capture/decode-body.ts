@@ -1,0 +1,115 @@
+import { isUtf8 } from 'node:buffer';
+import { AppError } from '@millrace/errors';
+import type { ByteLease } from '../limits/byte-budget.ts';
+import { decodeBase64, looksLikeBase64, restorePlus } from './base64-text.ts';
+import { isForm, isFormType, parseForm } from './form-body.ts';
+import { decompressedTooLarge, gunzip, hasGzipMagic } from './gunzip.ts';
+import { decodeLz64 } from './lz64.ts';
+
+/** What the request says about its body. */
+export interface BodyHints {
+  /** Query parameter `compression`. */
+  compression: string | null;
+  /** Header values, lower case; empty when absent. */
+  contentType: string;
+  contentEncoding: string;
+}
+
+export interface DecodedBody {
+  text: string;
+  /** A key given as a form field beside the payload. */
+  apiKey: string | null;
+}
+
+export interface DecodeOptions {
+  maxDecompressedBytes: number;
+  lease: ByteLease;
+}
+
+type Compression = 'gzip' | 'lz64';
+
+const compressionNames = new Map<string, Compression>([
+  ['gzip', 'gzip'],
+  ['gzip-js', 'gzip'],
+  ['lz64', 'lz64'],
+  ['lz-string', 'lz64'],
+]);
+
+/**
+ * From the raw body to JSON text, in the order of reference/ingest-wire.md section 3.2: base64 around everything, a
+ * form, one layer of compression (by hint, or by its first bytes: many SDKs forget the hint), base64 inside.
+ *
+ * @throws AppError `invalid` naming the layer that could not be decoded, `too_large` over the cap.
+ */
+export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions): Promise<DecodedBody> {
+  let bytes = raw;
+  let apiKey: string | null = null;
+  let formCompression: string | null = null;
+  if (isForm(bytes, hints.contentType)) {
+    const form = parseForm(bytes.toString('utf8'));
+    if (form === null) throw missingData();
+    bytes = Buffer.from(restorePlus(form.data), 'utf8');
+    apiKey = form.apiKey;
+    formCompression = form.compression;
+  }
+  const compression = pickCompression(hints.compression, formCompression, hints.contentEncoding);
+  if (compression === 'lz64') return { text: readLz64(bytes, options), apiKey };
+
+  bytes = unwrapBase64(bytes);
+  if (compression === 'gzip' || hasGzipMagic(bytes)) {
+    bytes = await gunzip(bytes, options.maxDecompressedBytes, options.lease);
+    bytes = unwrapBase64(bytes);
+  }
+  const text = readUtf8(bytes, hints);
+  if (text.trimStart() === '') throw missingData();
+  return { text, apiKey };
+}
+
+/** The first name that means a compression wins; unknown names, also `base64`, say nothing. */
+function pickCompression(...names: (string | null)[]): Compression | null {
+  for (const name of names) {
+    const compression = name === null ? undefined : compressionNames.get(name.toLowerCase());
+    if (compression !== undefined) return compression;
+  }
+  return null;
+}
+
+function unwrapBase64(bytes: Buffer): Buffer {
+  return looksLikeBase64(bytes) ? (decodeBase64(bytes) ?? bytes) : bytes;
+}
+
+function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
+  // Two bytes a unit, and decoding blocks the process while it runs: a fifth of the cap is more than browsers send.
+  const maxUnits = Math.floor(maxDecompressedBytes / 10);
+  const result = decodeLz64(bytes.toString('latin1'), maxUnits);
+  switch (result.outcome) {
+    case 'broken':
+      throw new AppError('invalid', 'The body is not valid lz64 data.', { code: 'invalid_lz64' });
+    case 'too_long':
+      throw decompressedTooLarge(maxUnits * 2);
+    case 'text':
+      lease.take(result.text.length * 2);
+      return result.text;
+  }
+}
+
+/** JSON text without a byte order mark, which some platforms put in front and no parser takes. */
+function readUtf8(bytes: Buffer, hints: BodyHints): string {
+  if (!isUtf8(bytes)) {
+    const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
+    const advice = isOtherEncoding ? ' The only compression of bodies understood here is gzip.' : '';
+    throw new AppError('invalid', `The body is not UTF-8 text.${advice}`, { code: 'invalid_utf8' });
+  }
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const text = hasMark ? bytes.toString('utf8', 3) : bytes.toString('utf8');
+  if (isFormType(hints.contentType) && !/^\s*[[{]/.test(text)) {
+    throw new AppError('invalid', 'The form has no field `data`.', { code: 'no_data', attr: 'data' });
+  }
+  return text;
+}
+
+export function missingData(): AppError {
+  return new AppError('invalid', 'The request has no data. Send the events as JSON in the body of a POST.', {
+    code: 'no_data',
+  });
+}

@@ -1,0 +1,34 @@
+import type { ClientEvent } from './capture-schema.ts';
+import { cutToCodePoints } from './cut-text.ts';
+
+const maxCodePoints = 200;
+
+/**
+ * The value that identifies the user, as sent; undefined when there is none. A null counts as absent, an empty text at
+ * event level does not fall back to the properties.
+ * Source: reference/ingest-wire.md section 4.3, reference/sdk-wire.md section 0 rule 8.
+ */
+export function rawDistinctId(event: ClientEvent): unknown {
+  const { properties } = event;
+  return event.distinct_id ?? event.$distinct_id ?? properties?.distinct_id ?? properties?.$distinct_id ?? undefined;
+}
+
+/**
+ * The distinct id as it is stored, or null when there is none that can be used: missing, empty or blank. Other values
+ * than text become JSON text with sorted keys; more than 200 code points are cut (cases F01-F11).
+ */
+export function readDistinctId(event: ClientEvent): string | null {
+  const raw = rawDistinctId(event);
+  if (raw === undefined) return null;
+  const text = typeof raw === 'string' ? raw : sortedJson(raw);
+  if (text.trim() === '') return null;
+  return cutToCodePoints(text, maxCodePoints);
+}
+
+/** JSON with the keys of every object in order, so that equal objects give equal ids. */
+function sortedJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${sortedJson(field)}`).join(',')}}`;
+}

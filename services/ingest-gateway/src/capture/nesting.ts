@@ -1,0 +1,17 @@
+/**
+ * Whether a parsed JSON value has more levels of objects and arrays than `levels`. Stops there, so that the deepest
+ * input costs no more stack than the limit allows; everything after this check may recurse.
+ */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && isDeeperThan(item, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) {
+    const field = (value as Record<string, unknown>)[key];
+    if (typeof field === 'object' && isDeeperThan(field, levels - 1)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,102 @@
+const isoLike =
+  /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+const monthFirst =
+  /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: (AM|PM))?)?$/i;
+const mailDate =
+  /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(\d{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: (Z|UT|UTC|GMT|[+-]\d{4}))?)?$/i;
+const unixTime = /^(\d{9,19})(?:\.\d{1,9})?$/;
+const strictIso = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const minuteMs = 60_000;
+
+/**
+ * Reads a point in time from text, milliseconds since the epoch; null when it is none of the accepted forms: RFC 3339
+ * (also with a two-digit zone, a space for the T, or no zone, which means UTC), a date alone, slash dates, RFC 2822,
+ * and Unix seconds or milliseconds as digits. Source: reference/ingest-wire.md section 9.1, cases T07, T13, T14.
+ */
+export function parseTimestamp(text: string): number | null {
+  const trimmed = text.trim();
+  // Long texts are not dates, and patterns should not run over them.
+  if (trimmed.length > 64) return null;
+  return readIso(trimmed) ?? readUnixTime(trimmed) ?? readMonthFirst(trimmed) ?? readMailDate(trimmed);
+}
+
+/** As `parseTimestamp`, but only a full date-time with its zone. Source: the same section, rule 1. */
+export function parseZonedTimestamp(text: string): number | null {
+  return text.length <= 64 && strictIso.test(text) ? readIso(text) : null;
+}
+
+function readIso(text: string): number | null {
+  const match = isoLike.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour, minute, second, fraction, zone] = match;
+  return assemble({ year, month, day, hour, minute, second, fraction, zone });
+}
+
+function readMonthFirst(text: string): number | null {
+  const match = monthFirst.exec(text);
+  if (match === null) return null;
+  const [, month, day, year, hour, minute, second, fraction, half] = match;
+  if (half === undefined) return assemble({ year, month, day, hour, minute, second, fraction });
+  const hour12 = Number(hour);
+  if (hour12 < 1 || hour12 > 12) return null;
+  const hour24 = (hour12 % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+  return assemble({ year, month, day, hour: String(hour24), minute, second, fraction });
+}
+
+function readMailDate(text: string): number | null {
+  const match = mailDate.exec(text);
+  if (match === null) return null;
+  const [, day, name = '', year, hour, minute, second, zone] = match;
+  return assemble({ year, month: String(months.indexOf(name.toLowerCase()) + 1), day, hour, minute, second, zone });
+}
+
+/** The number of digits tells seconds from smaller units: times of this epoch, until the year 5138. */
+function readUnixTime(text: string): number | null {
+  const match = unixTime.exec(text);
+  const digits = match?.[1];
+  if (digits === undefined) return null;
+  if (digits.length <= 11) return Math.floor(Number(text) * 1000);
+  if (digits.length <= 14) return Number(digits);
+  if (digits.length <= 16) return Math.floor(Number(digits) / 1000);
+  return digits.length === 19 ? Number(digits.slice(0, 13)) : null;
+}
+
+type DateParts = Record<'year' | 'month' | 'day', string | undefined> & {
+  [part in 'hour' | 'minute' | 'second' | 'fraction' | 'zone']?: string | undefined;
+};
+
+function assemble(parts: DateParts): number | null {
+  const year = Number(parts.year);
+  const month = Number(parts.month);
+  const day = Number(parts.day);
+  const hour = Number(parts.hour ?? 0);
+  const minute = Number(parts.minute ?? 0);
+  // A leap second is the last millisecond of its minute.
+  const isLeapSecond = parts.second === '60';
+  const second = isLeapSecond ? 59 : Number(parts.second ?? 0);
+  const millisecond = isLeapSecond ? 999 : Number((parts.fraction ?? '').padEnd(3, '0').slice(0, 3));
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const zoneMinutes = readZone(parts.zone);
+  if (zoneMinutes === null) return null;
+  // `Date.UTC` takes years below 100 for the twentieth century.
+  const date = new Date(Date.UTC(2000, month - 1, day, hour, minute, second, millisecond));
+  const local = year === 2000 ? date.getTime() : date.setUTCFullYear(year, month - 1, day);
+  const ms = local - zoneMinutes * minuteMs;
+  return Number.isNaN(ms) ? null : ms;
+}
+
+function readZone(zone: string | undefined): number | null {
+  if (zone === undefined || !/^[+-]/.test(zone)) return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(':', '') || 0);
+  if (hours > 23 || minutes > 59) return null;
+  return (hours * 60 + minutes) * (zone.startsWith('-') ? -1 : 1);
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}

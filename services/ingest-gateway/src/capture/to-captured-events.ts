@@ -1,0 +1,96 @@
+import { type CapturedEvent, eventNames } from '@millrace/contracts';
+import type { ClientEvent } from './capture-schema.ts';
+import { readDistinctId } from './distinct-id.ts';
+import { createDropTally, type DropTally } from './drop-tally.ts';
+import { eventTimeMs } from './event-time.ts';
+import type { CaptureRequest } from './parse-capture-request.ts';
+
+/** What the server knows of a request besides its body. */
+export interface Arrival {
+  receivedAtMs: number;
+  ip: string | null;
+  /** The name an event without one gets; null: it is dropped. */
+  nameForNameless: string | null;
+  createUuid(): string;
+}
+
+export interface AcceptedEvent {
+  /** Place in the request, from 0. */
+  index: number;
+  record: CapturedEvent;
+  /** What the partition is chosen by, with the key: the person, or the address when there shall be no person. */
+  partitionId: string;
+}
+
+export interface CapturedEvents {
+  lane: 'live' | 'historical';
+  token: string;
+  /** Arrival, ISO 8601 UTC. */
+  now: string;
+  accepted: AcceptedEvent[];
+  dropped: DropTally;
+}
+
+/**
+ * Station 5, pure: gives every event its uuid, time and address. An event without a name or a distinct id leaves here
+ * alone, the others go on (contract/ingestion.md Errors 2).
+ */
+export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): CapturedEvents {
+  const now = new Date(arrival.receivedAtMs).toISOString();
+  const sentAt = request.sentAtMs === null ? undefined : new Date(request.sentAtMs).toISOString();
+  const dropped = createDropTally();
+  const accepted: AcceptedEvent[] = [];
+  for (let index = 0; index < request.events.length; index++) {
+    const event = request.events[index];
+    if (event === undefined) continue;
+    const name = readName(event, arrival.nameForNameless);
+    const distinctId = readDistinctId(event);
+    if (name === null || distinctId === null || name === eventNames.performance) {
+      const reason =
+        name === null ? 'missing_event_name' : distinctId === null ? 'missing_distinct_id' : 'performance_event';
+      dropped.add(reason, { index, uuid: readUuid(event), event: name });
+      continue;
+    }
+    const properties = event.properties ?? {};
+    const ip = 'capture_internal' in properties ? '127.0.0.1' : arrival.ip;
+    accepted.push({
+      index,
+      partitionId: properties.$cookieless_mode === true ? (arrival.ip ?? '') : distinctId,
+      record: {
+        kind: 'event',
+        uuid: readUuid(event) ?? arrival.createUuid(),
+        token: request.token,
+        distinct_id: distinctId,
+        event: name,
+        timestamp: new Date(eventTimeMs(event, request.sentAtMs, arrival.receivedAtMs)).toISOString(),
+        now,
+        sent_at: sentAt,
+        ip,
+        historical_migration: request.isHistorical ? true : undefined,
+        $set: event.$set ?? undefined,
+        $set_once: event.$set_once ?? undefined,
+        $unset: event.$unset ?? undefined,
+        properties,
+      },
+    });
+  }
+  return { lane: request.isHistorical ? 'historical' : 'live', token: request.token, now, accepted, dropped };
+}
+
+/** Null when there is no name. A name that is not text is none. */
+function readName(event: ClientEvent, nameForNameless: string | null): string | null {
+  if (typeof event.event === 'string') return event.event === '' ? null : event.event;
+  return nameForNameless;
+}
+
+/** The client's uuid in its usual form, lower case with hyphens; null when there is none. */
+function readUuid(event: ClientEvent): string | null {
+  const { uuid } = event;
+  if (!uuid) return null;
+  const lower = uuid.toLowerCase();
+  if (lower.length === 36) return lower;
+  const digits = lower.replace('urn:uuid:', '').replace(/[{}-]/g, '');
+  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join(
+    '-',
+  );
+}

@@ -1,0 +1,82 @@
+import type { AddressInfo } from 'node:net';
+import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
+import { topicNames } from '@millrace/contracts';
+import { createDatabase, type Database } from '@millrace/db';
+import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
+import {
+  createHealth,
+  createLogger,
+  createMetrics,
+  environment,
+  type Logger,
+  type Metrics,
+  readConfig,
+  runService,
+} from '@millrace/runtime';
+import { createProjectKeys } from './access/project-keys.ts';
+import { createGateway, type Gateway } from './app.ts';
+import { type GatewayConfig, gatewayConfigSchema } from './config.ts';
+import { ensureTopics } from './ensure-topics.ts';
+
+const service = 'ingest-gateway';
+/** Lookups by key only; they must never keep a request waiting. */
+const lookupPool = { poolSize: 4, connectTimeoutMs: 500, statementTimeoutMs: 500, queryTimeoutMs: 700 };
+/** The embedded log writes through a pool of its own, with its own patience. */
+const logPool = { poolSize: 6, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
+/** After this the gateway takes traffic even though the log has not been seen: its own 503 tells clients more. */
+const waitForLogMs = 15_000;
+
+const config = readConfig(gatewayConfigSchema, environment());
+const logger = createLogger(service, config.logLevel);
+
+await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
+  const metrics = createMetrics();
+  const health = createHealth(metrics);
+  const database = lifecycle.own(
+    'database',
+    createDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
+  );
+  const cache = lifecycle.own(
+    'cache',
+    config.redisUrl === undefined ? createInProcessKeyValue() : createRedisKeyValue(config.redisUrl, logger),
+  );
+  const { log, pool } = openLog(config, logger, metrics);
+  if (pool !== undefined) lifecycle.own('log database', pool);
+  lifecycle.own('event log', { stop: () => log.close() });
+  const topics = topicNames(config.topicPrefix);
+  const creation = lifecycle.own('topics', ensureTopics(log, { topics, partitions: config.topicPartitions, logger }));
+  const startedAt = performance.now();
+  health.require('event log', () => {
+    if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
+    return 'The event log has not been reached yet.';
+  });
+  const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger });
+  const gateway = createGateway({ log, topics, projectKeys, config, logger, metrics, health });
+  const port = await listen(gateway, config);
+  lifecycle.own('gateway', {
+    async stop() {
+      health.setStopping();
+      await new Promise((resolve) => setTimeout(resolve, config.stopDelayMs));
+      await gateway.stop();
+    },
+  });
+  logger.info('listening', { port });
+  process.send?.({ type: 'listening', port });
+});
+
+function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
+  if (config.eventLog === 'kafka') {
+    return { log: createKafkaLog({ brokers: config.kafkaBrokers.split(','), clientId: service, logger, metrics }) };
+  }
+  const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
+  return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
+}
+
+/** @returns the port that was taken. */
+async function listen({ server }: Gateway, { ingestPort, ingestHost }: GatewayConfig): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(ingestPort, ingestHost, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
