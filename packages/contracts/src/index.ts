@@ -8,5 +8,20 @@ export {
   recordKey,
 } from './captured-record.ts';
 export { eventNames } from './event-names.ts';
+export { allProjectKeys, projectKeyChannel } from './key-change-channel.ts';
+export { isMembershipLevel, type MembershipLevel, membershipLevels } from './membership-levels.ts';
+export {
+  findPlanFeature,
+  hasPlanFeature,
+  isPlanFeature,
+  isPlanName,
+  type PlanFeature,
+  type PlanName,
+  type ProductFeature,
+  planFeatures,
+  planNames,
+  productFeaturesOf,
+  toProductFeature,
+} from './plans.ts';
 export { allScopes, type GrantedScope, grants, isScope, type Scope, type ScopeObject, scopeObjects } from './scopes.ts';
 export { consumerGroup, type Lane, lanes, type TopicNames, topicNames } from './topics.ts';

@@ -1,3 +1,32 @@
+export type { AccountClient } from './accounts/account-client.ts';
+export type { NewEnvironmentSettings } from './accounts/environment-settings.ts';
+export { createEnvironment, listEnvironments, type NewEnvironment } from './accounts/environments.ts';
+export {
+  hashPersonalApiKey,
+  maskPersonalApiKey,
+  newPersonalApiKeyValue,
+  newProjectToken,
+} from './accounts/key-values.ts';
+export { addMember, listMembers, type NewMember } from './accounts/members.ts';
+export {
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+  type NewOrganization,
+  setOrganizationPlan,
+} from './accounts/organizations.ts';
+export {
+  createPersonalApiKey,
+  listPersonalApiKeys,
+  maxPersonalApiKeys,
+  type NewPersonalApiKey,
+  type PersonalApiKeyChoice,
+  type PersonalApiKeyWithValue,
+  revokePersonalApiKey,
+  rollPersonalApiKey,
+} from './accounts/personal-api-keys.ts';
+export { createProject, listProjects, type NewProject } from './accounts/projects.ts';
+export { createUser, getUser, listUsers, type NewUser } from './accounts/users.ts';
 export {
   createDatabase,
   type Database,

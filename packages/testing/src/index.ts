@@ -1,2 +1,5 @@
+export { eventually } from './eventually.ts';
 export { createTestDatabase, prismaDirectory, type TestDatabase } from './test-database.ts';
 export { type TestServers, testServers } from './test-servers.ts';
+export { createTestTenant, type TestTenant, type TestTenantOverrides } from './test-tenant.ts';
+export { uniqueTopicPrefix } from './unique-topic-prefix.ts';

@@ -1,0 +1,4 @@
+import type { Prisma } from '../generated/client.ts';
+
+/** The typed client or one of its transactions. Every account function is one atomic step on either. */
+export type AccountClient = Prisma.TransactionClient;

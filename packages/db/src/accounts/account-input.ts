@@ -1,0 +1,47 @@
+import { AppError } from '@millrace/errors';
+
+/** A field broke a rule; codes and texts follow reference/management-api.md section 2.3. */
+export function invalidField(attr: string, code: string, message: string): AppError {
+  return new AppError('invalid', message, { attr, code });
+}
+
+/**
+ * A required or optional text as it will be stored: without white space around it.
+ * @throws AppError `invalid` naming `attr`: blank, longer than `maxLength` characters, or with a null character.
+ */
+export function checkText(
+  attr: string,
+  value: string,
+  { maxLength, isBlankAllowed = false }: { maxLength: number; isBlankAllowed?: boolean },
+): string {
+  if (typeof value !== 'string') throw invalidField(attr, 'invalid_input', 'Not a valid string.');
+  const text = value.trim();
+  if (text.includes('\0')) {
+    throw invalidField(attr, 'null_characters_not_allowed', 'Null characters are not allowed.');
+  }
+  if (text === '' && !isBlankAllowed) throw invalidField(attr, 'blank', 'This field may not be blank.');
+  if ([...text].length > maxLength) {
+    throw invalidField(attr, 'max_length', `Ensure this field has no more than ${maxLength} characters.`);
+  }
+  return text;
+}
+
+/** One `@`, something before it, and a host name with a dot or `localhost` after it; no quoting, no white space. */
+const emailPattern =
+  /^[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]+@(?:localhost|(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]*[\p{L}\p{N}])$/u;
+
+/** An e-mail address in lower case, because people write theirs both ways. @throws AppError `invalid`. */
+export function checkEmail(attr: string, value: string): string {
+  const email = checkText(attr, value, { maxLength: 254 }).toLowerCase();
+  if (!emailPattern.test(email)) throw invalidField(attr, 'invalid_input', 'Enter a valid email address.');
+  return email;
+}
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** True for a number that can be the id of a row; PostgreSQL would refuse any other with an error of its own. */
+export function isRowId(value: number): boolean {
+  return Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
+}

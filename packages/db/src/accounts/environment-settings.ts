@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { checkText, invalidField } from './account-input.ts';
+import { newProjectToken } from './key-values.ts';
+
+export interface NewEnvironmentSettings {
+  /** 1 to 200 characters; `Default project` by default. */
+  name?: string;
+  /** IANA name; `UTC` by default. */
+  timezone?: string;
+  anonymizeIps?: boolean;
+  isDemo?: boolean;
+  personProcessingOptOut?: boolean;
+}
+
+/** The columns of a new environment, with a fresh uuid and API token. @throws AppError `invalid` naming the field. */
+export function newEnvironmentColumns(settings: NewEnvironmentSettings) {
+  return {
+    uuid: randomUUID(),
+    api_token: newProjectToken(),
+    name: checkText('name', settings.name ?? 'Default project', { maxLength: 200 }),
+    timezone: checkTimezone(settings.timezone ?? 'UTC'),
+    anonymize_ips: settings.anonymizeIps ?? false,
+    is_demo: settings.isDemo ?? false,
+    person_processing_opt_out: settings.personProcessingOptOut ?? false,
+  };
+}
+
+function checkTimezone(timezone: string): string {
+  // What follows the sign of an offset is no zone name, although Intl takes it.
+  const isKnown = /^[A-Za-z]/.test(timezone) && isAcceptedByIntl(timezone);
+  if (!isKnown) throw invalidField('timezone', 'invalid_choice', `"${timezone}" is not a valid choice.`);
+  return timezone;
+}
+
+function isAcceptedByIntl(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}

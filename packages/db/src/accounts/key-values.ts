@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+import { randomBase62 } from './random-text.ts';
+
+/** A new project API key: `phc_` and 43 random characters. Public by design; SDKs carry it in browsers. */
+export function newProjectToken(): string {
+  return `phc_${randomBase62(32)}`;
+}
+
+/** A new personal API key: `phx_` and 48 random characters (reference/management-api.md section 2.5). A secret. */
+export function newPersonalApiKeyValue(): string {
+  return `phx_${randomBase62(35)}`;
+}
+
+/** What is stored and looked up instead of the key: its SHA-256 in lower-case hexadecimal, no salt (the key is random). */
+export function hashPersonalApiKey(value: string): string {
+  return createHash('sha256').update(value, 'utf8').digest('hex');
+}
+
+/** What a person may see of a key later: `phx_...abcd`. */
+export function maskPersonalApiKey(value: string): string {
+  return `${value.slice(0, 4)}...${value.slice(-4)}`;
+}

@@ -1,0 +1,69 @@
+import { isPlanName, type PlanName, type ProductFeature, planNames, productFeaturesOf } from '@millrace/contracts';
+import { v7 as uuidv7 } from 'uuid';
+import type { organization, Prisma } from '../generated/client.ts';
+import type { AccountClient } from './account-client.ts';
+import { isRowMissing, notFound } from './account-errors.ts';
+import { checkText, invalidField, isUuid } from './account-input.ts';
+
+export interface NewOrganization {
+  /** 1 to 64 characters. */
+  name: string;
+  /** What its plan includes; nothing gated by default. See `productFeaturesOf`. */
+  features?: ProductFeature[];
+}
+
+/** @throws AppError `invalid` naming `name`. */
+export async function createOrganization(client: AccountClient, input: NewOrganization): Promise<organization> {
+  return client.organization.create({
+    data: {
+      id: uuidv7(),
+      name: checkText('name', input.name, { maxLength: 64 }),
+      available_product_features: toJson(input.features ?? []),
+    },
+  });
+}
+
+/** Oldest first; all of them, or those a user is a member of. */
+export async function listOrganizations(
+  client: AccountClient,
+  filter: { userId?: number } = {},
+): Promise<organization[]> {
+  return client.organization.findMany({
+    where: filter.userId === undefined ? {} : { memberships: { some: { user_id: filter.userId } } },
+    orderBy: [{ created_at: 'asc' }, { id: 'asc' }],
+  });
+}
+
+/** @throws AppError `not_found`. */
+export async function getOrganization(client: AccountClient, organizationId: string): Promise<organization> {
+  const found = isUuid(organizationId) ? await client.organization.findUnique({ where: { id: organizationId } }) : null;
+  if (!found) throw notFound('Organization');
+  return found;
+}
+
+/**
+ * Replaces what the organization's plan includes.
+ * @throws AppError `invalid` naming `plan`, or `not_found`.
+ */
+export async function setOrganizationPlan(
+  client: AccountClient,
+  organizationId: string,
+  plan: PlanName,
+): Promise<organization> {
+  if (!isPlanName(plan)) {
+    throw invalidField('plan', 'invalid_choice', `"${plan}" is not a valid choice: ${planNames.join(', ')}.`);
+  }
+  if (!isUuid(organizationId)) throw notFound('Organization');
+  try {
+    return await client.organization.update({
+      where: { id: organizationId },
+      data: { available_product_features: toJson(productFeaturesOf(plan)), updated_at: new Date() },
+    });
+  } catch (error) {
+    throw isRowMissing(error) ? notFound('Organization', error) : error;
+  }
+}
+
+function toJson(features: ProductFeature[]): Prisma.InputJsonValue {
+  return features.map((feature) => ({ ...feature }));
+}

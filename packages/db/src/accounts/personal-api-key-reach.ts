@@ -1,0 +1,58 @@
+import { isScope } from '@millrace/contracts';
+import type { AccountClient } from './account-client.ts';
+import { invalidField, isRowId, isUuid } from './account-input.ts';
+
+/**
+ * The scopes of a key, each once. An empty list is refused: the reference took it for "everything", which is a trap
+ * (reference/management-api.md section 2.5).
+ * @throws AppError `invalid` naming `scopes`.
+ */
+export function checkScopes(scopes: readonly string[]): string[] {
+  if (scopes.length === 0) throw invalidField('scopes', 'required', 'A key needs at least one scope.');
+  const unknown = scopes.find((scope) => scope !== '*' && !isScope(scope));
+  if (unknown !== undefined) throw invalidField('scopes', 'invalid_input', `Invalid scope: ${unknown}`);
+  return [...new Set(scopes)];
+}
+
+/** A key cannot reach farther than its user. @throws AppError `invalid` naming `scoped_teams`. */
+export async function checkScopedTeams(
+  client: AccountClient,
+  userId: number,
+  environmentIds: readonly number[],
+): Promise<void> {
+  if (environmentIds.length === 0) return;
+  const ids = [...new Set(environmentIds)];
+  const reachable = ids.every(isRowId)
+    ? await client.environment.count({
+        where: { id: { in: ids }, project: { organization: { memberships: { some: { user_id: userId } } } } },
+      })
+    : 0;
+  if (reachable !== ids.length) {
+    throw invalidField(
+      'scoped_teams',
+      'invalid_input',
+      'You must be a member of all teams that you are scoping the key to.',
+    );
+  }
+}
+
+/** As for teams. @throws AppError `invalid` naming `scoped_organizations`. */
+export async function checkScopedOrganizations(
+  client: AccountClient,
+  userId: number,
+  organizationIds: readonly string[],
+): Promise<void> {
+  if (organizationIds.length === 0) return;
+  if (!organizationIds.every(isUuid)) {
+    throw invalidField('scoped_organizations', 'invalid_input', 'Invalid organization UUID');
+  }
+  const ids = [...new Set(organizationIds.map((id) => id.toLowerCase()))];
+  const reachable = await client.membership.count({ where: { user_id: userId, organization_id: { in: ids } } });
+  if (reachable !== ids.length) {
+    throw invalidField(
+      'scoped_organizations',
+      'invalid_input',
+      'You must be a member of all organizations that you are scoping the key to.',
+    );
+  }
+}

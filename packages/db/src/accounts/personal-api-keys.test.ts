@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { isAppError } from '@millrace/errors';
+import { createLogger } from '@millrace/runtime';
+import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
+import {
+  createDatabase,
+  createPersonalApiKey,
+  type Database,
+  hashPersonalApiKey,
+  listPersonalApiKeys,
+  maxPersonalApiKeys,
+  type NewPersonalApiKey,
+  revokePersonalApiKey,
+  rollPersonalApiKey,
+} from '../index.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let own: TestTenant;
+let foreign: TestTenant;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'warn') });
+  own = await createTestTenant(database);
+  foreign = await createTestTenant(database);
+});
+afterAll(async () => {
+  await database.stop();
+  await testDatabase.drop();
+});
+
+const newKey = (overrides: Partial<NewPersonalApiKey> = {}) =>
+  createPersonalApiKey(database.prisma, { userId: own.userId, label: 'A key', scopes: ['project:read'], ...overrides });
+
+describe('a personal API key', () => {
+  test('is shown once and stored as the hexadecimal SHA-256 of its value', async () => {
+    const { key, value } = await newKey();
+
+    expect(value).toMatch(/^phx_[0-9a-zA-Z]{48}$/);
+    expect(hashPersonalApiKey(value)).toBe(createHash('sha256').update(value).digest('hex'));
+    const stored = await database.prisma.personal_api_key.findUniqueOrThrow({ where: { id: key.id } });
+    expect(stored).toMatchObject({
+      user_id: own.userId,
+      label: 'A key',
+      secure_value: hashPersonalApiKey(value),
+      mask_value: `phx_...${value.slice(-4)}`,
+      scopes: ['project:read'],
+      scoped_teams: [],
+      scoped_organizations: [],
+      last_used_at: null,
+      last_rolled_at: null,
+      expires_at: null,
+    });
+    expect(JSON.stringify(stored)).not.toContain(value);
+  });
+
+  test('keeps its scopes once each, its limits and its end', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const { key } = await newKey({
+      scopes: ['*', 'person:write', '*'],
+      scopedTeams: [own.environmentId],
+      scopedOrganizations: [own.organizationId],
+      expiresAt,
+    });
+
+    expect(key).toMatchObject({
+      scopes: ['*', 'person:write'],
+      scoped_teams: [own.environmentId],
+      scoped_organizations: [own.organizationId],
+      expires_at: expiresAt,
+    });
+  });
+
+  test('that is rolled has a new value, and the old one is gone', async () => {
+    const { key, value: oldValue } = await newKey({ label: 'Rolled' });
+    const rolled = await rollPersonalApiKey(database.prisma, { id: key.id, userId: own.userId });
+
+    expect(rolled.value).not.toBe(oldValue);
+    expect(rolled.key).toMatchObject({ id: key.id, label: 'Rolled', secure_value: hashPersonalApiKey(rolled.value) });
+    expect(rolled.key.last_rolled_at).toBeInstanceOf(Date);
+    expect(await find(oldValue)).toBeNull();
+    expect(await find(rolled.value)).toMatchObject({ id: key.id });
+  });
+
+  test('that is revoked is gone', async () => {
+    const { key, value } = await newKey();
+    await revokePersonalApiKey(database.prisma, { id: key.id });
+
+    expect(await find(value)).toBeNull();
+  });
+
+  test('of another user cannot be rolled or revoked', async () => {
+    const { key, value } = await newKey();
+    for (const change of [rollPersonalApiKey, revokePersonalApiKey]) {
+      await expect(change(database.prisma, { id: key.id, userId: foreign.userId })).rejects.toMatchObject({
+        kind: 'not_found',
+      });
+    }
+    expect(await find(value)).not.toBeNull();
+  });
+});
+
+const later = new Date('2030-01-01T00:00:00Z');
+const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code: string; attr: string | null }][] = [
+  ['K27 an empty label', () => ({ label: ' ' }), { kind: 'invalid', code: 'blank', attr: 'label' }],
+  [
+    'a label of 41 characters',
+    () => ({ label: 'x'.repeat(41) }),
+    { kind: 'invalid', code: 'max_length', attr: 'label' },
+  ],
+  ['no scope', () => ({ scopes: [] }), { kind: 'invalid', code: 'required', attr: 'scopes' }],
+  ['K29 an unknown scope', () => ({ scopes: ['invalid'] }), { kind: 'invalid', code: 'invalid_input', attr: 'scopes' }],
+  [
+    'K30 an unknown action',
+    () => ({ scopes: ['project:eat'] }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'scopes' },
+  ],
+  [
+    'K36 a foreign organization',
+    () => ({ scopedOrganizations: [own.organizationId, foreign.organizationId] }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'scoped_organizations' },
+  ],
+  [
+    'K36 an organization that is no UUID',
+    () => ({ scopedOrganizations: ['1'] }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'scoped_organizations' },
+  ],
+  [
+    'K37 a foreign project',
+    () => ({ scopedTeams: [foreign.environmentId] }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
+  ],
+  [
+    'a project id out of range',
+    () => ({ scopedTeams: [2 ** 40] }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
+  ],
+  [
+    'an end that has passed',
+    () => ({ expiresAt: later, now: later }),
+    { kind: 'invalid', code: 'min_value', attr: 'expires_at' },
+  ],
+  [
+    'an end that is no time',
+    () => ({ expiresAt: new Date('x') }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'expires_at' },
+  ],
+  ['an unknown user', () => ({ userId: 2_000_000_000 }), { kind: 'not_found', code: 'not_found', attr: null }],
+  ['a user id out of range', () => ({ userId: 2 ** 40 }), { kind: 'not_found', code: 'not_found', attr: null }],
+];
+
+describe('a personal API key is refused', () => {
+  test.each(refusals)('with %s', async (_, overrides, expected) => {
+    const before = await database.prisma.personal_api_key.count();
+    await expect(newKey(overrides())).rejects.toMatchObject({ name: 'AppError', ...expected });
+    expect(await database.prisma.personal_api_key.count()).toBe(before);
+  });
+
+  test('K26 when the user has ten', async () => {
+    const tenant = await createTestTenant(database);
+    for (let count = 1; count < maxPersonalApiKeys; count += 1) await newKey({ userId: tenant.userId });
+
+    const refusal = await newKey({ userId: tenant.userId }).catch((error: unknown) => error);
+    expect(isAppError(refusal, 'invalid')).toBe(true);
+    expect(refusal).toMatchObject({ code: 'invalid_input', attr: null });
+    expect(await listPersonalApiKeys(database.prisma, { userId: tenant.userId })).toHaveLength(maxPersonalApiKeys);
+  });
+});
+
+function find(value: string) {
+  return database.prisma.personal_api_key.findUnique({ where: { secure_value: hashPersonalApiKey(value) } });
+}
