@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -26,7 +26,7 @@ export async function bundle(entryPoints: readonly string[]): Promise<string[]> 
         format: 'esm',
         target: 'node20',
         logLevel: 'warning',
-        plugins: [librariesStayWhereTheyAre],
+        plugins: [librariesStayWhereTheyAre, filesKnowTheirPlace],
       });
       return outfile;
     }),
@@ -47,3 +47,14 @@ const librariesStayWhereTheyAre: Plugin = {
   },
 };
 const resolving = Symbol('resolving');
+
+/** Our files may ask where they are (to load something beside them): the answer stays the place of the source. */
+const filesKnowTheirPlace: Plugin = {
+  name: 'files-know-their-place',
+  setup(compilation) {
+    compilation.onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+      loader: 'ts',
+    }));
+  },
+};

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { createTestDatabase } from '@millrace/testing';
+import { createTestDatabase, createTestTenant } from '@millrace/testing';
 import pg from 'pg';
 
 /** A migrated database of a measurement's own, with one project in it. */
@@ -11,21 +10,13 @@ export interface BenchDatabase {
   drop(): Promise<void>;
 }
 
+/** @param projectApiKey the project's key, chosen by the caller: a topic filled once serves several databases. */
 export async function createBenchDatabase(projectApiKey: string): Promise<BenchDatabase> {
   const database = await createTestDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 2 });
   pool.on('error', () => {});
-  const organizationId = randomUUID();
-  await pool.query('INSERT INTO organization (id, name) VALUES ($1, $2)', [organizationId, 'Bench']);
-  const { rows } = await pool.query<{ id: number }>('INSERT INTO project (organization_id) VALUES ($1) RETURNING id', [
-    organizationId,
-  ]);
-  const projectId = rows[0]?.id ?? 0;
-  await pool.query('INSERT INTO environment (id, uuid, project_id, api_token) VALUES ($1, $2, $1, $3)', [
-    projectId,
-    randomUUID(),
-    projectApiKey,
-  ]);
+  const { projectId } = await createTestTenant(database.url);
+  await pool.query('UPDATE environment SET api_token = $1 WHERE id = $2', [projectApiKey, projectId]);
   return {
     url: database.url,
     projectId,

@@ -1,0 +1,86 @@
+import { createManagementClient, type ManagementClient } from './support/management-client.ts';
+import { post } from './support/post.ts';
+import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+/** contract/ingestion.md, "Errors": what is refused is refused with a reason, what is dropped can be looked up. */
+describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
+  let services: RunningServices;
+  let api: ManagementClient;
+
+  beforeAll(async () => {
+    services = await startServices({ eventLog });
+    api = createManagementClient(services);
+  }, 90_000);
+  afterAll(() => services?.stop());
+
+  test('a batch of 50 with three bad items: 200, 48 rows, the two drops are warnings', async () => {
+    const good = (n: number) => ({ event: 'in batch', distinct_id: `person-${n}`, properties: { n } });
+    const batch: object[] = Array.from({ length: 50 }, (_, n) => good(n));
+    batch[10] = { distinct_id: 'person-10', properties: { n: 10 } };
+    batch[20] = { event: 'in batch', distinct_id: '', properties: { n: 20 } };
+    batch[30] = { ...good(30), properties: { n: 30, nul: 'a\u0000b', surrogate: 'c\ud800d', 'key\u0000': 1 } };
+    const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'Ok' } });
+
+    const rows = await waitUntil('48 rows', async () => {
+      const found = await api.events({ event: 'in batch' });
+      return found.length >= 48 ? found : null;
+    });
+    const numbers = Array.from({ length: 50 }, (_, n) => n).filter((n) => n !== 10 && n !== 20);
+    expect(rows.map(({ properties }) => Number(properties.n)).sort((a, b) => a - b)).toEqual(numbers);
+    expect(rows.find(({ properties }) => properties.n === 30)?.properties).toMatchObject({
+      nul: 'a\ufffdb',
+      surrogate: 'c\ufffdd',
+      'key\ufffd': 1,
+    });
+    const warnings = await waitUntil('both warnings', async () => {
+      const found = await api.warnings();
+      return found.length >= 2 ? found : null;
+    });
+    expect(warnings.map(({ type, severity, count }) => ({ type, severity, count }))).toEqual(
+      expect.arrayContaining([
+        { type: 'missing_event_name', severity: 'error', count: 1 },
+        { type: 'missing_distinct_id', severity: 'error', count: 1 },
+      ]),
+    );
+    expect(warnings).toHaveLength(2);
+    const everything = await api.events();
+    expect(everything).toHaveLength(48);
+  });
+
+  test('malformed JSON: 400', async () => {
+    const answer = await post(`${services.ingestUrl}/capture/`, '{"api_key": "phc_x", "event": ');
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { type: 'validation_error', code: expect.any(String), detail: expect.any(String) },
+    });
+    expect(answer.body).toHaveProperty('attr');
+  });
+
+  test('a field of the wrong type: 400 naming the field', async () => {
+    const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch: 'x' });
+    expect(answer).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch' } });
+  });
+
+  test('unknown key: 401 naming the field', async () => {
+    const answer = await post(`${services.ingestUrl}/capture/`, {
+      api_key: 'phc_nobody_has_this_key_00000000000000000000000',
+      event: 'x',
+      distinct_id: 'y',
+    });
+    expect(answer).toMatchObject({
+      status: 401,
+      body: { type: 'authentication_error', code: 'invalid_api_key', detail: expect.any(String), attr: 'api_key' },
+    });
+  });
+
+  test('a body of 21 MB: 413', async () => {
+    const answer = await post(`${services.ingestUrl}/batch/`, {
+      api_key: services.tenant.projectApiKey,
+      batch: [{ event: 'x', distinct_id: 'y', properties: { text: 'x'.repeat(21 * 1024 * 1024) } }],
+    });
+    expect(answer).toMatchObject({ status: 413, body: { code: 'request_too_large', detail: expect.any(String) } });
+    expect(answer.body).toHaveProperty('attr');
+  });
+});

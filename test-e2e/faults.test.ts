@@ -1,0 +1,149 @@
+import { testServers } from '@millrace/testing';
+import { type FaultProxy, startFaultProxy } from './support/fault-proxy.ts';
+import { type KafkaFaultProxy, startKafkaFaultProxy } from './support/kafka-fault-proxy.ts';
+import { awaitDrained } from './support/log-progress.ts';
+import { type RunningServices, startServices } from './support/start-services.ts';
+import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+/**
+ * ARCHITECTURE.md "Promises" 1 with servers that go away under load. Every service reaches its servers through a door
+ * the test can slam; the test itself looks at the servers directly.
+ */
+const faults = ['refuse', 'blackHole'] as const;
+let kafka: KafkaFaultProxy;
+let postgres: FaultProxy;
+
+beforeAll(async () => {
+  const { hostname, port } = new URL(testServers().databaseUrl);
+  kafka = await startKafkaFaultProxy(testServers().kafkaBrokers);
+  postgres = await startFaultProxy({ host: hostname, port: Number(port || 5432) });
+});
+afterAll(() => Promise.all([kafka.stop(), postgres.stop()]));
+
+function throughProxy(url: string): string {
+  const changed = new URL(url);
+  changed.hostname = postgres.host;
+  changed.port = String(postgres.port);
+  return changed.toString();
+}
+
+describe('on Kafka', () => {
+  let services: RunningServices;
+  let load: SteadyLoad;
+
+  beforeAll(async () => {
+    services = await startServices({
+      eventLog: 'kafka',
+      brokers: kafka.brokers,
+      databaseUrlForServices: throughProxy,
+      managementApi: false,
+    });
+  }, 90_000);
+  beforeEach(() => {
+    load = startSteadyLoad(services.ingestUrl, services.tenant.projectApiKey);
+  });
+  afterEach(async () => {
+    await load.stop();
+    await Promise.all([kafka.restore(), postgres.restore()]);
+  });
+  afterAll(() => services?.stop(), 30_000);
+
+  test.each(faults)(
+    'broker %s: 503 in time, no 200 without a stored event, recovery by itself',
+    async (fault) => {
+      await answers(load, 50, 200);
+      await kafka[fault]();
+      await answers(load, 20, 503);
+      // From here to the end of the fault nothing but refusals.
+      const during = load.attempts.length;
+      await answers(load, 10, 503);
+      const refused = load.attempts.slice(during);
+      expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+      expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
+      await kafka.restore();
+      await answers(load, 50, 200);
+      await load.stop();
+      expect(statuses(load)).toEqual(new Set([200, 503]));
+      await expectStored(services, load);
+    },
+    120_000,
+  );
+
+  test.each(faults)(
+    'PostgreSQL %s: known keys are still answered with 200, nothing is lost',
+    async (fault) => {
+      await answers(load, 50, 200);
+      await postgres[fault]();
+      await answers(load, 200, 200);
+      await postgres.restore();
+      await answers(load, 50, 200);
+      await load.stop();
+      expect(statuses(load)).toEqual(new Set([200]));
+      await expectStored(services, load);
+    },
+    120_000,
+  );
+});
+
+describe('on the embedded log', () => {
+  let services: RunningServices;
+
+  beforeAll(async () => {
+    services = await startServices({
+      eventLog: 'postgres',
+      databaseUrlForServices: throughProxy,
+      managementApi: false,
+    });
+  }, 90_000);
+  afterAll(() => services?.stop(), 30_000);
+
+  test.each(faults)(
+    'PostgreSQL %s: 503 in time, no 200 without a stored event, recovery by itself',
+    async (fault) => {
+      const load = startSteadyLoad(services.ingestUrl, services.tenant.projectApiKey);
+      await answers(load, 50, 200);
+      await postgres[fault]();
+      await answers(load, 20, 503);
+      await postgres.restore();
+      await answers(load, 50, 200);
+      await load.stop();
+      expect(statuses(load)).toEqual(new Set([200, 503]));
+      await expectStored(services, load);
+    },
+    120_000,
+  );
+});
+
+/** Waits for that many more answers with this status. */
+async function answers(load: SteadyLoad, count: number, status: number): Promise<void> {
+  const from = load.attempts.length;
+  const since = () => load.attempts.slice(from);
+  await waitUntil(
+    `${count} answers with ${status}`,
+    async () => (since().filter((attempt) => attempt.status === status).length >= count ? true : null),
+    { timeoutMs: 40_000, describe: async () => `Answers by status: ${JSON.stringify(tally(since()))}` },
+  );
+}
+
+function statuses(load: SteadyLoad): Set<number> {
+  return new Set(load.attempts.map(({ status }) => status));
+}
+
+function tally(attempts: readonly Attempt[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of attempts) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Every acknowledged event is there once; what was refused may be there, once too. */
+async function expectStored(services: RunningServices, load: SteadyLoad): Promise<void> {
+  await awaitDrained(services);
+  const { rows } = await services.database.query<{ uuid: string; count: number }>(
+    'SELECT uuid, count(*)::int AS count FROM event WHERE uuid = ANY($1::uuid[]) GROUP BY uuid',
+    [load.attempts.map(({ uuid }) => uuid)],
+  );
+  const stored = new Set(rows.map(({ uuid }) => uuid));
+  expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
+  expect(load.attempts.filter(({ uuid, status }) => status === 200 && !stored.has(uuid))).toEqual([]);
+}

@@ -1,0 +1,50 @@
+import type { Pool } from 'pg';
+import type { ExpectedGroup, ExpectedPerson } from './expected-state.ts';
+
+export interface StoredState {
+  /** Ordered by uuid. */
+  events: { uuid: string; event: string; distinct_id: string; timestamp: string; n: number | null }[];
+  /** In the shape and order of the expectation. */
+  persons: (Omit<ExpectedPerson, 'mainDistinctId'> & { mainDistinctId: string; creatorEventUuid: string })[];
+  groups: ExpectedGroup[];
+}
+
+/** What the database holds, in the checker's words. */
+export async function storedState({ database }: { database: Pool }): Promise<StoredState> {
+  const events = await database.query<StoredState['events'][number] & { timestamp: Date }>(
+    `SELECT uuid, event, distinct_id, timestamp, (properties->>'n')::int AS n FROM event ORDER BY uuid::text COLLATE "C"`,
+  );
+  const persons = await database.query<{
+    ids: string[];
+    properties: Record<string, unknown>;
+    is_identified: boolean;
+    created_at: Date;
+    main_distinct_id: string;
+  }>(
+    `SELECT array_agg(d.distinct_id ORDER BY d.distinct_id COLLATE "C") AS ids,
+            p.properties, p.is_identified, p.created_at, p.main_distinct_id
+       FROM person p LEFT JOIN person_distinct_id d ON d.project_id = p.project_id AND d.person_uuid = p.uuid
+      GROUP BY p.project_id, p.uuid
+      ORDER BY ids COLLATE "C"`,
+  );
+  const groups = await database.query<ExpectedGroup>(
+    `SELECT m.group_type AS type, g.group_key AS key, g.group_properties AS properties
+       FROM "group" g JOIN group_type_mapping m USING (project_id, group_type_index)
+      ORDER BY m.group_type COLLATE "C", g.group_key COLLATE "C"`,
+  );
+  return {
+    events: events.rows.map((row) => ({ ...row, timestamp: row.timestamp.toISOString() })),
+    persons: persons.rows.map(({ ids, properties, is_identified, created_at, main_distinct_id }) => {
+      const { $creator_event_uuid: creatorEventUuid, ...rest } = properties;
+      return {
+        distinctIds: ids,
+        properties: rest,
+        isIdentified: is_identified,
+        createdAt: created_at.toISOString(),
+        mainDistinctId: main_distinct_id,
+        creatorEventUuid: String(creatorEventUuid),
+      };
+    }),
+    groups: groups.rows,
+  };
+}

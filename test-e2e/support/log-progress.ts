@@ -1,0 +1,59 @@
+import { testServers } from '@millrace/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import type { RunningServices } from './start-services.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** How many records of the event lanes have taken effect, by the offsets in the database. */
+export async function consumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
+  const { rows } = await database.query<{ sum: string }>(
+    `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_offset WHERE topic = ANY($1)`,
+    [laneTopics(topicPrefix)],
+  );
+  return Number(rows[0]?.sum);
+}
+
+/** How many records the event lanes hold. */
+export async function appendedRecords(services: RunningServices): Promise<number> {
+  return services.eventLog === 'kafka' ? kafkaRecords(services) : postgresRecords(services);
+}
+
+/** Waits until every record appended so far has taken effect. */
+export async function awaitDrained(services: RunningServices, timeoutMs = 60_000): Promise<void> {
+  const appended = await appendedRecords(services);
+  await waitUntil(
+    `all ${appended} records consumed`,
+    async () => ((await consumedRecords(services)) >= appended ? true : null),
+    {
+      timeoutMs,
+      describe: async () =>
+        `${await consumedRecords(services)} are. The consumers said:\n${services.consumers
+          .map(({ output }) => output().slice(-1500))
+          .join('\n--\n')}`,
+    },
+  );
+}
+
+function laneTopics(prefix: string): string[] {
+  return ['live', 'historical', 'overflow'].map((lane) => `${prefix}events.${lane}`);
+}
+
+async function kafkaRecords({ topicPrefix }: RunningServices): Promise<number> {
+  const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    const existing = await admin.listTopics();
+    const topics = laneTopics(topicPrefix).filter((topic) => existing.includes(topic));
+    const ends = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
+    return ends.flat().reduce((sum, { high }) => sum + Number(high), 0);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+async function postgresRecords({ database, topicPrefix }: RunningServices): Promise<number> {
+  const { rows } = await database.query<{ sum: string }>(
+    'SELECT coalesce(sum(next_offset), 0) AS sum FROM event_log_partition WHERE topic = ANY($1)',
+    [laneTopics(topicPrefix)],
+  );
+  return Number(rows[0]?.sum);
+}

@@ -1,0 +1,23 @@
+/** What a client sees of an answer; status 0 = there was none. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+}
+
+/** Posts text or a value as JSON; never throws for an answer, whatever its status. */
+export async function post(url: string, body: unknown): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new Error(`The body of a ${response.status} is not JSON: ${text.slice(0, 200)}`);
+  }
+  return { status: response.status, headers: response.headers, body: parsed as Record<string, unknown> };
+}

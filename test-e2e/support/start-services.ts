@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { createTestDatabase, createTestTenant, type TestTenant, testServers } from '@millrace/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import pg from 'pg';
+import { type ServiceProcess, startService } from './service-process.ts';
+
+export const eventLogs = ['kafka', 'postgres'] as const;
+export type EventLogKind = (typeof eventLogs)[number];
+
+export interface ServicesOptions {
+  eventLog: EventLogKind;
+  /** Consumer processes; 1 by default. */
+  consumers?: number;
+  /** False when a test looks at the database only. */
+  managementApi?: boolean;
+  /** The brokers the services are told of, e.g. those of a fault proxy. */
+  brokers?: string[];
+  /** Turns the database's address into the one the services are told of. */
+  databaseUrlForServices?: (url: string) => string;
+}
+
+/** The whole system in real processes, with a database, topics and an organization of its own. */
+export interface RunningServices {
+  eventLog: EventLogKind;
+  topicPrefix: string;
+  ingestUrl: string;
+  apiUrl: string;
+  tenant: TestTenant;
+  /** Straight to the database, past any fault. */
+  database: pg.Pool;
+  gateway: ServiceProcess;
+  /** Index is identity: a killed one is replaced in its place. */
+  consumers: ServiceProcess[];
+  startConsumer(): Promise<ServiceProcess>;
+  stop(): Promise<void>;
+}
+
+const partitions = 4;
+
+export async function startServices(options: ServicesOptions): Promise<RunningServices> {
+  const servers = testServers();
+  const testDatabase = await createTestDatabase();
+  const tenant = await createTestTenant(testDatabase.url);
+  const topicPrefix = `t-${randomUUID()}.`;
+  const database = new pg.Pool({ connectionString: testDatabase.url, max: 3 });
+  database.on('error', () => {});
+
+  const settings: Record<string, string> = {
+    DATABASE_URL: options.databaseUrlForServices?.(testDatabase.url) ?? testDatabase.url,
+    EVENT_LOG: options.eventLog,
+    TOPIC_PREFIX: topicPrefix,
+    TOPIC_PARTITIONS: String(partitions),
+    LOG_LEVEL: 'info',
+    INGEST_PORT: '0',
+    API_PORT: '0',
+    HEALTH_PORT: '0',
+    // The embedded system has neither broker nor Redis.
+    ...(options.eventLog === 'kafka'
+      ? { KAFKA_BROKERS: (options.brokers ?? servers.kafkaBrokers).join(','), REDIS_URL: servers.redisUrl }
+      : {}),
+  };
+  const startConsumer = () => startService('event-consumer', settings);
+  const gateway = await startService('ingest-gateway', settings);
+  const [api, ...consumers] = await Promise.all([
+    options.managementApi === false ? null : startService('management-api', settings),
+    ...Array.from({ length: options.consumers ?? 1 }, startConsumer),
+  ]);
+  const running = consumers.filter((consumer) => consumer !== null);
+  return {
+    eventLog: options.eventLog,
+    topicPrefix,
+    ingestUrl: `http://127.0.0.1:${gateway.port}`,
+    apiUrl: `http://127.0.0.1:${api?.port}`,
+    tenant,
+    database,
+    gateway,
+    consumers: running,
+    startConsumer,
+    async stop() {
+      await Promise.all([gateway, ...running, ...(api ? [api] : [])].map((service) => service.stop()));
+      await database.end();
+      await testDatabase.drop();
+      if (options.eventLog === 'kafka') await deleteTopics(topicPrefix);
+    },
+  };
+}
+
+async function deleteTopics(prefix: string): Promise<void> {
+  const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+    if (topics.length > 0) await admin.deleteTopics({ topics });
+  } finally {
+    await admin.disconnect();
+  }
+}
