@@ -1,0 +1,200 @@
+import fc from 'fast-check';
+import type { EventOutcome } from './events/event-outcome.ts';
+import { personMode } from './events/event-row.ts';
+import { emptyProjectLedger, type ProjectLedger } from './identity/ledger.ts';
+import type { IncomingEvent } from './intake/incoming-event.ts';
+import { processEvent } from './process-event.ts';
+import { processEvents } from './process-events.ts';
+import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
+import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
+
+/** Laws that hold for any sequence of events. */
+const runs = { numRuns: 300 };
+
+/** The events in batches that end after the given positions. */
+function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {
+  const store = emptyMemoryStore();
+  const outcomes: EventOutcome[] = [];
+  let begin = 0;
+  for (const end of [...ends.filter((end) => end < events.length).sort((a, b) => a - b), events.length]) {
+    outcomes.push(...applyBatch(store, testProject.id, events.slice(begin, end)));
+    begin = end;
+  }
+  return { store, outcomes: stored(outcomes) };
+}
+
+function ledgerAfter(events: readonly IncomingEvent[]): ProjectLedger {
+  const ledger = emptyProjectLedger(testProject.id);
+  processEvents(events, ledger);
+  return ledger;
+}
+
+function idsByPerson(ledger: ProjectLedger): Map<string, string[]> {
+  const owned = new Map<string, string[]>();
+  for (const [id, { personUuid }] of ledger.distinctIds) {
+    owned.set(personUuid, [...(owned.get(personUuid) ?? []), id].sort());
+  }
+  return owned;
+}
+
+test('however the log is cut into batches, rows and end state are the same', () => {
+  fc.assert(
+    fc.property(arbitraryEvents, fc.array(fc.nat({ max: 30 }), { maxLength: 8 }), (events, ends) => {
+      const whole = inBatches(events, []);
+      const oneByOne = inBatches(
+        events,
+        events.map((_, index) => index),
+      );
+      const split = inBatches(events, ends);
+      expect(oneByOne).toEqual(whole);
+      expect(split).toEqual(whole);
+    }),
+    runs,
+  );
+});
+
+test('every distinct id belongs to a living person, every person has its main id, and none is lost', () => {
+  fc.assert(
+    fc.property(arbitraryEvents, (events) => {
+      const ledger = emptyProjectLedger(testProject.id);
+      const seen = new Set<string>();
+      for (const event of events) {
+        const outcome = processEvent(event, ledger);
+        if (outcome.kind === 'store' && outcome.row.personMode === personMode.full) {
+          seen.add(event.distinctId);
+          expect(outcome.row.personUuid).toBe(ledger.distinctIds.get(event.distinctId)?.personUuid);
+        }
+        for (const id of seen) expect(ledger.distinctIds.has(id)).toBe(true);
+        for (const id of ledger.distinctIds.keys()) seen.add(id);
+      }
+      const owned = idsByPerson(ledger);
+      expect([...owned.keys()].sort()).toEqual([...ledger.persons.keys()].sort());
+      for (const person of ledger.persons.values()) expect(owned.get(person.uuid)).toContain(person.mainDistinctId);
+    }),
+    runs,
+  );
+});
+
+test('what was once one person stays one person', () => {
+  fc.assert(
+    fc.property(arbitraryEvents, arbitraryEvents, (before, after) => {
+      const ledger = ledgerAfter(before);
+      const once = [...idsByPerson(ledger).values()];
+      processEvents(after, ledger);
+      for (const ids of once) {
+        expect(new Set(ids.map((id) => ledger.distinctIds.get(id)?.personUuid)).size).toBe(1);
+      }
+    }),
+    runs,
+  );
+});
+
+test('nobody is ever un-identified, made younger, or set back in version', () => {
+  fc.assert(
+    fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
+      const ledger = ledgerAfter(before);
+      const past = structuredClone(ledger);
+      processEvent(event, ledger);
+      for (const [id, { personUuid, version }] of past.distinctIds) {
+        const was = past.persons.get(personUuid);
+        const mapping = ledger.distinctIds.get(id);
+        const is = ledger.persons.get(mapping?.personUuid ?? '');
+        expect(is?.isIdentified === true || was?.isIdentified === false).toBe(true);
+        expect(is?.createdAtMs).toBeLessThanOrEqual(was?.createdAtMs ?? Number.NaN);
+        expect(is?.version).toBeGreaterThanOrEqual(was?.version ?? Number.NaN);
+        expect(mapping?.version).toBeGreaterThanOrEqual(version);
+      }
+    }),
+    runs,
+  );
+});
+
+test('one event raises the version of one person by one, or of none', () => {
+  fc.assert(
+    fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
+      const ledger = ledgerAfter(before);
+      const past = structuredClone(ledger);
+      processEvent(event, ledger);
+      const changed = [...ledger.persons.values()].filter((person) => {
+        const was = past.persons.get(person.uuid);
+        return (
+          was !== undefined && JSON.stringify({ ...was, isDirty: 0 }) !== JSON.stringify({ ...person, isDirty: 0 })
+        );
+      });
+      const [only] = changed;
+      expect(changed.length).toBeLessThanOrEqual(1);
+      if (only === undefined) return;
+      const mergedAway = [...past.persons.values()].filter(({ uuid }) => !ledger.persons.has(uuid));
+      const versions = [only, ...mergedAway].map(({ uuid }) => past.persons.get(uuid)?.version ?? Number.NaN);
+      expect(only.version).toBe(Math.max(...versions) + 1);
+      expect(only.isDirty).toBe(true);
+    }),
+    runs,
+  );
+});
+
+test('an event sent again leaves persons, ids and groups as they are', () => {
+  fc.assert(
+    fc.property(arbitraryEvents, arbitraryEvent, (before, event) => {
+      // What is set and unset in one event comes and goes: the one event that is not the same twice.
+      fc.pre(event.properties.$unset === undefined);
+      const ledger = ledgerAfter([...before, event]);
+      const once = structuredClone(ledger);
+      processEvent(event, ledger);
+      expect(ledger).toEqual(once);
+    }),
+    runs,
+  );
+});
+
+test('group types have the indexes 0 to 4, each once', () => {
+  fc.assert(
+    fc.property(arbitraryEvents, (events) => {
+      const indexes = [...ledgerAfter(events).groupTypes.values()].map(({ index }) => index);
+      expect(indexes.sort()).toEqual(Array.from({ length: indexes.length }, (_, index) => index));
+      expect(indexes.length).toBeLessThanOrEqual(5);
+    }),
+    runs,
+  );
+});
+
+test('no JSON makes the rules throw, change the event or touch a prototype', () => {
+  const name = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1 }),
+    fc.constantFrom('$identify', '$create_alias', '$groupidentify', '$autocapture', 'survey shown', '__proto__'),
+  );
+  const special = fc.constantFrom(
+    ...['$set', '$set_once', '$unset', '$groups', '$group_type', '$group_key', '$group_set', '$elements', 'alias'],
+    ...['$elements_chain', '$anon_distinct_id', '$process_person_profile', '$os_name', '$is_server', '$browser', '$ip'],
+    ...['__proto__', 'constructor', 'hasOwnProperty', '$initial_os_name'],
+  );
+  const properties = fc.dictionary(fc.oneof(special, fc.string()), fc.jsonValue({ maxDepth: 4 }));
+  const prototype = JSON.stringify(Object.getOwnPropertyNames(Object.prototype).sort());
+  fc.assert(
+    fc.property(fc.array(fc.record({ name, properties, id: fc.string({ minLength: 1 }) })), (parts) => {
+      const events = parts.map(({ name: event, properties: sent, id }) =>
+        incoming({
+          kind: 'event',
+          uuid: '00000000-0000-4000-8000-000000000001',
+          token: 'phc_test',
+          distinct_id: id,
+          event,
+          timestamp: '2026-03-01T12:00:00.000Z',
+          now: '2026-03-01T12:00:00.000Z',
+          ip: null,
+          properties: sent,
+        }),
+      );
+      const whole = inBatches(events, []);
+      expect(inBatches(events, [1, 2, 3])).toEqual(whole);
+      expectKnownShape(whole.store);
+    }),
+    runs,
+  );
+  expect(JSON.stringify(Object.getOwnPropertyNames(Object.prototype).sort())).toBe(prototype);
+});
+
+function expectKnownShape(store: MemoryStore): void {
+  for (const person of store.persons.values()) expect(Object.getPrototypeOf(person.properties)).toBe(Object.prototype);
+  for (const group of store.groups.values()) expect(Object.getPrototypeOf(group.properties)).toBe(Object.prototype);
+}

@@ -1,0 +1,84 @@
+import type { EventOutcome } from '../events/event-outcome.ts';
+import {
+  type DistinctIdState,
+  emptyProjectLedger,
+  type GroupState,
+  type GroupTypeState,
+  groupLedgerKey,
+  type PersonState,
+  type ProjectLedger,
+} from '../identity/ledger.ts';
+import { touchedBy } from '../identity/touched-by.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { processEvents } from '../process-events.ts';
+
+/** What the tables of one project hold, in the simplest form: what a store must make of the ledger's flags. */
+export interface MemoryStore {
+  persons: Map<string, Omit<PersonState, 'isNew' | 'isDirty'>>;
+  distinctIds: Map<string, Omit<DistinctIdState, 'isNew'>>;
+  groupTypes: Map<string, Omit<GroupTypeState, 'isNew'>>;
+  groups: Map<string, Omit<GroupState, 'isNew' | 'isDirty'>>;
+}
+
+export function emptyMemoryStore(): MemoryStore {
+  return { persons: new Map(), distinctIds: new Map(), groupTypes: new Map(), groups: new Map() };
+}
+
+/** Applies a batch as the service does: loads only what `touchedBy` names, writes only what the ledger flags. */
+export function applyBatch(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): EventOutcome[] {
+  const ledger = load(store, projectId, events);
+  const outcomes = processEvents(events, ledger);
+  save(store, ledger);
+  return outcomes;
+}
+
+function load(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): ProjectLedger {
+  const ledger = emptyProjectLedger(projectId);
+  for (const [type, groupType] of store.groupTypes) ledger.groupTypes.set(type, { ...groupType, isNew: false });
+  for (const event of events) {
+    const touched = touchedBy(event);
+    for (const id of touched.distinctIds) loadDistinctId(store, ledger, id);
+    const index = touched.groupIdentify === null ? undefined : store.groupTypes.get(touched.groupIdentify.type)?.index;
+    if (touched.groupIdentify === null || index === undefined) continue;
+    const key = groupLedgerKey(index, touched.groupIdentify.key);
+    const group = store.groups.get(key);
+    if (group !== undefined) ledger.groups.set(key, { ...group, isNew: false, isDirty: false });
+  }
+  return ledger;
+}
+
+function loadDistinctId(store: MemoryStore, ledger: ProjectLedger, id: string): void {
+  const mapping = store.distinctIds.get(id);
+  const person = mapping && store.persons.get(mapping.personUuid);
+  if (mapping === undefined || person === undefined) return;
+  ledger.distinctIds.set(id, { ...mapping, isNew: false });
+  ledger.persons.set(person.uuid, { ...person, isNew: false, isDirty: false });
+}
+
+function save(store: MemoryStore, ledger: ProjectLedger): void {
+  for (const { isNew, isDirty, ...person } of ledger.persons.values()) {
+    if (isNew || isDirty) store.persons.set(person.uuid, { ...person, properties: stored(person.properties) });
+  }
+  for (const [uuid, survivor] of ledger.mergedPersons) {
+    for (const mapping of store.distinctIds.values()) {
+      if (mapping.personUuid !== uuid) continue;
+      mapping.personUuid = survivor;
+      mapping.version += ledger.mergedPersonMoves.get(uuid) ?? Number.NaN;
+    }
+    store.persons.delete(uuid);
+  }
+  for (const [id, { isNew, ...mapping }] of ledger.distinctIds) if (isNew) store.distinctIds.set(id, mapping);
+  for (const [type, { isNew, ...groupType }] of ledger.groupTypes) if (isNew) store.groupTypes.set(type, groupType);
+  for (const [key, { isNew, isDirty, ...group }] of ledger.groups) {
+    if (isNew || isDirty) store.groups.set(key, { ...group, properties: stored(group.properties) });
+  }
+}
+
+/** Through JSON and with the keys in another order, as a database gives it back. */
+export function stored<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value), (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
