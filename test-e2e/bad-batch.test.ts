@@ -1,7 +1,9 @@
+import { eventually } from '@millrace/testing';
 import { createManagementClient, type ManagementClient } from './support/management-client.ts';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
-import { waitUntil } from './support/wait-until.ts';
+
+const patience = { timeoutMs: 20_000 };
 
 /** contract/ingestion.md, "Errors": what is refused is refused with a reason, what is dropped can be looked up. */
 describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
@@ -23,10 +25,11 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
     const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
     expect(answer).toMatchObject({ status: 200, body: { status: 'Ok' } });
 
-    const rows = await waitUntil('48 rows', async () => {
+    const rows = await eventually(async () => {
       const found = await api.events({ event: 'in batch' });
-      return found.length >= 48 ? found : null;
-    });
+      expect(found.length).toBeGreaterThanOrEqual(48);
+      return found;
+    }, patience);
     const numbers = Array.from({ length: 50 }, (_, n) => n).filter((n) => n !== 10 && n !== 20);
     expect(rows.map(({ properties }) => Number(properties.n)).sort((a, b) => a - b)).toEqual(numbers);
     expect(rows.find(({ properties }) => properties.n === 30)?.properties).toMatchObject({
@@ -34,10 +37,11 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
       surrogate: 'c\ufffdd',
       'key\ufffd': 1,
     });
-    const warnings = await waitUntil('both warnings', async () => {
+    const warnings = await eventually(async () => {
       const found = await api.warnings();
-      return found.length >= 2 ? found : null;
-    });
+      expect(found.length).toBeGreaterThanOrEqual(2);
+      return found;
+    }, patience);
     expect(warnings.map(({ type, severity, count }) => ({ type, severity, count }))).toEqual(
       expect.arrayContaining([
         { type: 'missing_event_name', severity: 'error', count: 1 },

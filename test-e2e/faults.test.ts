@@ -1,10 +1,9 @@
-import { testServers } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import { type FaultProxy, startFaultProxy } from './support/fault-proxy.ts';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './support/kafka-fault-proxy.ts';
 import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /**
  * ARCHITECTURE.md "Promises" 1 with servers that go away under load. Every service reaches its servers through a door
@@ -119,10 +118,12 @@ describe('on the embedded log', () => {
 async function answers(load: SteadyLoad, count: number, status: number): Promise<void> {
   const from = load.attempts.length;
   const since = () => load.attempts.slice(from);
-  await waitUntil(
-    `${count} answers with ${status}`,
-    async () => (since().filter((attempt) => attempt.status === status).length >= count ? true : null),
-    { timeoutMs: 40_000, describe: async () => `Answers by status: ${JSON.stringify(tally(since()))}` },
+  await eventually(
+    () => {
+      const found = tally(since());
+      if ((found[status] ?? 0) < count) throw new Error(`answers by status: ${JSON.stringify(found)}`);
+    },
+    { what: `Getting ${count} answers with ${status}`, timeoutMs: 40_000 },
   );
 }
 

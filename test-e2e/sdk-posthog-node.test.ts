@@ -1,7 +1,7 @@
+import { eventually } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
 import { createManagementClient, type ManagementClient } from './support/management-client.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /** The real SDK with its default settings, only the host changed; what it sent is read back through the API. */
 describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
@@ -20,10 +20,14 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
     const client = connect(options);
     use(client);
     await client.shutdown();
-    return waitUntil(`${count} events "${name}"`, async () => {
-      const found = await api.events({ event: name });
-      return found.length >= count ? found : null;
-    });
+    return eventually(
+      async () => {
+        const found = await api.events({ event: name });
+        expect(found.length).toBeGreaterThanOrEqual(count);
+        return found;
+      },
+      { what: `Storing ${count} events "${name}"`, timeoutMs: 20_000 },
+    );
   }
 
   const personOf = async (distinctId: string) => (await api.persons({ distinct_id: distinctId }))[0];

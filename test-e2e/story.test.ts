@@ -1,3 +1,4 @@
+import { eventually } from '@millrace/testing';
 import { expectedState } from './story/expected-state.ts';
 import { seededRandom } from './story/seeded-random.ts';
 import { storedState } from './story/stored-state.ts';
@@ -7,7 +8,6 @@ import { appendedRecords, awaitDrained, consumedRecords } from './support/log-pr
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 import { tableChecksums } from './support/table-checksums.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 /** ARCHITECTURE.md "Promises" 1 and 2, with processes that die: 20,000 events on Kafka, a shorter story on the embedded log. */
 const sizes = { kafka: { events: 20_000, people: 500 }, postgres: { events: 4000, people: 100 } };
@@ -81,10 +81,13 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
 async function sendInOrder({ ingestUrl, tenant }: RunningServices, stream: readonly StoryEvent[]): Promise<void> {
   for (let start = 0; start < stream.length; start += batchSize) {
     const batch = stream.slice(start, start + batchSize);
-    await waitUntil('a batch accepted', async () => {
-      const { status } = await post(`${ingestUrl}/batch/`, { api_key: tenant.projectApiKey, batch });
-      return status === 200 ? true : null;
-    });
+    await eventually(
+      async () =>
+        expect(await post(`${ingestUrl}/batch/`, { api_key: tenant.projectApiKey, batch })).toMatchObject({
+          status: 200,
+        }),
+      { what: 'Accepting a batch' },
+    );
   }
 }
 
@@ -93,11 +96,11 @@ async function killConsumers(services: RunningServices, total: number, random: (
   const moments = Array.from({ length: kills }, () => (0.05 + random() * 0.8) * total).sort((a, b) => a - b);
   let killed = 0;
   for (const moment of moments) {
-    await waitUntil(
-      `${Math.round(moment)} of ${total} records consumed before kill ${killed + 1}`,
-      async () => ((await consumedRecords(services)) >= moment ? true : null),
-      { timeoutMs: 90_000, everyMs: 20 },
-    );
+    await eventually(async () => expect(await consumedRecords(services)).toBeGreaterThanOrEqual(moment), {
+      what: `Consuming ${Math.round(moment)} of ${total} records before kill ${killed + 1}`,
+      timeoutMs: 90_000,
+      intervalMs: 20,
+    });
     const index = Math.floor(random() * services.consumers.length);
     await services.consumers[index]?.kill();
     killed++;

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { testServers } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-fault-proxy.ts';
-import { waitUntil } from './wait-until.ts';
 
 /** The tests of faults are worth what this proxy is worth: a client must never get past it. */
 let proxy: KafkaFaultProxy;
@@ -40,7 +39,7 @@ test('clients work through it and learn no address but its own', async () => {
   await consumer.subscribe({ topic, fromBeginning: true });
   await consumer.run({ eachMessage: async ({ message }) => void received.push(String(message.value)) });
   await producer.send({ topic, messages: [{ value: 'one' }, { value: 'two' }] });
-  await waitUntil('both messages', async () => (received.length === 2 ? true : null));
+  await eventually(() => received.length === 2, { what: 'Receiving both messages' });
   const { brokers } = await admin.describeCluster();
   expect(
     brokers
@@ -57,8 +56,6 @@ test.each(['refuse', 'blackHole'] as const)('%s stops a connected client and res
   await proxy[fault]();
   await expect(producer.send({ topic, messages: [{ value: 'during' }] })).rejects.toThrow();
   await proxy.restore();
-  await waitUntil('a message after the fault', async () =>
-    producer.send({ topic, messages: [{ value: 'after' }] }).catch(() => null),
-  );
+  await eventually(() => producer.send({ topic, messages: [{ value: 'after' }] }), { what: 'Sending after the fault' });
   await producer.disconnect();
 });

@@ -1,7 +1,6 @@
-import { testServers } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { RunningServices } from './start-services.ts';
-import { waitUntil } from './wait-until.ts';
 
 /** How many records of the event lanes have taken effect, by the offsets in the database. */
 export async function consumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
@@ -20,16 +19,14 @@ export async function appendedRecords(services: RunningServices): Promise<number
 /** Waits until every record appended so far has taken effect. */
 export async function awaitDrained(services: RunningServices, timeoutMs = 60_000): Promise<void> {
   const appended = await appendedRecords(services);
-  await waitUntil(
-    `all ${appended} records consumed`,
-    async () => ((await consumedRecords(services)) >= appended ? true : null),
-    {
-      timeoutMs,
-      describe: async () =>
-        `${await consumedRecords(services)} are. The consumers said:\n${services.consumers
-          .map(({ output }) => output().slice(-1500))
-          .join('\n--\n')}`,
+  await eventually(
+    async () => {
+      const consumed = await consumedRecords(services);
+      if (consumed >= appended) return;
+      const said = services.consumers.map(({ output }) => output().slice(-1500)).join('\n--\n');
+      throw new Error(`${consumed} of ${appended} are consumed. The consumers said:\n${said}`);
     },
+    { what: `Consuming all ${appended} records`, timeoutMs, intervalMs: 100 },
   );
 }
 

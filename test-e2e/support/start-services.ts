@@ -1,5 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { createTestDatabase, createTestTenant, type TestTenant, testServers } from '@millrace/testing';
+import {
+  createTestDatabase,
+  createTestTenant,
+  type TestTenant,
+  testServers,
+  uniqueTopicPrefix,
+} from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import pg from 'pg';
 import { type ServiceProcess, startService } from './service-process.ts';
@@ -41,7 +46,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const servers = testServers();
   const testDatabase = await createTestDatabase();
   const tenant = await createTestTenant(testDatabase.url);
-  const topicPrefix = `t-${randomUUID()}.`;
+  const topicPrefix = uniqueTopicPrefix();
   const database = new pg.Pool({ connectionString: testDatabase.url, max: 3 });
   database.on('error', () => {});
 
