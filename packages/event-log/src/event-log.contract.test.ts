@@ -1,0 +1,390 @@
+import { randomUUID } from 'node:crypto';
+import { isAppError } from '@millrace/errors';
+import type { LogBatch } from './event-log.ts';
+import { type AdapterName, memberTimeoutMs } from './testing/adapters.ts';
+import {
+  type ContractFixture,
+  createContractFixture,
+  numbered,
+  numbersByKey,
+  range,
+  readAll,
+} from './testing/contract-fixture.ts';
+import { createExactHandler, readEffects, readOffset } from './testing/effects.ts';
+import { eventually } from './testing/eventually.ts';
+
+/** What the port promises, on both adapters and real servers. Faults of the servers: event-log.faults.test.ts. */
+describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => {
+  let fixture: ContractFixture;
+  beforeAll(async () => {
+    fixture = await createContractFixture(adapter);
+  });
+  afterAll(() => fixture.stop());
+
+  describe('append', () => {
+    test('keeps the order of each key under concurrent calls, each key in one partition', async () => {
+      const topic = await fixture.createTopic();
+      const keys = range(0, 30).map((number) => `token:person-${number}`);
+      await Promise.all(
+        range(0, 40).flatMap((round) => keys.map((key) => fixture.log.append(numbered(topic, key, round * 2, 2)))),
+      );
+
+      const records = await readAll(fixture.log, topic, 30 * 80);
+
+      expect(records).toHaveLength(30 * 80);
+      const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
+      for (const key of keys) {
+        expect(numbers.get(key)).toEqual(range(0, 80));
+        expect(new Set(records.filter((record) => record.key === key).map(({ partition }) => partition)).size).toBe(1);
+      }
+    });
+
+    test('gives the records of a partition consecutive offsets from 0', async () => {
+      const topic = await fixture.createTopic(1);
+      await Promise.all(range(0, 50).map((number) => fixture.log.append(numbered(topic, 'key', number, 1))));
+      const records = await readAll(fixture.log, topic, 50);
+      expect(records.map(({ offset }) => offset)).toEqual(range(0, 50).map(BigInt));
+      expect(await fixture.log.endOffsets(topic)).toEqual([{ partition: 0, endOffset: 50n }]);
+    });
+
+    test('spreads records without a key over all partitions', async () => {
+      const topic = await fixture.createTopic(4);
+      await fixture.log.append(
+        range(0, 40).map((number) => ({ topic, key: null, value: Buffer.from(String(number)) })),
+      );
+      const ends = await fixture.log.endOffsets(topic);
+      expect(ends.map(({ partition }) => partition)).toEqual([0, 1, 2, 3]);
+      for (const { endOffset } of ends) expect(endOffset).toBe(10n);
+      const [record] = await readAll(fixture.log, topic, 40);
+      expect(record?.key).toBeNull();
+    });
+
+    test('carries any bytes, any key and headers through unchanged', async () => {
+      const topic = await fixture.createTopic(1);
+      const everyByte = Buffer.from(range(0, 256));
+      const before = Date.now();
+      await fixture.log.append([
+        { topic, key: 'a\0b\\0c\\"{}\u{1f600}é', value: everyByte, headers: { reason: 'ü "q" \\ \0', empty: '' } },
+        { topic, key: '', value: Buffer.alloc(0) },
+        {
+          topic,
+          key: 'x'.repeat(5000),
+          value: Buffer.alloc(100_000, 7),
+          headers: { ['n'.repeat(300)]: 'v'.repeat(9000) },
+        },
+      ]);
+      const [first, second, third] = await readAll(fixture.log, topic, 3);
+      expect(first?.key).toBe('a\0b\\0c\\"{}\u{1f600}é');
+      expect(first?.value).toEqual(everyByte);
+      expect(first?.headers).toEqual({ reason: 'ü "q" \\ \0', empty: '' });
+      expect(first?.appendedAtMs).toBeGreaterThan(before - 60_000);
+      expect(first?.appendedAtMs).toBeLessThan(Date.now() + 60_000);
+      expect(second).toMatchObject({ key: '', value: Buffer.alloc(0), headers: {} });
+      expect(third?.key).toBe('x'.repeat(5000));
+      expect(third?.value).toEqual(Buffer.alloc(100_000, 7));
+      expect(third?.headers).toEqual({ ['n'.repeat(300)]: 'v'.repeat(9000) });
+    });
+
+    test('does not let half a surrogate pair in a key spoil the call', async () => {
+      const topic = await fixture.createTopic(1);
+      await fixture.log.append([{ topic, key: 'a\ud800', value: Buffer.from('1'), headers: { h: '\udc00' } }]);
+      const [record] = await readAll(fixture.log, topic, 1);
+      expect(record).toMatchObject({ key: 'a\ufffd', headers: { h: '\ufffd' } });
+    });
+
+    test('takes more for one partition than one request may carry, whole and in order', async () => {
+      const topic = await fixture.createTopic(2);
+      const record = (number: number) => ({
+        topic,
+        key: 'one-key',
+        value: Buffer.concat([Buffer.from(String(number).padStart(6, '0')), Buffer.alloc(400_000, number)]),
+      });
+      await fixture.log.append(range(0, 12).map(record));
+      const records = await readAll(fixture.log, topic, 12);
+      expect(records.map(({ value }) => Number(value.subarray(0, 6)))).toEqual(range(0, 12));
+      expect(records.every(({ value }) => value.length === 400_006)).toBe(true);
+    });
+
+    test('refuses a record that is too large, and nothing of its call is in the log', async () => {
+      const topic = await fixture.createTopic(1);
+      const small = { topic, key: 'k', value: Buffer.from('small') };
+      const large = { topic, key: 'k', value: Buffer.alloc(1_048_514) };
+      const error = await fixture.log.append([small, large, small]).catch((reason: unknown) => reason);
+      expect(isAppError(error, 'too_large')).toBe(true);
+      expect(await fixture.log.endOffsets(topic)).toEqual([{ partition: 0, endOffset: 0n }]);
+    });
+
+    test('takes the largest record there may be', async () => {
+      const topic = await fixture.createTopic(1);
+      // 1,048,588 for the batch of one record, less 61 around it and 14 for the record's own framing and its key.
+      await fixture.log.append([{ topic, key: 'k', value: Buffer.alloc(1_048_513, 1) }]);
+      const [record] = await readAll(fixture.log, topic, 1);
+      expect(record?.value.length).toBe(1_048_513);
+    });
+
+    test('rejects at once when too many bytes are under way, and takes records again afterwards', async () => {
+      const topic = await fixture.createTopic(1);
+      const log = fixture.open({ maxInFlightBytes: 100_000, lingerMs: 50 });
+      const record = { topic, key: 'k', value: Buffer.alloc(60_000) };
+      const first = log.append([record]);
+      const error = await log.append([record]).catch((reason: unknown) => reason);
+      expect(isAppError(error, 'unavailable') && error.retryAfterSeconds).toBeGreaterThan(0);
+      await first;
+      await log.append([record]);
+      expect(await log.endOffsets(topic)).toEqual([{ partition: 0, endOffset: 2n }]);
+    });
+
+    test('takes nothing as done', async () => {
+      await expect(fixture.log.append([])).resolves.toBeUndefined();
+    });
+
+    test('rejects records of a topic that does not exist, and goes on with the others', async () => {
+      const topic = await fixture.createTopic(1);
+      const missing = fixture.log
+        .append(numbered(`missing-${randomUUID()}`, 'k', 0, 1))
+        .catch((reason: unknown) => reason);
+      await fixture.log.append(numbered(topic, 'k', 0, 1));
+      expect(isAppError(await missing, 'unavailable')).toBe(true);
+      await fixture.log.append(numbered(topic, 'k', 1, 1));
+      expect(await fixture.log.endOffsets(topic)).toEqual([{ partition: 0, endOffset: 2n }]);
+    });
+  });
+
+  describe('ensureTopics', () => {
+    test('leaves an existing topic as it is, also when two create it at once', async () => {
+      const topic = `contract-${randomUUID()}`;
+      const other = fixture.open();
+      await Promise.all([
+        fixture.log.ensureTopics([{ topic, partitions: 3 }]),
+        other.ensureTopics([{ topic, partitions: 3 }]),
+      ]);
+      const added = `contract-${randomUUID()}`;
+      await fixture.log.ensureTopics([
+        { topic, partitions: 7 },
+        { topic: added, partitions: 2 },
+      ]);
+      expect(await fixture.log.endOffsets(topic)).toHaveLength(3);
+      expect(await fixture.log.endOffsets(added)).toHaveLength(2);
+    });
+  });
+
+  describe('consume', () => {
+    test('delivers what is there and what comes, in batches within the limits', async () => {
+      const topic = await fixture.createTopic(2);
+      const group = randomUUID();
+      await fixture.log.append(numbered(topic, 'a', 0, 100));
+      const batches: LogBatch[] = [];
+      const exact = createExactHandler(fixture.database, topic, group, 'test');
+      await fixture.consume(topic, group, {
+        maxBatchRecords: 30,
+        async handler(batch) {
+          batches.push(batch);
+          return exact.handler(batch);
+        },
+      });
+      await fixture.effects(topic, group, 100);
+      await fixture.log.append(numbered(topic, 'a', 100, 50));
+      const effects = await fixture.effects(topic, group, 150);
+      expect(numbersByKey(effects)).toEqual(new Map([['a', range(0, 150)]]));
+      for (const { records } of batches) expect(records.length).toBeLessThanOrEqual(30);
+    });
+
+    test('cuts a batch once its values reach the limit of bytes', async () => {
+      const topic = await fixture.createTopic(1);
+      const sizes: number[] = [];
+      await fixture.log.append(range(0, 9).map(() => ({ topic, key: 'k', value: Buffer.alloc(40_000) })));
+      const consumer = await fixture.consume(topic, randomUUID(), {
+        maxBatchBytes: 100_000,
+        startOffset: async () => null,
+        async handler({ records }) {
+          sizes.push(records.length);
+          return { outcome: 'done', nextOffset: (records.at(-1)?.offset ?? 0n) + 1n };
+        },
+      });
+      await eventually('nine records', () => sizes.reduce((sum, size) => sum + size, 0) >= 9);
+      await consumer.stop();
+      expect(sizes).toEqual([3, 3, 3]);
+    });
+
+    test('goes on from the stored offset, from the start when it was deleted, from N when it was set to N', async () => {
+      const topic = await fixture.createTopic(1);
+      const group = randomUUID();
+      const consumeUntil = async (count: number) => {
+        const consumer = await fixture.consume(topic, group);
+        const effects = await fixture.effects(topic, group, count);
+        await consumer.stop();
+        return effects.map(({ value }) => Number(value));
+      };
+      await fixture.log.append(numbered(topic, 'k', 0, 20));
+      expect(await consumeUntil(20)).toEqual(range(0, 20));
+      await fixture.log.append(numbered(topic, 'k', 20, 5));
+      expect(await consumeUntil(25)).toEqual(range(0, 25));
+
+      await fixture.database.sql.query('DELETE FROM consumer_offset WHERE topic = $1', [topic]);
+      expect(await consumeUntil(50)).toEqual([...range(0, 25), ...range(0, 25)]);
+
+      await fixture.database.sql.query('UPDATE consumer_offset SET next_offset = 22 WHERE topic = $1', [topic]);
+      expect(await consumeUntil(53)).toEqual([...range(0, 25), ...range(0, 25), 22, 23, 24]);
+    });
+
+    test('follows an offset that is moved while it runs: the handler says stale, delivery goes on from there', async () => {
+      const topic = await fixture.createTopic(1);
+      const group = randomUUID();
+      await fixture.log.append(numbered(topic, 'k', 0, 10));
+      await fixture.consume(topic, group);
+      await fixture.effects(topic, group, 10);
+      await fixture.database.sql.query('UPDATE consumer_offset SET next_offset = 4 WHERE topic = $1', [topic]);
+      await fixture.log.append(numbered(topic, 'k', 10, 1));
+      const effects = await fixture.effects(topic, group, 17);
+      expect(effects.map(({ value }) => Number(value))).toEqual([...range(0, 10), ...range(4, 7)]);
+
+      await fixture.database.sql.query('DELETE FROM consumer_offset WHERE topic = $1', [topic]);
+      await fixture.log.append(numbered(topic, 'k', 11, 1));
+      const again = await fixture.effects(topic, group, 29);
+      expect(again.map(({ value }) => Number(value)).slice(17)).toEqual(range(0, 12));
+    });
+
+    test('delivers again when the handler throws: nothing is skipped, other partitions go on meanwhile', async () => {
+      const topic = await fixture.createTopic(4);
+      const group = randomUUID();
+      const exact = createExactHandler(fixture.database, topic, group, 'test');
+      let failuresLeft = 4;
+      let othersDone = 0;
+      await fixture.log.append([
+        ...numbered(topic, 'bad', 0, 60),
+        ...range(0, 20).flatMap((key) => numbered(topic, `good-${key}`, 0, 10)),
+      ]);
+      const badPartition = (await readAll(fixture.log, topic, 260)).find(({ key }) => key === 'bad')?.partition;
+      await fixture.consume(topic, group, {
+        maxBatchRecords: 20,
+        async handler(batch) {
+          if (batch.partition === badPartition && batch.records.some(({ value }) => value.toString() === '30')) {
+            // Only once the others have finished: they must not wait for this one.
+            failuresLeft -= failuresLeft > 1 || othersDone > 0 ? 1 : 0;
+            if (failuresLeft >= 0 && !(failuresLeft === 0 && othersDone > 0)) throw new Error('not yet');
+          }
+          const result = await exact.handler(batch);
+          if (batch.partition !== badPartition) othersDone += batch.records.length;
+          return result;
+        },
+      });
+      const effects = await fixture.effects(topic, group, 260);
+      expect(effects).toHaveLength(260);
+      const numbers = numbersByKey(effects);
+      expect(numbers.get('bad')).toEqual(range(0, 60));
+      for (const key of range(0, 20)) expect(numbers.get(`good-${key}`)).toEqual(range(0, 10));
+    });
+
+    test('does not begin again from the middle: a handler that did part of a batch goes on from there', async () => {
+      const topic = await fixture.createTopic(1);
+      const seen: number[] = [];
+      await fixture.log.append(numbered(topic, 'k', 0, 30));
+      const consumer = await fixture.consume(topic, randomUUID(), {
+        startOffset: async () => null,
+        async handler({ records }) {
+          const part = records.slice(0, 7);
+          seen.push(...part.map(({ value }) => Number(value)));
+          return { outcome: 'done', nextOffset: (part.at(-1)?.offset ?? 0n) + 1n };
+        },
+      });
+      await eventually('thirty records', () => seen.length >= 30);
+      await consumer.stop();
+      expect(seen).toEqual(range(0, 30));
+    });
+
+    test('holds no more than one batch per place in hand, and keeps its membership through slow ones', async () => {
+      const topic = await fixture.createTopic(4);
+      const group = randomUUID();
+      const exact = createExactHandler(fixture.database, topic, group, 'test');
+      let inHand = 0;
+      let mostInHand = 0;
+      let calls = 0;
+      for (const key of range(0, 40)) await fixture.log.append(numbered(topic, `key-${key}`, 0, 50));
+      await fixture.consume(topic, group, {
+        partitionConcurrency: 2,
+        maxBatchRecords: 1000,
+        async handler(batch, context) {
+          calls += 1;
+          inHand += 1;
+          mostInHand = Math.max(mostInHand, inHand);
+          // Longer than a silent member is tolerated.
+          if (calls <= 2) await new Promise((resolve) => setTimeout(resolve, memberTimeoutMs[adapter] * 1.5));
+          expect(context.signal.aborted).toBe(false);
+          inHand -= 1;
+          return exact.handler(batch);
+        },
+      });
+      const effects = await fixture.effects(topic, group, 2000);
+      expect(effects).toHaveLength(2000);
+      expect(mostInHand).toBe(2);
+      // Every batch was the work of one call: nobody had to begin again.
+      expect(calls).toBeLessThanOrEqual(4 * 2);
+      for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
+    }, 60_000);
+
+    test('lets groups read the same topic independently', async () => {
+      const topic = await fixture.createTopic(2);
+      const [one, two] = [randomUUID(), randomUUID()];
+      await fixture.consume(topic, one);
+      await fixture.consume(topic, two);
+      await fixture.log.append(range(0, 10).flatMap((key) => numbered(topic, `k${key}`, 0, 5)));
+      expect(await fixture.effects(topic, one, 50)).toHaveLength(50);
+      expect(await fixture.effects(topic, two, 50)).toHaveLength(50);
+    });
+
+    test('wakes up for what another process appends', async () => {
+      const topic = await fixture.createTopic(1);
+      const group = randomUUID();
+      await fixture.consume(topic, group);
+      await fixture.open().append(numbered(topic, 'k', 0, 3));
+      expect(await fixture.effects(topic, group, 3)).toHaveLength(3);
+    });
+  });
+
+  describe('stop and close', () => {
+    test('stop waits for the batch in hand, tells the handler, and leaves nothing running', async () => {
+      const topic = await fixture.createTopic(1);
+      const group = randomUUID();
+      const exact = createExactHandler(fixture.database, topic, group, 'test');
+      await fixture.log.append(numbered(topic, 'k', 0, 30));
+      let running = 0;
+      let wasTold = false;
+      const consumer = await fixture.consume(topic, group, {
+        maxBatchRecords: 5,
+        async handler(batch, { signal }) {
+          running += 1;
+          await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+          wasTold = true;
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          const result = await exact.handler(batch);
+          running -= 1;
+          return result;
+        },
+      });
+      await eventually('a batch in hand', () => running === 1);
+      await consumer.stop();
+      expect({ running, wasTold }).toEqual({ running: 0, wasTold: true });
+      expect((await readEffects(fixture.database, topic, group)).map(({ value }) => Number(value))).toEqual(
+        range(0, 5),
+      );
+      expect(await readOffset(fixture.database, topic, group, 0)).toBe(5n);
+
+      const next = await fixture.consume(topic, group);
+      expect((await fixture.effects(topic, group, 30)).map(({ value }) => Number(value))).toEqual(range(0, 30));
+      await next.stop();
+      await next.stop();
+    });
+
+    test('close sends what is still waiting and takes nothing more', async () => {
+      const topic = await fixture.createTopic(2);
+      const log = fixture.open({ lingerMs: 500 });
+      const appends = range(0, 20).map((number) => log.append(numbered(topic, `k${number}`, 0, 5)));
+      await log.close();
+      await Promise.all(appends);
+      const ends = await fixture.log.endOffsets(topic);
+      expect(ends.reduce((sum, { endOffset }) => sum + endOffset, 0n)).toBe(100n);
+      const error = await log.append(numbered(topic, 'k', 0, 1)).catch((reason: unknown) => reason);
+      expect(isAppError(error, 'unavailable')).toBe(true);
+    });
+  });
+});

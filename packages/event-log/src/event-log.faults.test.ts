@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { isAppError } from '@millrace/errors';
+import type { EventLog } from './event-log.ts';
+import { type AdapterName, openLog, serverAddress } from './testing/adapters.ts';
+import {
+  type ContractFixture,
+  createContractFixture,
+  numbered,
+  numbersByKey,
+  range,
+  readAll,
+} from './testing/contract-fixture.ts';
+import { createExactHandler } from './testing/effects.ts';
+import { eventually } from './testing/eventually.ts';
+import { createFlakyProxy, type FlakyProxy } from './testing/flaky-proxy.ts';
+
+/** What the port promises while the server behind it is dead, silent or cut off, on both adapters. */
+describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server misbehaves', (adapter) => {
+  let fixture: ContractFixture;
+  let proxy: FlakyProxy;
+  let log: EventLog;
+  let closeLog: () => Promise<void>;
+
+  beforeAll(async () => {
+    fixture = await createContractFixture(adapter);
+  });
+  afterAll(() => fixture.stop());
+
+  beforeEach(async () => {
+    proxy = await createFlakyProxy(serverAddress(adapter));
+    ({ log, close: closeLog } = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port }));
+  });
+  afterEach(async () => {
+    await closeLog();
+    await proxy.stop();
+  });
+
+  /** The promise of `append`: within 3 s it is over, one way or the other. */
+  async function unavailableInTime(appending: Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(() => resolve('still undecided after 3 s'), 3000);
+    });
+    const outcome = await Promise.race([
+      appending.then(
+        () => 'acknowledged',
+        (error: unknown) => error,
+      ),
+      late,
+    ]);
+    clearTimeout(timer);
+    expect(isAppError(outcome, 'unavailable') ? 'unavailable' : outcome).toBe('unavailable');
+    expect(isAppError(outcome) && outcome.retryAfterSeconds).toBeGreaterThan(0);
+  }
+
+  async function appendsAgain(topic: string): Promise<void> {
+    await eventually('an acknowledged append', () =>
+      log.append(numbered(topic, 'after', 0, 1)).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await eventually('health', () => log.isHealthy());
+  }
+
+  test('a dead server is unavailable within 3 s, and the log recovers by itself', async () => {
+    const topic = await fixture.createTopic(2);
+    await log.append(numbered(topic, 'before', 0, 1));
+    expect(log.isHealthy()).toBe(true);
+    await proxy.refuse();
+    await Promise.all(range(0, 20).map((number) => unavailableInTime(log.append(numbered(topic, `k${number}`, 0, 1)))));
+    expect(log.isHealthy()).toBe(false);
+    await proxy.accept();
+    // Without traffic of its own: readiness must come back, or nobody would send any.
+    await eventually('health without traffic', () => log.isHealthy());
+    await appendsAgain(topic);
+  });
+
+  test('a silent server is unavailable within 3 s, and the log recovers by itself', async () => {
+    const topic = await fixture.createTopic(2);
+    await log.append(numbered(topic, 'before', 0, 1));
+    proxy.goSilent();
+    for (const round of range(0, 3)) {
+      await Promise.all(range(0, 5).map((n) => unavailableInTime(log.append(numbered(topic, `k${n}`, round, 1)))));
+    }
+    expect(log.isHealthy()).toBe(false);
+    proxy.pass();
+    await appendsAgain(topic);
+  });
+
+  test('a server that is dead or silent from the start is unavailable within 3 s', async () => {
+    const topic = await fixture.createTopic(1);
+    proxy.goSilent();
+    const silent = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port });
+    await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
+    await proxy.refuse();
+    await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
+    proxy.pass();
+    await proxy.accept();
+    await eventually('an acknowledged append', () =>
+      silent.log.append(numbered(topic, 'k', 0, 1)).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await silent.close();
+  });
+
+  test('the byte budget holds while nothing can be sent, and is free again afterwards', async () => {
+    const topic = await fixture.createTopic(1);
+    const small = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port, maxInFlightBytes: 50_000 });
+    await small.log.append(numbered(topic, 'k', 0, 1));
+    proxy.goSilent();
+    const record = { topic, key: 'k', value: Buffer.alloc(20_000) };
+    const waiting = [small.log.append([record]), small.log.append([record])].map(unavailableInTime);
+    await unavailableInTime(small.log.append([record]));
+    await Promise.all(waiting);
+    proxy.pass();
+    await eventually('room for two records', () =>
+      Promise.all([small.log.append([record]), small.log.append([record])]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await small.close();
+  });
+
+  test('connections that break under load lose nothing that was acknowledged, and keep the order of each key', async () => {
+    const topic = await fixture.createTopic(4);
+    const keys = range(0, 20).map((number) => `k${number}`);
+    const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
+    let isOver = false;
+    const cutting = (async () => {
+      for (let cuts = 0; cuts < 6; cuts += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        proxy.cut();
+      }
+      isOver = true;
+    })();
+    await Promise.all(
+      keys.map(async (key) => {
+        for (let number = 0; !isOver || number < 50; number += 1) {
+          await log.append(numbered(topic, key, number, 1)).then(
+            () => acknowledged.get(key)?.push(number),
+            () => {},
+          );
+        }
+      }),
+    );
+    await cutting;
+
+    const count = (await fixture.log.endOffsets(topic)).reduce((sum, { endOffset }) => sum + Number(endOffset), 0);
+    const records = await readAll(fixture.log, topic, count);
+    const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
+    for (const key of keys) {
+      // A request that was repeated may be there twice; the first time counts.
+      const first = [...new Set(numbers.get(key))];
+      expect(first).toEqual([...first].sort((a, b) => a - b));
+      expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));
+    }
+    expect([...acknowledged.values()].flat().length).toBeGreaterThan(keys.length * 20);
+  });
+
+  test('a consumer goes on by itself after cut, dead and silent connections, each record once', async () => {
+    const topic = await fixture.createTopic(4);
+    const group = randomUUID();
+    const fatal: Error[] = [];
+    const consumer = await log.consume({
+      topic,
+      group,
+      maxBatchRecords: 50,
+      maxBatchBytes: 1_000_000,
+      partitionConcurrency: 4,
+      ...createExactHandler(fixture.database, topic, group, 'test'),
+      onFatal: (error) => fatal.push(error),
+    });
+    const keys = range(0, 12).map((number) => `k${number}`);
+    let rounds = 0;
+    const appendAndSee = async () => {
+      await fixture.log.append(keys.flatMap((key) => numbered(topic, key, rounds, 1)));
+      rounds += 1;
+    };
+    const allSeen = () =>
+      eventually('all effects', async () => (await fixture.effects(topic, group, 0)).length >= keys.length * rounds, {
+        timeoutMs: 60_000,
+        describe: async () => `${(await fixture.effects(topic, group, 0)).length} of ${keys.length * rounds}`,
+      });
+    await appendAndSee();
+    await allSeen();
+
+    proxy.cut();
+    await appendAndSee();
+    await allSeen();
+
+    await proxy.refuse();
+    await appendAndSee();
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await proxy.accept();
+    await allSeen();
+
+    proxy.goSilent();
+    await appendAndSee();
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    proxy.pass();
+    await allSeen();
+
+    const effects = await fixture.effects(topic, group, keys.length * rounds);
+    expect(effects).toHaveLength(keys.length * rounds);
+    for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, rounds));
+    expect(fatal).toEqual([]);
+    await consumer.stop();
+  }, 120_000);
+
+  test('close ends in bounded time although the server is silent', async () => {
+    const topic = await fixture.createTopic(1);
+    await log.append(numbered(topic, 'k', 0, 1));
+    proxy.goSilent();
+    const appending = unavailableInTime(log.append(numbered(topic, 'k', 1, 1)));
+    await log.close();
+    await appending;
+  });
+});

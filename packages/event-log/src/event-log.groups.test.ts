@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { AdapterName } from './testing/adapters.ts';
+import {
+  type ContractFixture,
+  createContractFixture,
+  numbered,
+  numbersByKey,
+  range,
+} from './testing/contract-fixture.ts';
+import { countEffects, createExactHandler, type Effect } from './testing/effects.ts';
+import { eventually } from './testing/eventually.ts';
+import { type MemberProcess, startMember } from './testing/start-member.ts';
+
+/** What the port promises about members of a group that come, go and die, on both adapters. */
+describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', (adapter) => {
+  let fixture: ContractFixture;
+  beforeAll(async () => {
+    fixture = await createContractFixture(adapter);
+  });
+  afterAll(() => fixture.stop());
+
+  const keys = range(0, 24).map((number) => `token:person-${number}`);
+
+  /** Appends 24 keys × `count` numbers, a little at a time, while the test goes on. */
+  async function appendSlowly(topic: string, count: number): Promise<void> {
+    for (const number of range(0, count)) {
+      await fixture.log.append(keys.flatMap((key) => numbered(topic, key, number, 1)));
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  function expectEachOnceInOrder(effects: Effect[], count: number): void {
+    expect(effects).toHaveLength(keys.length * count);
+    const numbers = numbersByKey(effects);
+    for (const key of keys) expect(numbers.get(key)).toEqual(range(0, count));
+  }
+
+  test('shares the partitions when a second member comes, and gives them back when it leaves', async () => {
+    const topic = await fixture.createTopic(4);
+    const group = randomUUID();
+    const join = (name: string) =>
+      fixture.consume(topic, group, createExactHandler(fixture.database, topic, group, name));
+    const handledBy = async () => new Set((await fixture.effects(topic, group, 0)).map((effect) => effect.handledBy));
+
+    await join('first');
+    const appending = appendSlowly(topic, 300);
+    await eventually('work of the first', async () => (await handledBy()).has('first'));
+    const second = await join('second');
+    await eventually('work of the second', async () => (await handledBy()).has('second'));
+    await second.stop();
+    const third = await join('third');
+    await eventually('work of the third', async () => (await handledBy()).has('third'));
+    await appending;
+
+    const effects = await fixture.effects(topic, group, keys.length * 300);
+    expectEachOnceInOrder(effects, 300);
+    await third.stop();
+    // Alone again: the first has all partitions.
+    await appendSlowly(topic, 1);
+    await fixture.effects(topic, group, keys.length * 301);
+  }, 60_000);
+
+  test('spreads partitions evenly, and leaves members without when there are more than partitions', async () => {
+    const topic = await fixture.createTopic(4);
+    const group = randomUUID();
+    const partitionsOf = new Map<string, Set<number>>();
+    for (const name of ['one', 'two', 'three', 'four', 'five']) {
+      const exact = createExactHandler(fixture.database, topic, group, name);
+      await fixture.consume(topic, group, {
+        ...exact,
+        async handler(batch) {
+          partitionsOf.set(name, (partitionsOf.get(name) ?? new Set()).add(batch.partition));
+          return exact.handler(batch);
+        },
+      });
+    }
+    // Members settle, then every partition has one owner and no member has two.
+    let number = 0;
+    await eventually('four members with one partition each', async () => {
+      partitionsOf.clear();
+      await fixture.log.append(keys.flatMap((key) => numbered(topic, key, number, 1)));
+      number += 1;
+      const expected = keys.length * number;
+      await eventually('the records', async () => (await countEffects(fixture.database, topic, group)) >= expected);
+      return partitionsOf.size === 4 && [...partitionsOf.values()].every((partitions) => partitions.size === 1);
+    });
+    expectEachOnceInOrder(await fixture.effects(topic, group, keys.length * number), number);
+  }, 60_000);
+
+  test('loses and doubles nothing when members are killed without warning', async () => {
+    const topic = await fixture.createTopic(4);
+    const group = randomUUID();
+    const total = 250;
+    const start = (name: string): MemberProcess =>
+      startMember({ adapter, databaseUrl: fixture.databaseUrl, topic, group, name, batchMs: 15 });
+    const progress = async (count: number) =>
+      eventually(`${count} effects`, async () => (await countEffects(fixture.database, topic, group)) >= count, {
+        timeoutMs: 40_000,
+        describe: async () => `seen: ${await countEffects(fixture.database, topic, group)}`,
+      });
+
+    const members = [start('a'), start('b')];
+    try {
+      await Promise.all(members.map(({ ready }) => ready));
+      const appending = appendSlowly(topic, total);
+      await progress(300);
+      await members[0]?.kill();
+      members.push(start('c'));
+      await progress(1500);
+      await members[1]?.kill();
+      await members[2]?.kill();
+      await appending;
+      members.push(start('d'));
+      await progress(keys.length * total);
+      expectEachOnceInOrder(await fixture.effects(topic, group, keys.length * total), total);
+    } finally {
+      await Promise.all(members.map((member) => member.kill()));
+    }
+  }, 120_000);
+});

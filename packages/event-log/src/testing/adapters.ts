@@ -1,0 +1,84 @@
+import net from 'node:net';
+import { createDatabase } from '@millrace/db';
+import { testServers } from '@millrace/testing';
+import type { AppendSettings } from '../append/append-pipeline.ts';
+import type { EventLog } from '../event-log.ts';
+import { createKafkaLog } from '../kafka/create-kafka-log.ts';
+import { createPostgresLog } from '../postgres/create-postgres-log.ts';
+import { testLogger } from './test-logger.ts';
+
+export interface LogSettings extends Partial<AppendSettings> {
+  /** Reach the servers through this port instead of their own. */
+  proxyPort?: number;
+}
+
+export interface OpenLog {
+  log: EventLog;
+  /** Closes the log and what it stands on. */
+  close(): Promise<void>;
+}
+
+/** How long a member may be silent, in the tests: the shortest that a broker's defaults allow. */
+export const memberTimeoutMs = { kafka: 6000, postgres: 1500 } as const;
+
+export type AdapterName = keyof typeof memberTimeoutMs;
+
+/** Both adapters, as the contract suite needs them. @param databaseUrl of the test file's own database. */
+export function openLog(name: AdapterName, databaseUrl: string, settings: LogSettings = {}): OpenLog {
+  const { proxyPort, ...appendSettings } = settings;
+  return name === 'kafka'
+    ? openKafkaLog(appendSettings, proxyPort)
+    : openPostgresLog(databaseUrl, appendSettings, proxyPort);
+}
+
+/** Address of the server an adapter talks to, for a proxy in between. */
+export function serverAddress(name: AdapterName): { host: string; port: number } {
+  const [broker = ''] = testServers().kafkaBrokers;
+  const url = new URL(name === 'kafka' ? `tcp://${broker}` : testServers().databaseUrl);
+  return { host: url.hostname, port: Number(url.port) };
+}
+
+function openKafkaLog(settings: Partial<AppendSettings>, proxyPort: number | undefined): OpenLog {
+  const log = createKafkaLog({
+    ...settings,
+    brokers: testServers().kafkaBrokers,
+    clientId: 'event-log-test',
+    logger: testLogger(),
+    sessionTimeoutMs: memberTimeoutMs.kafka,
+    heartbeatIntervalMs: 300,
+    fetchWaitMs: 100,
+    // Brokers tell clients their own address; only here can they be led elsewhere.
+    ...(proxyPort === undefined
+      ? {}
+      : {
+          socketFactory: ({ onConnect }: { onConnect: () => void }) =>
+            net.connect({ host: '127.0.0.1', port: proxyPort }, onConnect),
+        }),
+  });
+  return { log, close: () => log.close() };
+}
+
+function openPostgresLog(
+  databaseUrl: string,
+  settings: Partial<AppendSettings>,
+  proxyPort: number | undefined,
+): OpenLog {
+  const url = new URL(databaseUrl);
+  if (proxyPort !== undefined) url.port = String(proxyPort);
+  const logger = testLogger();
+  const database = createDatabase({ url: url.toString(), logger, queryTimeoutMs: 2000, connectTimeoutMs: 1500 });
+  const log = createPostgresLog({
+    ...settings,
+    database,
+    logger,
+    leaseMs: memberTimeoutMs.postgres,
+    pollIntervalMs: 50,
+  });
+  return {
+    log,
+    async close() {
+      await log.close();
+      await database.stop();
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { createDatabase, type Database } from '@millrace/db';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import type { AppendRecord, ConsumeOptions, EventLog, LogConsumer, LogRecord } from '../event-log.ts';
+import { type AdapterName, type LogSettings, openLog } from './adapters.ts';
+import { countEffects, createEffectTable, createExactHandler, type Effect, readEffects } from './effects.ts';
+import { eventually } from './eventually.ts';
+import { testLogger } from './test-logger.ts';
+
+export interface ContractFixture {
+  database: Database;
+  databaseUrl: string;
+  log: EventLog;
+  /** Another log object on the same servers, closed at the end. */
+  open(settings?: LogSettings): EventLog;
+  createTopic(partitions?: number): Promise<string>;
+  /** A consumer that stores effects exactly; stopped at the end. `change` replaces parts of its options. */
+  consume(topic: string, group: string, change?: Partial<ConsumeOptions>, on?: EventLog): Promise<LogConsumer>;
+  /** Waits for so many effects, then looks once more: none may follow. */
+  effects(topic: string, group: string, count: number): Promise<Effect[]>;
+  stop(): Promise<void>;
+}
+
+/** One database and one log for a test file. */
+export async function createContractFixture(adapter: AdapterName): Promise<ContractFixture> {
+  const testDatabase: TestDatabase = await createTestDatabase();
+  const database = createDatabase({ url: testDatabase.url, logger: testLogger(), poolSize: 20 });
+  await createEffectTable(database);
+  const closers: (() => Promise<void>)[] = [];
+  const consumers: LogConsumer[] = [];
+
+  function open(settings?: LogSettings): EventLog {
+    const { log, close } = openLog(adapter, testDatabase.url, settings);
+    closers.push(close);
+    return log;
+  }
+  const log = open();
+
+  return {
+    database,
+    databaseUrl: testDatabase.url,
+    log,
+    open,
+    async createTopic(partitions = 4) {
+      const topic = `contract-${randomUUID()}`;
+      await log.ensureTopics([{ topic, partitions }]);
+      return topic;
+    },
+    async consume(topic, group, change = {}, on = log) {
+      const consumer = await on.consume({
+        topic,
+        group,
+        maxBatchRecords: 100,
+        maxBatchBytes: 1_000_000,
+        partitionConcurrency: 4,
+        ...createExactHandler(database, topic, group, 'test'),
+        onFatal(error) {
+          throw error;
+        },
+        ...change,
+      });
+      consumers.push(consumer);
+      await consumer.ready;
+      return consumer;
+    },
+    async effects(topic, group, count) {
+      await eventually(`${count} effects`, async () => (await countEffects(database, topic, group)) >= count, {
+        describe: async () => `seen: ${await countEffects(database, topic, group)}`,
+      });
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return readEffects(database, topic, group);
+    },
+    async stop() {
+      await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await Promise.all(closers.map((close) => close()));
+      await database.stop();
+      await testDatabase.drop();
+    },
+  };
+}
+
+/** Numbered records of one key: the number is the value. */
+export function numbered(topic: string, key: string, from: number, count: number): AppendRecord[] {
+  return Array.from({ length: count }, (_, index) => ({ topic, key, value: Buffer.from(String(from + index)) }));
+}
+
+/** The numbers of each key, in the order they took effect. */
+export function numbersByKey(effects: { key: string | null; value: string }[]): Map<string, number[]> {
+  const numbers = new Map<string, number[]>();
+  for (const { key, value } of effects) {
+    const known = numbers.get(key ?? '') ?? [];
+    known.push(Number(value));
+    numbers.set(key ?? '', known);
+  }
+  return numbers;
+}
+
+export function range(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
+}
+
+/** Reads `count` records of a topic from the start, without a database. */
+export async function readAll(
+  log: EventLog,
+  topic: string,
+  count: number,
+): Promise<(LogRecord & { partition: number })[]> {
+  const records: (LogRecord & { partition: number })[] = [];
+  const consumer = await log.consume({
+    topic,
+    group: `reader-${randomUUID()}`,
+    maxBatchRecords: 500,
+    maxBatchBytes: 1_000_000,
+    partitionConcurrency: 4,
+    startOffset: async () => null,
+    async handler(batch) {
+      for (const record of batch.records) records.push({ ...record, partition: batch.partition });
+      return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };
+    },
+    onFatal(error) {
+      throw error;
+    },
+  });
+  try {
+    await eventually(`${count} records`, () => records.length >= count, { describe: () => `seen: ${records.length}` });
+  } finally {
+    await consumer.stop();
+  }
+  return records;
+}

@@ -1,0 +1,40 @@
+import { createDatabase } from '@millrace/db';
+import { type AdapterName, openLog } from './adapters.ts';
+import { createExactHandler } from './effects.ts';
+import { testLogger } from './test-logger.ts';
+
+/** What `startMember` passes as the only argument, as JSON. */
+export interface MemberArguments {
+  adapter: AdapterName;
+  databaseUrl: string;
+  topic: string;
+  group: string;
+  name: string;
+  /** Time each batch takes besides its transaction, so that a kill hits the middle of work. */
+  batchMs: number;
+}
+
+/** A consumer in a process of its own, to be killed. Tells its parent `ready` once it has joined. */
+async function main(): Promise<void> {
+  const args: MemberArguments = JSON.parse(process.argv[2] ?? '{}');
+  const database = createDatabase({ url: args.databaseUrl, logger: testLogger() });
+  const { log } = openLog(args.adapter, args.databaseUrl);
+  const exact = createExactHandler(database, args.topic, args.group, args.name);
+  const consumer = await log.consume({
+    topic: args.topic,
+    group: args.group,
+    maxBatchRecords: 25,
+    maxBatchBytes: 1_000_000,
+    partitionConcurrency: 4,
+    startOffset: exact.startOffset,
+    async handler(batch) {
+      await new Promise((resolve) => setTimeout(resolve, args.batchMs));
+      return exact.handler(batch);
+    },
+    onFatal: () => process.exit(1),
+  });
+  await consumer.ready;
+  process.send?.('ready');
+}
+
+await main();
