@@ -1,0 +1,17 @@
+export { type ErrorBody, statusOf, toAppError, toErrorBody } from './errors/error-body.ts';
+export type { Access } from './mount/access.ts';
+export type { ApiRequest } from './mount/api-request.ts';
+export { type MountDeps, mount } from './mount/mount.ts';
+export { type ApiDescription, openApiDocument } from './openapi/openapi-document.ts';
+export { decodeCursor, encodeCursor } from './pagination/cursor.ts';
+export { cutPage, keysetPage, keysetPageOf, keysetQuery, rowsToFetch } from './pagination/keyset-page.ts';
+export { offsetPage, offsetPageOf, offsetQuery } from './pagination/offset-page.ts';
+export { routeDefiner } from './route/define-route.ts';
+export type { Method, Route, RouteScope } from './route/route.ts';
+export { routeProblems } from './route/route-problems.ts';
+export { formatDateTime, parseDateTime } from './schema/date-time.ts';
+export { freeFormObject } from './schema/free-form-object.ts';
+export { parseInput } from './schema/parse-input.ts';
+export { healthRoutes } from './server/health-routes.ts';
+export { securityHeaders } from './server/security-headers.ts';
+export { type ServeOptions, serve } from './server/serve.ts';

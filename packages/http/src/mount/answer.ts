@@ -1,0 +1,64 @@
+import { AppError } from '@millrace/errors';
+import type { Route } from '../route/route.ts';
+import { nullCharacterError } from '../schema/check-json.ts';
+import { coerce } from '../schema/coerce.ts';
+import { firstFieldError } from '../schema/field-error.ts';
+import { parseInput } from '../schema/parse-input.ts';
+import type { Access } from './access.ts';
+import type { ApiRequest } from './api-request.ts';
+
+/**
+ * The way of one request through one route, in the order of reference/management-api.md 2.2: who calls (401), with what
+ * scope (403), what the path addresses (404, 403), then query and body (400), then the handler.
+ */
+export async function answer<Caller>(
+  route: Route<Caller>,
+  access: Access<Caller>,
+  request: ApiRequest,
+  rawParams: Record<string, unknown>,
+): Promise<unknown> {
+  requireJsonAccepted(request);
+  const caller = await identify(route, access, request);
+  const params = parseParams(route, rawParams);
+  const target = await route.target({ caller, params, request });
+  const query = parseQuery(route, request);
+  const body =
+    route.body === undefined ? undefined : parseInput(route.body, await request.body(), { trimStrings: true });
+  return route.handler({ caller, params, target, query, body, request });
+}
+
+/** Every answer is JSON. @throws AppError `not_acceptable` when `Accept` leaves no room for it. */
+function requireJsonAccepted(request: ApiRequest): void {
+  const header = request.header('accept');
+  if (header === undefined || header.trim() === '') return;
+  const accepted = header.split(',').some((range) => {
+    const [mediaType = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const refused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    return !refused && ['*/*', 'application/*', 'application/json'].includes(mediaType);
+  });
+  if (!accepted) throw new AppError('not_acceptable', 'Could not satisfy the request Accept header.');
+}
+
+async function identify<Caller>(route: Route<Caller>, access: Access<Caller>, request: ApiRequest) {
+  if (route.scope === 'public') return null;
+  const caller = await access.authenticate(request);
+  access.authorize(caller, route.scope);
+  return caller;
+}
+
+/** @throws AppError `not_found`: an address of the wrong shape addresses nothing (reference/management-api.md 2.1). */
+function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
+  const params = coerce(route.params, raw, { trimStrings: false });
+  const hasNull = Object.values(raw).some((value) => typeof value === 'string' && value.includes('\0'));
+  if (hasNull || firstFieldError(route.params, params)) throw new AppError('not_found', 'Not found.');
+  return params;
+}
+
+/** Of a parameter given twice the last one counts; parameters the route does not know are ignored. */
+function parseQuery<Caller>(route: Route<Caller>, request: ApiRequest): unknown {
+  const given = Object.fromEntries(request.query);
+  for (const name of Object.keys(route.query.properties)) {
+    if (Object.hasOwn(given, name) && given[name]?.includes('\0')) throw nullCharacterError([name]);
+  }
+  return parseInput(route.query, given, { trimStrings: false });
+}

@@ -1,0 +1,90 @@
+import { AppError } from '@millrace/errors';
+import type { Logger } from '@millrace/runtime';
+import type { Request, Response } from 'express';
+import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
+import { type ApiRequest, toApiRequest } from './api-request.ts';
+import type { JsonBodyReader } from './read-json-body.ts';
+import { requestIdFrom } from './request-id.ts';
+import type { RouteMetrics } from './route-metrics.ts';
+
+export interface Answer {
+  status: number;
+  /** Absent: no body. */
+  value?: unknown;
+}
+
+export interface ExchangeDeps {
+  logger: Logger;
+  routeMetrics: RouteMetrics;
+  readBody: JsonBodyReader;
+  publicUrl: string | undefined;
+  translateError: (error: unknown) => AppError | null;
+}
+
+/**
+ * Runs `work` for one request and sends its answer or its error: request id, headers, time, the log line of a failure.
+ *
+ * @param operation metric label and the name in the log.
+ */
+export async function exchange(
+  { operation, allow }: { operation: string; allow?: string },
+  deps: ExchangeDeps,
+  { request, response }: { request: Request; response: Response },
+  work: (apiRequest: ApiRequest) => Promise<Answer>,
+): Promise<void> {
+  const startedAt = process.hrtime.bigint();
+  const id = requestIdFrom(request.headers['x-request-id']);
+  response.once('close', () => {
+    deps.routeMetrics.observe(operation, response.statusCode, Number(process.hrtime.bigint() - startedAt) / 1e9);
+  });
+  response.setHeader('X-Request-Id', id);
+  response.setHeader('Vary', 'Accept, Authorization');
+  response.setHeader('Cache-Control', 'no-store');
+  if (allow !== undefined) response.setHeader('Allow', allow);
+  try {
+    const apiRequest = toApiRequest(request, {
+      id,
+      publicUrl: deps.publicUrl,
+      readBody: () => deps.readBody(request, response),
+    });
+    const { status, value } = await work(apiRequest);
+    send(response, status, value);
+  } catch (error) {
+    sendError(error, { operation, id }, deps, response);
+  }
+}
+
+function sendError(
+  error: unknown,
+  { operation, id }: { operation: string; id: string },
+  deps: ExchangeDeps,
+  response: Response,
+): void {
+  const known = toAppError(error instanceof AppError ? error : (deps.translateError(error) ?? error));
+  const status = statusOf(known.kind);
+  const body = toErrorBody(known);
+  if (status >= 500) {
+    // An unforeseen error wants somebody now; an unavailable part reports itself.
+    const level = known.kind === 'internal' ? 'error' : 'warn';
+    deps.logger.log(level, 'a request failed', { requestId: id, operation, status, error: known, ...known.details });
+    body.error_event_id = id;
+  }
+  if (known.retryAfterSeconds !== undefined) {
+    response.setHeader('Retry-After', String(Math.ceil(known.retryAfterSeconds)));
+  }
+  send(response, status, body);
+}
+
+function send(response: Response, status: number, value: unknown): void {
+  if (response.headersSent || response.destroyed) return;
+  response.statusCode = status;
+  if (value === undefined) {
+    if (status !== 204) response.setHeader('Content-Length', '0');
+    response.end();
+    return;
+  }
+  const bytes = Buffer.from(JSON.stringify(value), 'utf8');
+  response.setHeader('Content-Type', 'application/json');
+  response.setHeader('Content-Length', String(bytes.length));
+  response.end(bytes);
+}

@@ -1,0 +1,100 @@
+import { AppError } from '@millrace/errors';
+import type { Logger, Metrics } from '@millrace/runtime';
+import type { ErrorRequestHandler, Router } from 'express';
+import type { Route } from '../route/route.ts';
+import { compileSchema, describeSchemaFailure } from '../schema/ajv.ts';
+import { compileSerializer } from '../schema/serializer.ts';
+import type { Access } from './access.ts';
+import { answer } from './answer.ts';
+import type { ApiRequest } from './api-request.ts';
+import { type Answer, type ExchangeDeps, exchange } from './exchange.ts';
+import { createJsonBodyReader } from './read-json-body.ts';
+import { createRouteMetrics } from './route-metrics.ts';
+
+export interface MountDeps<Caller> {
+  access: Access<Caller>;
+  logger: Logger;
+  metrics: Metrics;
+  /** Address for absolute links; without it the request's own host. */
+  publicUrl?: string | undefined;
+  /** Largest request body, inflated. Default 1 MiB. */
+  bodyLimitBytes?: number;
+  /** Turns an answer that does not fit its declared schema into a 500. For tests and development. */
+  checkResponses?: boolean;
+  /** Gives meaning to errors this package cannot know, e.g. those of a database; null for the rest. */
+  translateError?: (error: unknown) => AppError | null;
+}
+
+/**
+ * Serves the routes on an Express app or router, each with and without a trailing slash and without a redirect.
+ * A known path answers 405 to other methods, everything else below answers 404 `Endpoint not found.`
+ *
+ * @throws Error at start when a schema is not usable.
+ */
+export function mount<Caller>(router: Router, routes: readonly Route<Caller>[], deps: MountDeps<Caller>): void {
+  const exchangeDeps: ExchangeDeps = {
+    logger: deps.logger,
+    routeMetrics: createRouteMetrics(deps.metrics),
+    readBody: createJsonBodyReader(deps.bodyLimitBytes ?? 1024 * 1024),
+    publicUrl: deps.publicUrl,
+    translateError: deps.translateError ?? (() => null),
+  };
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const siblings = routes.filter((route) => route.path === path);
+    const allow = [...siblings.map((route) => route.method), 'HEAD', 'OPTIONS'].join(', ');
+    for (const route of siblings) {
+      const run = prepare(route, deps);
+      const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
+      router[method](path, (request, response) =>
+        exchange({ operation: route.operationId, allow }, exchangeDeps, { request, response }, (apiRequest) =>
+          run(apiRequest, request.params),
+        ),
+      );
+    }
+    router.all(path, (request, response) =>
+      exchange({ operation: 'method_not_allowed', allow }, exchangeDeps, { request, response }, (apiRequest) =>
+        refuseMethod(siblings, deps.access, apiRequest),
+      ),
+    );
+  }
+  router.use((request, response) =>
+    exchange({ operation: 'unknown_path' }, exchangeDeps, { request, response }, async () => {
+      throw new AppError('not_found', 'Endpoint not found.');
+    }),
+  );
+  router.use(answerExpressErrors(exchangeDeps));
+}
+
+function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false }: MountDeps<Caller>) {
+  for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
+  const schema = route.responses[route.successStatus]?.schema;
+  const serialize = schema && compileSerializer(schema);
+  return async (request: ApiRequest, params: Record<string, unknown>): Promise<Answer> => {
+    const result = await answer(route, access, request, params);
+    if (!schema || !serialize) return { status: route.successStatus };
+    const value = serialize(result);
+    const failure = checkResponses ? describeSchemaFailure(schema, JSON.parse(JSON.stringify(value))) : null;
+    if (failure) throw new AppError('internal', `The answer does not fit its schema: ${failure}`);
+    return { status: route.successStatus, value };
+  };
+}
+
+/** Who may not call at all learns nothing about methods: 401 goes before 405 (reference/management-api.md 2.2). */
+async function refuseMethod<Caller>(
+  siblings: readonly Route<Caller>[],
+  access: Access<Caller>,
+  request: ApiRequest,
+): Promise<Answer> {
+  if (siblings.every((route) => route.scope !== 'public')) await access.authenticate(request);
+  if (request.method === 'OPTIONS') return { status: 204 };
+  throw new AppError('method_not_allowed', `Method "${request.method}" not allowed.`);
+}
+
+/** Express itself only fails on addresses it cannot decode; anything else is a bug and answered as one. */
+function answerExpressErrors(deps: ExchangeDeps): ErrorRequestHandler {
+  return (error, request, response, _next) =>
+    exchange({ operation: 'unknown_path' }, deps, { request, response }, async () => {
+      if ((error as { status?: unknown }).status !== 400) throw error;
+      throw new AppError('invalid', 'The address is not valid percent-encoded UTF-8.', { code: 'parse_error' });
+    });
+}

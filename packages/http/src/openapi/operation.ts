@@ -1,0 +1,84 @@
+import type { TObject, TSchema } from 'typebox';
+import { statusOf } from '../errors/error-body.ts';
+import type { Route } from '../route/route.ts';
+import { shapeOf } from '../schema/schema-shape.ts';
+import type { Components } from './components.ts';
+import { errorSchema } from './error-schema.ts';
+
+/** One operation object of an OpenAPI 3.1 document. */
+export function operation<Caller>(route: Route<Caller>, components: Components): Record<string, unknown> {
+  const { scope, body } = route;
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: scope === 'public' ? route.description : `${route.description}\n\nScope: \`${scope}\`.`,
+    tags: route.tags,
+    security: scope === 'public' ? [] : [{ personalApiKey: [scope] }],
+    parameters: [...parameters('path', route.params, components), ...parameters('query', route.query, components)],
+    ...(body && { requestBody: requestBody(body, route.examples.request, components) }),
+    responses: { ...declaredResponses(route, components), ...commonResponses(route, components) },
+  };
+}
+
+function parameters(place: 'path' | 'query', schema: TObject, components: Components): unknown[] {
+  return Object.entries(schema.properties).map(([name, field]) => {
+    const { description, ...rest } = components.reference(field as TSchema) as Record<string, unknown>;
+    const hasDefault = shapeOf(field as TSchema).default !== undefined;
+    const isRequired = place === 'path' || ((schema.required ?? []).includes(name) && !hasDefault);
+    return { name, in: place, required: isRequired, description, schema: rest };
+  });
+}
+
+function requestBody(schema: TSchema, example: unknown, components: Components): unknown {
+  return { required: true, content: content(schema, example, components) };
+}
+
+function content(schema: TSchema, example: unknown, components: Components) {
+  return {
+    'application/json': { schema: components.reference(schema), ...(example !== undefined && { example }) },
+  };
+}
+
+function declaredResponses<Caller>(route: Route<Caller>, components: Components) {
+  return Object.fromEntries(
+    Object.entries(route.responses).map(([status, { description, schema }]) => [
+      status,
+      {
+        description,
+        ...(schema && {
+          content: content(
+            schema,
+            Number(status) === route.successStatus ? route.examples.response : undefined,
+            components,
+          ),
+        }),
+      },
+    ]),
+  );
+}
+
+/** What the pipeline answers by itself, as far as it can happen on this route. */
+function commonResponses<Caller>(route: Route<Caller>, components: Components) {
+  const hasInput = route.body !== undefined || Object.keys(route.query.properties).length > 0;
+  const isAddressed = Object.keys(route.params.properties).length > 0;
+  const isProtected = route.scope !== 'public';
+  const listed = [
+    [hasInput, statusOf('invalid'), 'A parameter or a field is wrong; `attr` names it.'],
+    [isProtected, statusOf('unauthenticated'), 'The key is missing, unknown, expired or of an inactive user.'],
+    [isProtected, statusOf('forbidden'), 'The key lacks the scope, or the caller may not touch what is addressed.'],
+    [isAddressed, statusOf('not_found'), 'What the path addresses does not exist or is not visible to the caller.'],
+    [route.body !== undefined, statusOf('too_large'), 'The body is too large.'],
+    [route.body !== undefined, statusOf('unsupported_media_type'), 'The body is not JSON.'],
+    [true, statusOf('not_acceptable'), '`Accept` leaves no room for JSON.'],
+    [true, statusOf('internal'), 'A defect of the server; `error_event_id` finds it in the log.'],
+    [isProtected, statusOf('unavailable'), 'A part of the system does not answer; try again after `Retry-After`.'],
+  ] as const;
+  return Object.fromEntries(
+    listed
+      .filter(([happens, status]) => happens && !(String(status) in route.responses))
+      .map(([, status, description]) => [
+        status,
+        { description, content: content(errorSchema, undefined, components) },
+      ]),
+  );
+}

@@ -1,0 +1,69 @@
+import type { TSchema } from 'typebox';
+import { describeSchemaFailure } from '../schema/ajv.ts';
+import { shapeOf } from '../schema/schema-shape.ts';
+import type { Route } from './route.ts';
+
+/** What is missing or contradictory in a service's routes, one sentence each; a test expects none. */
+export function routeProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
+  return [
+    ...duplicates(routes),
+    ...routes.flatMap((route) => problemsOf(route).map((p) => `${route.operationId}: ${p}`)),
+  ];
+}
+
+function duplicates<Caller>(routes: readonly Route<Caller>[]): string[] {
+  const seen = new Set<string>();
+  const problems: string[] = [];
+  for (const route of routes) {
+    for (const key of [`operationId ${route.operationId}`, `${route.method} ${route.path}`]) {
+      if (seen.has(key)) problems.push(`${key} is declared twice`);
+      seen.add(key);
+    }
+  }
+  return problems;
+}
+
+function problemsOf<Caller>(route: Route<Caller>): string[] {
+  const problems: string[] = [];
+  const complain = (isWrong: boolean, problem: string) => isWrong && problems.push(problem);
+  complain(!/^[a-z][a-z0-9_]*$/.test(route.operationId), 'the operationId is not in snake_case');
+  complain(!/^\/api(\/[:@\w]+)+$/.test(route.path), 'the path is not /api/… without a trailing slash');
+  complain(route.summary.trim() === '' || route.description.trim() === '', 'summary or description is empty');
+  complain(route.summary.endsWith('.'), 'the summary is a title, without a full stop');
+  complain(route.body !== undefined && ['GET', 'DELETE'].includes(route.method), `${route.method} declares a body`);
+  complain(
+    String(pathParameters(route.path).sort()) !== String(Object.keys(route.params.properties).sort()),
+    'path and params name different parameters',
+  );
+  const success = route.responses[route.successStatus];
+  complain(success?.schema === undefined && route.successStatus === 200, 'the success answer has no schema');
+  for (const [place, schema] of [
+    ['params', route.params],
+    ['query', route.query],
+    ['response', success?.schema],
+  ] as const) {
+    if (schema)
+      problems.push(...undescribedFields(schema).map((field) => `${place} field ${field} has no description`));
+  }
+  problems.push(...exampleProblems('request', route.body, route.examples.request));
+  problems.push(...exampleProblems('response', success?.schema, route.examples.response));
+  return problems;
+}
+
+/** Names of the `:parameters` of a path. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
+}
+
+function undescribedFields(schema: TSchema): string[] {
+  return Object.entries(shapeOf(schema).properties ?? {}).flatMap(([name, field]) =>
+    (field as { description?: string }).description ? [] : [name],
+  );
+}
+
+function exampleProblems(place: string, schema: TSchema | undefined, example: unknown): string[] {
+  if (schema === undefined) return example === undefined ? [] : [`there is a ${place} example but no ${place} schema`];
+  if (example === undefined) return [`there is no ${place} example`];
+  const failure = describeSchemaFailure(schema, example);
+  return failure ? [`the ${place} example does not fit its schema: ${failure}`] : [];
+}

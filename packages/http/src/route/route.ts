@@ -1,0 +1,92 @@
+import type { Scope } from '@millrace/contracts';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ApiRequest } from '../mount/api-request.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type SuccessStatus = 200 | 201 | 202 | 204;
+
+export interface ResponseDeclaration<S extends TSchema = TSchema> {
+  description: string;
+  /** Absent: the answer has no body. */
+  schema?: S;
+}
+
+/** Answers by status, exactly one of them a success. What the pipeline itself answers (401, 404, …) is not listed. */
+export type ResponseDeclarations = Partial<Record<SuccessStatus | 402 | 403 | 404 | 409, ResponseDeclaration>>;
+
+/** The type of the value a handler returns: that of the declared success body. */
+export type SuccessValue<R extends ResponseDeclarations> = {
+  [S in keyof R & SuccessStatus]: R[S] extends { schema: infer B extends TSchema } ? Static<B> : undefined;
+}[keyof R & SuccessStatus];
+
+/** A scope of a personal API key, or the explicit decision that anybody may call. */
+export type RouteScope = Scope | 'public';
+
+export type CallerOf<Caller, S extends RouteScope> = S extends 'public' ? null : Caller;
+
+export interface TargetContext<Caller, P> {
+  caller: Caller;
+  params: P;
+  request: ApiRequest;
+}
+
+export interface HandlerContext<Caller, Target, P, Q, B> extends TargetContext<Caller, P> {
+  /** What `target` found. */
+  target: Target;
+  query: Q;
+  body: B;
+}
+
+/** One declaration: validation, the types of the handler and the OpenAPI operation are made of it. */
+export interface RouteDeclaration<
+  Caller,
+  S extends RouteScope,
+  Target,
+  P extends TObject,
+  Q extends TObject,
+  B extends TSchema,
+  R extends ResponseDeclarations,
+> {
+  method: Method;
+  /** With `:name` for parameters and without a trailing slash; served with and without one. */
+  path: string;
+  /** Unique; also the metric label. */
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: [string, ...string[]];
+  scope: S;
+  params?: P;
+  query?: Q;
+  body?: B;
+  responses: R;
+  examples?: { request?: unknown; response?: unknown };
+  /**
+   * Finds what the path addresses and refuses what the caller may not touch, before query and body are looked at
+   * (reference/management-api.md 2.2).
+   */
+  target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
+  handler: (
+    context: HandlerContext<CallerOf<Caller, S>, Target, Static<P>, Static<Q>, Static<B>>,
+  ) => Promise<SuccessValue<R>>;
+}
+
+/** A declared route as the pipeline runs it: types erased, the parts that were left out filled in. */
+export interface Route<Caller> {
+  method: Method;
+  path: string;
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  scope: RouteScope;
+  params: TObject;
+  query: TObject;
+  /** Absent: a body is not read. */
+  body?: TSchema;
+  responses: ResponseDeclarations;
+  successStatus: SuccessStatus;
+  examples: { request?: unknown; response?: unknown };
+  target: (context: TargetContext<Caller | null, unknown>) => Promise<unknown>;
+  handler: (context: HandlerContext<Caller | null, unknown, unknown, unknown, unknown>) => Promise<unknown>;
+}

@@ -1,0 +1,47 @@
+const pattern =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
+
+/**
+ * Reads a date or a time as clients write them (reference/management-api.md 2.2): ISO 8601 with or without offset,
+ * naive means UTC, a date alone means its midnight in UTC. A space in front of an offset stands for `+`, which is what
+ * an unescaped `+` in a query string becomes. Precision: milliseconds. Years 1 to 9999.
+ *
+ * @returns null when the text is not such a time, e.g. on 30 February.
+ */
+export function parseDateTime(text: string): Date | null {
+  const match = pattern.exec(text);
+  if (!match) return null;
+  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((group) => Number(match[group] ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (year < 1 || hour > 23 || minute > 59 || second > 59) return null;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
+  date.setUTCHours(hour, minute, second, Number((match[7] ?? '').padEnd(3, '0').slice(0, 3)));
+  const offset = offsetMinutes(match[8]);
+  if (offset === null) return null;
+  const shifted = new Date(date.getTime() - offset * 60_000);
+  const shiftedYear = shifted.getUTCFullYear();
+  return shiftedYear >= 1 && shiftedYear <= 9999 ? shifted : null;
+}
+
+function offsetMinutes(text: string | undefined): number | null {
+  if (text === undefined || text === 'Z' || text === 'z') return 0;
+  const digits = text.slice(1).replace(':', '').padEnd(4, '0');
+  const hours = Number(digits.slice(0, 2));
+  const minutes = Number(digits.slice(2));
+  if (hours > 23 || minutes > 59) return null;
+  return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** How the API writes a time: `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, the fraction only when it is not zero. */
+export function formatDateTime(date: Date): string {
+  const text = date.toISOString();
+  return text.endsWith('.000Z') ? text.replace('.000Z', 'Z') : text.replace('Z', '000Z');
+}

@@ -1,0 +1,55 @@
+import type { TSchema } from 'typebox';
+
+/** The keywords of JSON Schema this package looks at; a TypeBox schema is such an object. */
+export interface SchemaShape {
+  type?: string | string[];
+  properties?: Record<string, TSchema>;
+  required?: string[];
+  items?: TSchema;
+  patternProperties?: Record<string, TSchema>;
+  anyOf?: TSchema[];
+  enum?: unknown[];
+  const?: unknown;
+  format?: string;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  title?: string;
+  'x-lenient'?: boolean;
+}
+
+export function shapeOf(schema: TSchema): SchemaShape {
+  return schema as SchemaShape;
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNullSchema(schema: TSchema): boolean {
+  return shapeOf(schema).type === 'null';
+}
+
+export function isNullable(schema: TSchema): boolean {
+  const shape = shapeOf(schema);
+  if (Array.isArray(shape.type)) return shape.type.includes('null');
+  if (shape.anyOf) return shape.anyOf.some((branch) => isNullSchema(branch) || isNullable(branch));
+  if (shape.enum) return shape.enum.includes(null);
+  return shape.type === 'null' || (shape.type === undefined && shape.const === undefined && !shape.properties);
+}
+
+/**
+ * The one schema a value that is not null must meet: the other branch of `X | null`. A union of several is returned
+ * as it is, because nobody can say which branch was meant.
+ */
+export function withoutNull(schema: TSchema): TSchema {
+  const branches = shapeOf(schema).anyOf?.filter((branch) => !isNullSchema(branch));
+  return branches?.length === 1 && branches[0] ? branches[0] : schema;
+}
+
+/** The JSON type of a schema, null aside. */
+export function typeOf(schema: TSchema): string | undefined {
+  const { type } = shapeOf(schema);
+  return Array.isArray(type) ? type.find((name) => name !== 'null') : type;
+}

@@ -1,0 +1,45 @@
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import { organizationExists } from './addressed-store.ts';
+import { type Caller, type Membership, visibleOrganizationIds } from './caller.ts';
+import { refuseProjectScopedKey, requireOrganizationInKey } from './key-restrictions.ts';
+
+/** Path parameter of everything below `/api/organizations/:organization_id`. */
+export const organizationParams = Type.Object({
+  organization_id: Type.String({ description: 'Id (UUID) of the organization, or `@current`.' }),
+});
+
+/**
+ * The membership by which the caller may touch the organization the path names. `@current` is the organization the
+ * caller joined first among those the key may use.
+ *
+ * The returned function throws AppError: `not_found` for an unknown organization, `forbidden` for somebody else's
+ * (reference/management-api.md 2.8).
+ */
+export function addressedOrganization(sql: Sql) {
+  return async ({ caller, params }: { caller: Caller; params: { organization_id: string } }): Promise<Membership> => {
+    refuseProjectScopedKey(caller);
+    if (params.organization_id === '@current') return currentMembership(caller);
+    const organizationId = params.organization_id.toLowerCase();
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(organizationId)) throw unknownOrganization();
+    const membership = caller.memberships.find((candidate) => candidate.organizationId === organizationId);
+    if (membership) {
+      requireOrganizationInKey(caller, organizationId);
+      return membership;
+    }
+    if (!(await organizationExists(sql, organizationId))) throw unknownOrganization();
+    throw new AppError('forbidden', 'You do not have permission to perform this action.');
+  };
+}
+
+function currentMembership(caller: Caller): Membership {
+  const [organizationId] = visibleOrganizationIds(caller);
+  const membership = caller.memberships.find((candidate) => candidate.organizationId === organizationId);
+  if (membership) return membership;
+  throw new AppError('not_found', 'Current organization not found.');
+}
+
+function unknownOrganization(): AppError {
+  return new AppError('not_found', 'Organization not found.');
+}

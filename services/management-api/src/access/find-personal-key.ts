@@ -1,0 +1,32 @@
+import { AppError } from '@millrace/errors';
+import type { ApiRequest } from '@millrace/http';
+
+/** A key as the request carried it, and where, for the sentence of a refusal. */
+export interface GivenKey {
+  value: string;
+  place: 'Authorization header' | 'body' | 'query string';
+}
+
+/**
+ * Looks for a personal API key where clients put it, first hit wins: `Authorization: Bearer <key>` (the word is
+ * case-sensitive, extra spaces are tolerated), then the field `personal_api_key` of the body, then of the query
+ * (reference/management-api.md 2.5; contract/management-api.md knows the header only).
+ *
+ * @throws AppError `unauthenticated` when there is none.
+ */
+export async function findPersonalKey(request: ApiRequest): Promise<GivenKey> {
+  const header = /^Bearer\s+(\S.*)$/.exec(request.header('authorization')?.trim() ?? '')?.[1];
+  if (header) return { value: header.trim(), place: 'Authorization header' };
+  const fromBody = await keyInBody(request);
+  if (fromBody) return { value: fromBody, place: 'body' };
+  const fromQuery = request.query.get('personal_api_key');
+  if (fromQuery) return { value: fromQuery, place: 'query string' };
+  throw new AppError('unauthenticated', 'Authentication credentials were not provided.');
+}
+
+/** A body that cannot be read holds no key; whether it is an error is for the route to say, after 401. */
+async function keyInBody(request: ApiRequest): Promise<string | null> {
+  const body = await request.body().catch(() => null);
+  const key = (body as { personal_api_key?: unknown } | null)?.personal_api_key;
+  return typeof key === 'string' && key !== '' ? key : null;
+}

@@ -1,0 +1,37 @@
+import type { Sql } from '@millrace/db';
+import type { Membership } from './caller.ts';
+
+export interface PersonalKeyRow {
+  id: string;
+  user_id: number;
+  scopes: string[];
+  scoped_teams: number[];
+  scoped_organizations: string[];
+  is_last_use_stale: boolean;
+  memberships: Membership[];
+}
+
+/** A key that is neither expired nor of an inactive user, with its owner's memberships: one indexed query. */
+export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
+  const rows = await sql.query<PersonalKeyRow>(
+    `SELECT k.id, k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations,
+            (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 hour') AS is_last_use_stale,
+            coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id, 'level', m.level)
+                                       ORDER BY m.joined_at, m.id)
+                        FROM membership m WHERE m.user_id = k.user_id), '[]') AS memberships
+       FROM personal_api_key k
+       JOIN "user" u ON u.id = k.user_id
+      WHERE k.secure_value = $1 AND u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`,
+    [secureValue],
+  );
+  return rows[0];
+}
+
+/** Notes that a key was used, at most once an hour however many requests ask for it at the same moment. */
+export async function noteKeyUse(sql: Sql, keyId: string): Promise<void> {
+  await sql.query(
+    `UPDATE personal_api_key SET last_used_at = now()
+      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 hour')`,
+    [keyId],
+  );
+}

@@ -1,0 +1,23 @@
+import { integerSetting } from '@millrace/runtime';
+import { Type } from 'typebox';
+
+/** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
+export const configSchema = Type.Object({
+  apiPort: integerSetting(8010, 'port to listen on; 0 takes a free one', { max: 65_535 }),
+  apiHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
+  databaseUrl: Type.String({ description: 'postgresql://user:password@host:port/database' }),
+  databasePoolSize: integerSetting(10, 'database connections at most', { min: 1, max: 1000 }),
+  publicApiUrl: Type.Optional(
+    Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
+  ),
+  trustProxy: Type.Boolean({
+    default: false,
+    description: 'true when a proxy in front sets X-Forwarded-Proto and X-Forwarded-Host',
+  }),
+  logLevel: Type.String({
+    default: 'info',
+    pattern: '^(error|warn|info|debug)$',
+    description: 'error, warn, info or debug',
+  }),
+  drainTimeoutMs: integerSetting(15_000, 'milliseconds requests in progress may take while stopping'),
+});

@@ -1,0 +1,42 @@
+import { freeFormObject } from '@millrace/http';
+import { Type } from 'typebox';
+import { maxDistinctIdsShown } from '../persons/person-schema.ts';
+
+export const event = Type.Object(
+  {
+    uuid: Type.String({ format: 'uuid', description: 'Id of the event.' }),
+    event: Type.String({ description: 'Name of the event.' }),
+    distinct_id: Type.String({ description: 'Who did it, as sent.' }),
+    timestamp: Type.String({ format: 'date-time', description: 'When it happened, corrected for clock skew.' }),
+    properties: freeFormObject({ description: 'Properties of the event.' }),
+    elements_chain: Type.String({ description: 'The clicked elements of an autocaptured event, else empty.' }),
+    person: Type.Object(
+      {
+        uuid: Type.String({ format: 'uuid' }),
+        distinct_ids: Type.Array(Type.String(), {
+          description: `The main distinct id, then the others in the order they came, ${maxDistinctIdsShown} at most.`,
+        }),
+        properties: freeFormObject(),
+      },
+      {
+        description:
+          'The person the distinct id belongs to now, merges included; for an event without a person profile a stand-in.',
+      },
+    ),
+  },
+  { title: 'Event' },
+);
+
+export const eventExample = {
+  uuid: '0193f0c5-7a4e-7000-8000-000000000007',
+  event: 'checkout',
+  distinct_id: 'user-42',
+  timestamp: '2026-11-20T08:15:00.250000Z',
+  properties: { amount: 12.5, $lib: 'web' },
+  elements_chain: '',
+  person: {
+    uuid: '0193f0c5-7a4e-5000-8000-000000000042',
+    distinct_ids: ['user-42'],
+    properties: { email: 'ada@example.com' },
+  },
+};

@@ -1,0 +1,26 @@
+import type { Sql } from '@millrace/db';
+import { maxDistinctIdsShown } from './person-schema.ts';
+
+/**
+ * The distinct ids of some persons, by person: the main one first, then in the order they came, cut at
+ * `maxDistinctIdsShown`. A person merged away in the meantime has none left here.
+ */
+export async function listDistinctIds(
+  sql: Sql,
+  projectId: number,
+  persons: { uuid: string; main_distinct_id: string }[],
+): Promise<Map<string, string[]>> {
+  const rows = await sql.query<{ person_uuid: string; distinct_ids: string[] }>(
+    `SELECT wanted.uuid AS person_uuid, array_agg(ids.distinct_id ORDER BY ids.is_main DESC, ids.id) AS distinct_ids
+       FROM unnest($2::uuid[], $3::text[]) AS wanted (uuid, main_distinct_id)
+      CROSS JOIN LATERAL (
+            SELECT d.distinct_id, d.id, d.distinct_id = wanted.main_distinct_id AS is_main
+              FROM person_distinct_id d
+             WHERE d.project_id = $1 AND d.person_uuid = wanted.uuid
+             ORDER BY is_main DESC, d.id
+             LIMIT $4) AS ids
+      GROUP BY wanted.uuid`,
+    [projectId, persons.map((p) => p.uuid), persons.map((p) => p.main_distinct_id), maxDistinctIdsShown],
+  );
+  return new Map(rows.map((row) => [row.person_uuid, row.distinct_ids]));
+}

@@ -1,0 +1,12 @@
+/** Properties that name a person, the first that is set wins (the reference's default for display names). */
+const nameProperties = ['email', 'name', 'username'];
+
+/** What to call a person in a list. */
+export function personName(properties: Record<string, unknown>, mainDistinctId: string): string {
+  for (const property of nameProperties) {
+    const value = properties[property];
+    if (typeof value === 'string' && value.trim() !== '') return value;
+    if (typeof value === 'number') return String(value);
+  }
+  return mainDistinctId;
+}

@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+
+/** Project summary (contract/management-api.md "Project (summary)", in its order). */
+export const projectSummary = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the project; its first environment has the same.' }),
+    uuid: Type.String({ format: 'uuid', description: 'UUID of the first environment.' }),
+    organization: Type.String({ format: 'uuid', description: 'Id of the organization.' }),
+    api_token: Type.String({ description: 'The project API key SDKs send.' }),
+    name: Type.String({ description: 'Name of the project.' }),
+    completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet was installed once.' }),
+    has_completed_onboarding_for: Type.Unknown({ description: 'Products the onboarding was completed for.' }),
+    ingested_event: Type.Boolean({ description: 'Whether an event was ever stored.' }),
+    is_demo: Type.Boolean({ description: 'Whether the data is made up.' }),
+    timezone: Type.String({ description: 'IANA name of the time zone reports use.' }),
+    access_control: Type.Boolean({ description: 'Whether the project is private to some members.' }),
+  },
+  { title: 'ProjectSummary' },
+);
+
+export const projectExample = {
+  id: 1,
+  uuid: '0193f0c5-7a4e-7000-8000-000000000001',
+  organization: '0193f0c5-7a4e-7000-8000-0000000000aa',
+  api_token: 'phc_exampleexampleexampleexampleexampleexample',
+  name: 'Default project',
+  completed_snippet_onboarding: false,
+  has_completed_onboarding_for: null,
+  ingested_event: true,
+  is_demo: false,
+  timezone: 'UTC',
+  access_control: false,
+};

@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+
+/** From 4713 BC, where PostgreSQL's time begins, to the last moment JavaScript knows; milliseconds since 1970. */
+const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
+
+/** Cursor of a list ordered by time and id: both of the last row shown. */
+export const timePlace = Type.Tuple([milliseconds, Type.String({ format: 'uuid' })]);
+
+export interface TimePlace {
+  timestamp: Date;
+  id: string;
+}
+
+export function toTimePlace(place: [number, string] | null): TimePlace | null {
+  return place && { timestamp: new Date(place[0]), id: place[1] };
+}
+
+/** `after` and `before` of such a list, both exclusive. */
+export const timeRangeQuery = {
+  after: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only what is later than this time (ISO 8601; without an offset UTC).',
+    }),
+  ),
+  before: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only what is earlier than this time (ISO 8601; without an offset UTC).',
+    }),
+  ),
+};

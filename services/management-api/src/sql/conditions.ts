@@ -1,0 +1,20 @@
+/** A WHERE clause under construction: conditions and the parameters they use, numbered in order. */
+export interface Conditions {
+  /** Registers a parameter and returns its placeholder, `$3`. */
+  parameter(value: unknown): string;
+  add(condition: string): void;
+  /** All conditions, joined by AND. */
+  text(): string;
+  values: unknown[];
+}
+
+export function createConditions(): Conditions {
+  const values: unknown[] = [];
+  const conditions: string[] = [];
+  return {
+    parameter: (value) => `$${values.push(value)}`,
+    add: (condition) => void conditions.push(condition),
+    text: () => conditions.join(' AND '),
+    values,
+  };
+}
