@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '@millrace/errors';
 import type { ByteLease } from '../limits/byte-budget.ts';
 import { decodeBase64, looksLikeBase64, restorePlus } from './base64-text.ts';
-import { isForm, isFormType, parseForm } from './form-body.ts';
+import { isForm, isFormType, looksLikeJson, parseForm } from './form-body.ts';
 import { decompressedTooLarge, gunzip, hasGzipMagic } from './gunzip.ts';
 import { decodeLz64 } from './lz64.ts';
 
@@ -102,7 +102,7 @@ function readUtf8(bytes: Buffer, hints: BodyHints): string {
   }
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const text = hasMark ? bytes.toString('utf8', 3) : bytes.toString('utf8');
-  if (isFormType(hints.contentType) && !/^\s*[[{]/.test(text)) {
+  if (isFormType(hints.contentType) && !looksLikeJson(text)) {
     throw new AppError('invalid', 'The form has no field `data`.', { code: 'no_data', attr: 'data' });
   }
   return text;

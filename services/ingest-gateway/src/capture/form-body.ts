@@ -16,11 +16,15 @@ const dataField = /(?:^|&)data=/;
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);
   if (knownFirstFields.some((field) => start.startsWith(field))) return true;
-  return isFormType(contentType) && dataField.test(start);
+  return isFormType(contentType) && !looksLikeJson(start) && dataField.test(start);
 }
 
 export function isFormType(contentType: string): boolean {
   return contentType.startsWith('application/x-www-form-urlencoded');
+}
+
+export function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
 }
 
 /** Null when there is no payload in it. */

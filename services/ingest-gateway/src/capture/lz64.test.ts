@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import lzString from 'lz-string';
+import { decodeLz64 } from './lz64.ts';
+
+const noLimit = 10_000_000;
+
+test.each([
+  ['E14 emoji', '{"event":"party 🎉🎊","distinct_id":"ü"}'],
+  ['an empty text', ''],
+  ['one character', 'a'],
+  ['one repeated character', 'a'.repeat(5000)],
+  ['a text that refers to the phrase being defined', 'abababababababa'],
+])('reads what the library wrote: %s', (_name, text) => {
+  expect(decodeLz64(lzString.compressToBase64(text), noLimit)).toEqual({ outcome: 'text', text });
+});
+
+test('reads whatever the library writes, lone surrogates too', () => {
+  const units = fc.array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 97, max: 99 })), {
+    maxLength: 400,
+  });
+  fc.assert(
+    fc.property(units, (codes) => {
+      const text = String.fromCharCode(...codes);
+      expect(decodeLz64(lzString.compressToBase64(text), noLimit)).toEqual({ outcome: 'text', text });
+    }),
+  );
+});
+
+test('says broken instead of throwing, whatever it is given', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'ABCZaz059+/= é') }), (garbage) => {
+      expect(['text', 'broken', 'too_long']).toContain(decodeLz64(garbage, 10_000).outcome);
+    }),
+  );
+});
+
+test.each(['', '!!!!', 'AAAA', '{"event":1}'])('E15 garbage is broken: %j', (garbage) => {
+  expect(decodeLz64(garbage, noLimit)).toEqual({ outcome: 'broken' });
+});
+
+test('stops at the limit: a few kilobytes here can stand for megabytes', () => {
+  const bomb = lzString.compressToBase64('a'.repeat(500_000));
+  expect(bomb.length).toBeLessThan(10_000);
+  expect(decodeLz64(bomb, 100_000)).toEqual({ outcome: 'too_long' });
+  expect(decodeLz64(bomb, 500_000)).toMatchObject({ outcome: 'text' });
+});
