@@ -39,6 +39,30 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       }
     });
 
+    test('lets several processes append at once while another consumes: nothing is overlooked, each key in order', async () => {
+      const topic = await fixture.createTopic(4);
+      const group = randomUUID();
+      await fixture.consume(topic, group, {}, fixture.open());
+      const writers = [fixture.open(), fixture.open(), fixture.open()];
+      await Promise.all(
+        writers.flatMap((log, writer) =>
+          range(0, 5).map(async (key) => {
+            for (const number of range(0, 40)) {
+              // Each call touches several partitions, in an order that differs from writer to writer.
+              const records = [
+                ...numbered(topic, `w${writer}-${key}`, number, 1),
+                ...numbered(topic, `x${writer}-${key}`, number, 1),
+              ];
+              await log.append(writer === 1 ? records.reverse() : records);
+            }
+          }),
+        ),
+      );
+      const effects = await fixture.effects(topic, group, 3 * 5 * 40 * 2);
+      expect(effects).toHaveLength(3 * 5 * 40 * 2);
+      for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 40));
+    });
+
     test('gives the records of a partition consecutive offsets from 0', async () => {
       const topic = await fixture.createTopic(1);
       await Promise.all(range(0, 50).map((number) => fixture.log.append(numbered(topic, 'key', number, 1))));

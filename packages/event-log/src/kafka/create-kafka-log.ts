@@ -9,6 +9,7 @@ import type { KafkaLogOptions } from './kafka-options.ts';
 import { createKafkaSessions } from './kafka-session.ts';
 import { createKafkaTransport } from './kafka-transport.ts';
 import { useOwnProduceEncoding } from './produce-protocol.ts';
+import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
 import type { PartitionBounds } from './start-positions.ts';
 
 /** Reading bounds and closing are not bound to the 3 s of `append`. */
@@ -20,6 +21,7 @@ const lookUpTimeoutMs = 5000;
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
   useOwnProduceEncoding();
+  stopIdleRequestQueueTimer();
   const { logger } = options;
   const settings = { ...defaultAppendSettings, ...onlyDefined(options) };
   // Shorter than a call may take, so that a record gets a second chance on a new connection.

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { isAppError } from '@millrace/errors';
+import { testServers } from '@millrace/testing';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
+import type { EventLog, LogBatch } from '../event-log.ts';
+import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
+import { readOffset } from '../testing/effects.ts';
+import { eventually } from '../testing/eventually.ts';
+import { testLogger } from '../testing/test-logger.ts';
+import { createKafkaLog } from './create-kafka-log.ts';
+
+/** What only the Kafka adapter has to cope with. What it shares with the other one: event-log.contract.test.ts. */
+let fixture: ContractFixture;
+let admin: Admin;
+const opened: EventLog[] = [];
+
+beforeAll(async () => {
+  fixture = await createContractFixture('kafka');
+  admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin.disconnect();
+  await Promise.all(opened.map((log) => log.close()));
+  await fixture.stop();
+});
+
+function open(change: Partial<Parameters<typeof createKafkaLog>[0]>): EventLog {
+  const log = createKafkaLog({
+    brokers: testServers().kafkaBrokers,
+    clientId: 'test',
+    logger: testLogger(),
+    ...change,
+  });
+  opened.push(log);
+  return log;
+}
+
+/** What retention does, at once. */
+async function removeBelow(topic: string, offset: number): Promise<void> {
+  // kafkajs deletes only where it has looked before.
+  await admin.fetchTopicOffsets(topic);
+  await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] });
+}
+
+async function storeOffset(topic: string, group: string, nextOffset: number): Promise<void> {
+  await fixture.database.sql.query(
+    `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, 0, $2, $3)`,
+    [topic, group, nextOffset],
+  );
+}
+
+test('goes on behind the gap when retention has removed what was stored as next', async () => {
+  const topic = await fixture.createTopic(1);
+  const group = randomUUID();
+  await fixture.log.append(numbered(topic, 'k', 0, 30));
+  await removeBelow(topic, 10);
+  await storeOffset(topic, group, 5);
+  await fixture.consume(topic, group);
+  const effects = await fixture.effects(topic, group, 20);
+  expect(effects.map(({ value }) => Number(value))).toEqual(range(10, 20));
+  expect(await readOffset(fixture.database, topic, group, 0)).toBe(30n);
+});
+
+test('tells the handler the stored offset a batch goes on from, not the one behind the gap', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 30));
+  await removeBelow(topic, 10);
+  for (const stored of [null, 5n, 12n]) {
+    const batches: LogBatch[] = [];
+    const consumer = await fixture.consume(topic, randomUUID(), {
+      startOffset: async () => stored,
+      async handler(batch) {
+        batches.push(batch);
+        return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };
+      },
+    });
+    await eventually('a batch', () => batches.length > 0);
+    await consumer.stop();
+    expect(batches[0]?.continuesFrom).toBe(stored);
+    expect(batches[0]?.records[0]?.offset).toBe(stored === 12n ? 12n : 10n);
+  }
+});
+
+test('waits when the stored offset is beyond the end, and begins once the log has grown so far', async () => {
+  const topic = await fixture.createTopic(1);
+  const group = randomUUID();
+  await fixture.log.append(numbered(topic, 'k', 0, 3));
+  await storeOffset(topic, group, 5);
+  await fixture.consume(topic, group);
+  await fixture.log.append(numbered(topic, 'k', 3, 4));
+  const effects = await fixture.effects(topic, group, 2);
+  expect(effects.map(({ value }) => Number(value))).toEqual([5, 6]);
+});
+
+test('tells Kafka how far the group is, for lag tools', async () => {
+  const topic = await fixture.createTopic(2);
+  const group = randomUUID();
+  const committed = async () => {
+    const [offsets] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    return offsets?.partitions.map(({ offset }) => Number(offset)).reduce((sum, offset) => sum + offset, 0);
+  };
+  await fixture.log.append(range(0, 20).flatMap((key) => numbered(topic, `k${key}`, 0, 5)));
+  const consumer = await fixture.consume(topic, group);
+  await eventually('offsets while it runs', async () => (await committed()) === 100);
+  await fixture.log.append(range(0, 20).flatMap((key) => numbered(topic, `k${key}`, 5, 1)));
+  await fixture.effects(topic, group, 120);
+  await consumer.stop();
+  expect(await committed()).toBe(120);
+});
+
+test('ignores what was committed to Kafka: only the stored offset counts', async () => {
+  const topic = await fixture.createTopic(1);
+  const group = randomUUID();
+  await fixture.log.append(numbered(topic, 'k', 0, 10));
+  await admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '10' }] });
+  await fixture.consume(topic, group);
+  expect(await fixture.effects(topic, group, 10)).toHaveLength(10);
+});
+
+test('learns from the broker when a topic takes less than others', async () => {
+  const topic = `contract-${randomUUID()}`;
+  const log = open({ topicConfig: { 'max.message.bytes': '50000' } });
+  await log.ensureTopics([{ topic, partitions: 1 }]);
+  await log.append(range(0, 40).map((number) => ({ topic, key: 'k', value: Buffer.alloc(4000, number) })));
+  const records = await readAll(fixture.log, topic, 40);
+  expect(records.map(({ value }) => value[0])).toEqual(range(0, 40));
+
+  const error = await log.append([{ topic, key: 'k', value: Buffer.alloc(60_000) }]).catch((reason: unknown) => reason);
+  expect(isAppError(error, 'too_large')).toBe(true);
+  await log.append(numbered(topic, 'k', 0, 1));
+  expect(await log.endOffsets(topic)).toEqual([{ partition: 0, endOffset: 41n }]);
+});
+
+test('says that consumption has ended when Kafka refuses the member for good', async () => {
+  const topic = await fixture.createTopic(1);
+  // Below what a broker allows.
+  const log = open({ sessionTimeoutMs: 1000, heartbeatIntervalMs: 300 });
+  const fatal = new Promise<Error>((resolve) => {
+    void log.consume({
+      topic,
+      group: randomUUID(),
+      maxBatchRecords: 1,
+      maxBatchBytes: 1,
+      partitionConcurrency: 1,
+      startOffset: async () => null,
+      handler: async () => ({ outcome: 'stale', nextOffset: null }),
+      onFatal: resolve,
+    });
+  });
+  expect((await fatal).cause).toBeInstanceOf(Error);
+});
+
+test('finds a topic that is created after the consumer', async () => {
+  const topic = `contract-${randomUUID()}`;
+  const group = randomUUID();
+  const consuming = fixture.consume(topic, group);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await fixture.log.ensureTopics([{ topic, partitions: 1 }]);
+  await fixture.log.append(numbered(topic, 'k', 0, 3));
+  await consuming;
+  expect(await fixture.effects(topic, group, 3)).toHaveLength(3);
+});

@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module';
+import fc from 'fast-check';
+import type { OutgoingRecord } from '../append/append-transport.ts';
+import { recordSize } from '../append/record-size.ts';
+import { encodeRecordBatch } from './record-batch.ts';
+
+/** kafkajs's own reading of a batch: an independent witness, as is the broker in the contract suite. */
+const require = createRequire(import.meta.url);
+const Decoder = require('kafkajs/src/protocol/decoder.js');
+const decodeRecordBatch = require('kafkajs/src/protocol/recordBatch/v0/decoder.js');
+const crc32C: (buffer: Buffer) => number = require('kafkajs/src/protocol/recordBatch/crc32C/index.js');
+
+// kafkajs reads headers into a plain object: a name such as `constructor` would show its fault, not ours.
+const headerName = fc.string({ minLength: 1 }).map((name) => `h-${name}`);
+const bytes = fc.uint8Array({ maxLength: 9000 }).map((array) => Buffer.from(array));
+const records = fc.array(
+  fc.record({
+    keyBytes: fc.option(bytes),
+    value: bytes,
+    headers: fc.option(fc.dictionary(headerName, fc.string({ unit: 'binary', maxLength: 200 })), {
+      nil: undefined,
+    }),
+  }),
+  { minLength: 1, maxLength: 200 },
+);
+
+function toOutgoing({
+  keyBytes,
+  value,
+  headers,
+}: {
+  keyBytes: Buffer | null;
+  value: Buffer;
+  headers?: Record<string, string> | undefined;
+}): OutgoingRecord {
+  return {
+    topic: 't',
+    key: keyBytes === null ? null : '',
+    keyBytes,
+    value,
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+test('a batch reads back as it was written, with the right checksum', async () => {
+  await fc.assert(
+    fc.asyncProperty(records, fc.integer({ min: 0, max: 2 ** 42 }), async (generated, now) => {
+      const written = generated.map(toOutgoing);
+      const buffer = encodeRecordBatch(written, now);
+
+      expect(buffer.readUInt32BE(17)).toBe(crc32C(buffer.subarray(21)));
+      const batch = await decodeRecordBatch(new Decoder(buffer));
+      expect(batch.records).toHaveLength(written.length);
+      expect(batch.maxTimestamp).toBe(String(now));
+      written.forEach((record, index) => {
+        const read = batch.records[index];
+        expect(Number(read.offset)).toBe(index);
+        expect(read.timestamp).toBe(String(now));
+        expect(read.key).toEqual(record.keyBytes);
+        expect(read.value).toEqual(record.value);
+        const headers = Object.entries(record.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]);
+        expect(read.headers).toEqual(Object.fromEntries(headers));
+      });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('no record takes more room than its measured size', () => {
+  fc.assert(
+    fc.property(records, (generated) => {
+      const written = generated.map(toOutgoing);
+      const measured = written.reduce((sum, record) => sum + recordSize(record), 61);
+      const actual = encodeRecordBatch(written, 0).length;
+      expect(actual).toBeLessThanOrEqual(measured);
+      expect(measured - actual).toBeLessThanOrEqual(4 * written.length);
+    }),
+    { numRuns: 60 },
+  );
+});

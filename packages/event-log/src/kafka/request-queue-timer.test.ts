@@ -1,0 +1,16 @@
+import { createRequire } from 'node:module';
+import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
+
+const RequestQueue = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js');
+
+test('a connection with nothing to send keeps no timer; one with waiting requests does', () => {
+  stopIdleRequestQueueTimer();
+  const queue = new RequestQueue({ requestTimeout: 1000, clientId: 'test', broker: 'b', logger: { debug() {} } });
+  queue.checkPendingRequests();
+  expect(queue.throttleCheckTimeoutId).toBeNull();
+
+  queue.throttledUntil = Date.now() + 60_000;
+  queue.push({ entry: { correlationId: 1 }, expectResponse: true, sendRequest() {} });
+  expect(queue.throttleCheckTimeoutId).not.toBeNull();
+  queue.destroy();
+});

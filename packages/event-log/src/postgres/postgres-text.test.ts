@@ -1,0 +1,14 @@
+import fc from 'fast-check';
+import { fromPostgresText, toPostgresText } from './postgres-text.ts';
+
+test('any text comes back, and never holds what PostgreSQL cannot store', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('\\', '0', '\0', 'a') }));
+  fc.assert(
+    fc.property(text, (original) => {
+      const stored = toPostgresText(original);
+      expect(stored).not.toContain('\0');
+      expect(fromPostgresText(stored)).toBe(original.toWellFormed());
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { LogBatch } from '../event-log.ts';
+import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
+import { eventually } from '../testing/eventually.ts';
+import { testLogger } from '../testing/test-logger.ts';
+import { createTrimmer } from './trimmer.ts';
+
+let fixture: ContractFixture;
+beforeAll(async () => {
+  fixture = await createContractFixture('postgres');
+});
+afterAll(() => fixture.stop());
+
+async function trim(retentionHours: number): Promise<void> {
+  const trimmer = createTrimmer(fixture.database, testLogger(), { retentionHours, intervalMs: 60_000 });
+  await trimmer.trim();
+  trimmer.stop();
+}
+
+async function storeOffset(topic: string, partition: number, group: string, nextOffset: number): Promise<void> {
+  await fixture.database.sql.query(
+    `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, $2, $3, $4)`,
+    [topic, partition, group, nextOffset],
+  );
+}
+
+async function offsetsLeft(topic: string): Promise<number[]> {
+  const rows = await fixture.database.sql.query<{ offset: string }>(
+    'SELECT "offset" FROM event_log_record WHERE topic = $1 ORDER BY partition, "offset"',
+    [topic],
+  );
+  return rows.map(({ offset }) => Number(offset));
+}
+
+test('deletes what every known group has passed, and only that', async () => {
+  const topic = await fixture.createTopic(1);
+  const unread = await fixture.createTopic(1);
+  await fixture.log.append([...numbered(topic, 'k', 0, 20), ...numbered(unread, 'k', 0, 5)]);
+  await storeOffset(topic, 0, 'fast', 15);
+  await storeOffset(topic, 0, 'slow', 6);
+  await trim(0);
+  expect(await offsetsLeft(topic)).toEqual(range(6, 14));
+  expect(await offsetsLeft(unread)).toEqual(range(0, 5));
+});
+
+test('deletes more than one step at a time', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 4500));
+  await storeOffset(topic, 0, 'group', 4400);
+  await trim(0);
+  expect(await offsetsLeft(topic)).toEqual(range(4400, 100));
+});
+
+test('keeps records that are younger than the retention', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 10));
+  await fixture.database.sql.query(
+    `UPDATE event_log_record SET appended_at = now() - interval '3 hours' WHERE topic = $1 AND "offset" < 4`,
+    [topic],
+  );
+  await storeOffset(topic, 0, 'group', 10);
+  await trim(2);
+  expect(await offsetsLeft(topic)).toEqual(range(4, 6));
+});
+
+test('deletes nothing of a partition in which a known group has stored no offset yet', async () => {
+  const topic = await fixture.createTopic(2);
+  await fixture.log.append(range(0, 20).map((n) => ({ topic, key: null, value: Buffer.from(String(n)) })));
+  await storeOffset(topic, 0, 'one', 10);
+  await storeOffset(topic, 1, 'one', 10);
+  await storeOffset(topic, 0, 'two', 10);
+  await trim(0);
+  expect(await offsetsLeft(topic)).toEqual(range(0, 10));
+  expect((await readAll(fixture.log, topic, 10)).every(({ partition }) => partition === 1)).toBe(true);
+});
+
+test('a reader goes on behind what was trimmed, also when nothing is left, and appends keep counting', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 10));
+  await storeOffset(topic, 0, 'group', 10);
+  await trim(0);
+  expect(await offsetsLeft(topic)).toEqual([]);
+  const batches: LogBatch[] = [];
+  await fixture.consume(topic, randomUUID(), {
+    startOffset: async () => 3n,
+    async handler(batch) {
+      batches.push(batch);
+      return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };
+    },
+  });
+  await fixture.log.append(numbered(topic, 'k', 10, 1));
+  await eventually('a batch', () => batches.length === 1);
+  expect(batches[0]).toMatchObject({ continuesFrom: 3n, records: [{ offset: 10n }] });
+});
