@@ -7,6 +7,7 @@ import type { ProjectLedger } from './identity/ledger.ts';
 import { personProcessing, personProfileWarnings } from './identity/person-processing.ts';
 import { personlessPerson } from './identity/personless-person.ts';
 import type { IncomingEvent } from './intake/incoming-event.ts';
+import { overlaid } from './intake/json-object.ts';
 import { refuseEvent } from './intake/refuse-event.ts';
 
 /**
@@ -26,7 +27,7 @@ export function processEvent(event: IncomingEvent, ledger: ProjectLedger): Event
       : { person: personlessPerson(event, ledger), warnings: [] };
   const groups = applyGroups(event, processing, ledger);
 
-  const stored = groups.groupProperties === null ? properties : { ...properties, ...groups.groupProperties };
+  const stored = groups.groupProperties === null ? properties : overlaid(properties, groups.groupProperties);
   const row = toEventRow(event, stored, identity.person);
   const warnings = [...personProfileWarnings(event), ...identity.warnings, ...groups.warnings];
   return { kind: 'store', row, warnings };

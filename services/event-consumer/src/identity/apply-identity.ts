@@ -25,7 +25,7 @@ export function applyIdentity(event: IncomingEvent, properties: JsonObject, ledg
 
   const isNewPerson = isCreated || merge?.isCreated === true;
   const update = updatePerson({ person, isNewPerson, event, properties });
-  if (isNewPerson === false && (merge?.isChanged === true || update.isChanged)) markChanged(person);
+  if (!isNewPerson && (merge?.isChanged === true || update.isChanged)) markChanged(person);
 
   return {
     person: {

@@ -1,4 +1,5 @@
 import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { overlaid } from '../intake/json-object.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import { isIllegalDistinctId } from './illegal-distinct-ids.ts';
 import type { PersonState, ProjectLedger } from './ledger.ts';
@@ -71,7 +72,7 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
   target.version = Math.max(source.version, target.version);
-  const properties = { ...source.properties, ...target.properties };
+  const properties = overlaid(source.properties, target.properties);
   if (isOverSizeLimit(properties)) return [sizeViolation(event, target.uuid)];
   target.properties = properties;
   return [];

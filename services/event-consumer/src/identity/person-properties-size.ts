@@ -32,7 +32,7 @@ function mostBytesOf(value: unknown): number {
   if (Array.isArray(value)) {
     for (const child of value) bytes += mostBytesOf(child) + 1;
   } else {
-    for (const [key, child] of Object.entries(value)) bytes += 6 * key.length + 4 + mostBytesOf(child);
+    for (const key of Object.keys(value)) bytes += 6 * key.length + 4 + mostBytesOf(Reflect.get(value, key));
   }
   return bytes;
 }

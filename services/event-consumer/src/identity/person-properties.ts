@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import { jsonEqual } from '../intake/json-equal.ts';
-import { objectOrEmpty, ownValue, setOwn, withoutKeys } from '../intake/json-object.ts';
+import { objectOrEmpty, overlaid, ownValue, setOwn, withoutKeys } from '../intake/json-object.ts';
 import { isFilteredKey } from './person-write-filter.ts';
 import { unsetKeys } from './unset-keys.ts';
 
@@ -28,7 +28,9 @@ export function personChange(eventProperties: JsonObject): PersonChange {
 
 /** Properties of a person an event creates. The creator cannot be overridden (reference/event-processing.md 6.4). */
 export function initialProperties(change: PersonChange, eventUuid: string): JsonObject {
-  return { ...change.setOnce, ...change.set, $creator_event_uuid: eventUuid };
+  const properties = overlaid(change.setOnce, change.set);
+  properties.$creator_event_uuid = eventUuid;
+  return properties;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { overlaid } from '../intake/json-object.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import type { PersonState } from './ledger.ts';
 import { initialProperties, type PersonChange, personChange, updateProperties } from './person-properties.ts';
@@ -26,7 +27,7 @@ interface PersonUpdateOutcome {
 export function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
   const change = personChange(properties);
   if (isNewPerson) return setFirstProperties(person, change, event);
-  if (neverUpdatesPerson(event.event)) return unchanged({ ...person.properties, ...change.set });
+  if (neverUpdatesPerson(event.event)) return unchanged(overlaid(person.properties, change.set));
 
   const update = updateProperties(person.properties, change);
   if (update.properties === person.properties) return unchanged(person.properties);

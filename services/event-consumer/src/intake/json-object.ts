@@ -26,6 +26,15 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
   }
 }
 
+/**
+ * `{ ...under, ...over }`, which V8 does several times slower for more than a handful of keys. Object.assign is not safe
+ * for a key called `__proto__`, so objects that have one take the slow way.
+ */
+export function overlaid(under: JsonObject, over: JsonObject): JsonObject {
+  if (Object.hasOwn(under, '__proto__') || Object.hasOwn(over, '__proto__')) return { ...under, ...over };
+  return Object.assign({}, under, over);
+}
+
 /** A copy without the given keys, or the object itself when it has none of them. */
 export function withoutKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
   if (!hasAnyKey(object, keys)) return object;

@@ -1,6 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@millrace/contracts';
 import { unsetKeys } from '../identity/unset-keys.ts';
-import { objectOrEmpty } from './json-object.ts';
+import { objectOrEmpty, overlaid } from './json-object.ts';
 
 /**
  * A copy of an event's properties that also holds what the client wrote beside them: `$set` and `$set_once` key by key
@@ -8,9 +8,9 @@ import { objectOrEmpty } from './json-object.ts';
  */
 export function mergeEventLevelUpdates(captured: CapturedEvent): JsonObject {
   const properties = { ...captured.properties };
-  if (captured.$set !== undefined) properties.$set = { ...objectOrEmpty(properties.$set), ...captured.$set };
+  if (captured.$set !== undefined) properties.$set = overlaid(objectOrEmpty(properties.$set), captured.$set);
   if (captured.$set_once !== undefined) {
-    properties.$set_once = { ...objectOrEmpty(properties.$set_once), ...captured.$set_once };
+    properties.$set_once = overlaid(objectOrEmpty(properties.$set_once), captured.$set_once);
   }
   if (captured.$unset !== undefined) {
     properties.$unset = [...new Set([...unsetKeys(properties.$unset), ...unsetKeys(captured.$unset)])];

@@ -234,6 +234,12 @@ export const groupCases: RuleCase[] = [
     outcomes: [{}, {}, { row: { properties: { $group_0: 'acme', $group_1: 'blue' } } }],
   },
   {
+    is: 'an empty type is none',
+    send: [{ event: 'e', distinct_id: 'u', properties: { $groups: { '': 'x' } } }],
+    outcomes: [{ properties: { $group_0: undefined } }],
+    also: (world) => expect(world.ledger.groupTypes.size).toBe(0),
+  },
+  {
     is: 'a type called __proto__ is a type',
     send: [
       { event: 'e', distinct_id: 'u', properties: { $groups: JSON.parse('{"__proto__":"x"}') } },

@@ -262,6 +262,16 @@ export const identifyCases: RuleCase[] = [
     send: [identify(null, 'u', { $set: { a: 1 } })],
     persons: [{ ids: ['u'], isIdentified: false, properties: { a: 1 } }],
     outcomes: [{ warnings: ['cannot_merge_with_illegal_distinct_id'] }],
+    also: (world) => {
+      const [warning] = world.send(identify(null, 'u')).warnings;
+      expect(warning?.details).toMatchObject({ illegalDistinctId: 'null', otherDistinctId: 'u', event: '$identify' });
+    },
+  },
+  {
+    is: 'ids of one person identified again leave its main id alone',
+    start: { persons: [{ ids: ['main', 'u', 'anon'], isIdentified: true }] },
+    send: [identify('anon', 'u')],
+    persons: [{ ids: ['main', 'u', 'anon'], mainId: 'main', version: 0 }],
   },
   {
     is: 'a chain of merges in one batch leaves every stored person pointing at the last survivor, moves counted',
@@ -305,8 +315,9 @@ export const identifyCases: RuleCase[] = [
   },
   {
     is: 'the person a distinct id once made, alive without the id, gets it back',
-    start: { persons: [{ ids: ['other'], uuidOf: 'u' }] },
+    start: { persons: [{ ids: ['other'], uuidOf: 'u', properties: { a: 1 } }] },
     send: [{ event: 'e', distinct_id: 'u' }],
-    persons: [{ ids: ['other', 'u'], uuidOf: 'u', version: 0 }],
+    persons: [{ ids: ['other', 'u'], uuidOf: 'u', properties: { a: 1 }, version: 0 }],
+    also: (world) => expect(world.ledger.distinctIds.get('u')?.version).toBe(0),
   },
 ];

@@ -118,6 +118,12 @@ export const updateCases: RuleCase[] = [
     outcomes: [{ properties: { $set: { k: 'set' }, $set_once: { k: 'once' } } }],
   },
   {
+    is: '$set beats $set_once even with a null over a null',
+    start: { persons: [{ ids: ['u'], properties: { k: null } }] },
+    send: [{ event: 'e', distinct_id: 'u', properties: { $set: { k: null }, $set_once: { k: 'once' } } }],
+    persons: [{ ids: ['u'], properties: { k: null }, version: 0 }],
+  },
+  {
     no: [22],
     is: '$unset removes keys and stays on the event',
     start: { persons: [{ ids: ['u'], properties: { a: 1, b: 2, c: 3 } }] },
@@ -177,6 +183,11 @@ export const updateCases: RuleCase[] = [
       { event: 'e', distinct_id: 'u', properties: { $set_once: { a: 2 } } },
     ],
     persons: [{ ids: ['u'], properties: { a: 1 }, version: 0 }],
+  },
+  {
+    is: '$set_once beside the properties and in them are merged, the one beside winning per key',
+    send: [{ event: 'e', distinct_id: 'u', $set_once: { a: 1, b: 1 }, properties: { $set_once: { b: 2, c: 2 } } }],
+    persons: [{ ids: ['u'], properties: { a: 1, b: 1, c: 2 } }],
   },
   {
     is: '$unset beside the properties counts too',
@@ -281,6 +292,13 @@ export const updateCases: RuleCase[] = [
     send: [{ event: '$set', distinct_id: 'u', properties: { $set: { b: 'x'.repeat(655_360 - '{"b":""}'.length) } } }],
     persons: [{ ids: ['u'], version: 1 }],
     outcomes: [{}],
+  },
+  {
+    is: 'an update of one byte more is not',
+    start: { persons: [{ ids: ['u'] }] },
+    send: [{ event: '$set', distinct_id: 'u', properties: { $set: { b: 'x'.repeat(655_361 - '{"b":""}'.length) } } }],
+    persons: [{ ids: ['u'], version: 0, properties: {} }],
+    outcomes: [{ warnings: ['person_properties_size_violation'] }],
   },
   {
     is: 'a person cannot be created too large: it starts without the properties',
