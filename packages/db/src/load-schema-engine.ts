@@ -27,8 +27,18 @@ async function load(): Promise<typeof SchemaEngine> {
   const bindingsPath = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg');
   const bindings = (await import(bindingsPath)) as EngineBindings;
   const bytes = await readFile(bindingsPath.replace(/\.js$/, '.wasm'));
-  const { instance } = await WebAssembly.instantiate(bytes, { './schema_engine_bg.js': bindings });
+  const { instance } = await WebAssembly.instantiate(bytes, {
+    './schema_engine_bg.js': withTimersThatEnd(bindings),
+  });
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports.__wbindgen_start as () => void)();
   return bindings.SchemaEngine;
+}
+
+/** The engine leaves the ten-second limit of its lock running; a process that is done should not wait for it. */
+function withTimersThatEnd(bindings: object): Record<string, unknown> {
+  const setTimer = (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref();
+  return Object.fromEntries(
+    Object.entries(bindings).map(([name, value]) => [name, name.startsWith('__wbg_setTimeout_') ? setTimer : value]),
+  );
 }

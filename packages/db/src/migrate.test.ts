@@ -1,6 +1,151 @@
-import { createTestDatabase } from '@millrace/testing';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createTestDatabase, prismaDirectory, type TestDatabase } from '@millrace/testing';
+import pg from 'pg';
+import { migrate, schemaDrift } from './migrate.ts';
 
-test('clone', async () => {
-  const d = await createTestDatabase();
-  await d.drop();
+const firstMigration = '20261121000000_first_landing';
+
+let database: TestDatabase;
+let client: pg.Client;
+let directories: string[];
+
+beforeEach(async () => {
+  directories = [];
+  database = await createTestDatabase({ isMigrated: false });
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterEach(async () => {
+  await client.end();
+  await database.drop();
+  for (const directory of directories) rmSync(directory, { recursive: true });
+});
+
+/** A copy of `prisma/` that the test may change. */
+function copyOfPrisma(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-prisma-'));
+  directories.push(directory);
+  cpSync(prismaDirectory, directory, { recursive: true });
+  return directory;
+}
+
+function writeMigration(directory: string, name: string, sql: string): void {
+  mkdirSync(join(directory, 'migrations', name), { recursive: true });
+  writeFileSync(join(directory, 'migrations', name, 'migration.sql'), sql);
+}
+
+const exists = async (table: string) =>
+  (await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table])).rows[0].exists as boolean;
+
+describe('migrate', () => {
+  test('fills an empty database, and has nothing to do the second time', async () => {
+    expect(await migrate(database.url, prismaDirectory)).toContain(firstMigration);
+    expect(await exists('event')).toBe(true);
+    expect(await migrate(database.url, prismaDirectory)).toEqual([]);
+  });
+
+  test('is done once when several processes start it together, and lets each of them end', async () => {
+    const run = promisify(execFile);
+    const script = `import { migrate } from './src/migrate.ts';
+      const applied = await migrate(process.argv[1], process.argv[2]);
+      console.log(JSON.stringify({ applied, remaining: process.getActiveResourcesInfo() }));`;
+    const args = ['--import', 'tsx', '--input-type=module', '-e', script, database.url, prismaDirectory];
+    const cwd = fileURLToPath(new URL('..', import.meta.url));
+    const outcomes = (await Promise.all([1, 2, 3].map(() => run(process.execPath, args, { cwd })))).map(
+      ({ stdout }) => JSON.parse(stdout) as { applied: string[]; remaining: string[] },
+    );
+
+    expect(outcomes.filter(({ applied }) => applied.includes(firstMigration))).toHaveLength(1);
+    expect(outcomes.filter(({ applied }) => applied.length === 0)).toHaveLength(2);
+    for (const { remaining } of outcomes) expect(remaining).not.toContain('Timeout');
+    const { rows } = await client.query('SELECT migration_name FROM _prisma_migrations WHERE migration_name = $1', [
+      firstMigration,
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('names the migration that fails, keeps nothing of it and goes on once it is corrected', async () => {
+    const directory = copyOfPrisma();
+    writeMigration(directory, '29990101000000_next', 'CREATE TABLE half (id int);\nSELECT 1/0; -- never');
+
+    await expect(migrate(database.url, directory)).rejects.toMatchObject({
+      name: 'AppError',
+      message: 'Migration 29990101000000_next failed: division by zero',
+      cause: { code: '22012' },
+    });
+    expect(await exists('event')).toBe(true);
+    expect(await exists('half')).toBe(false);
+
+    writeMigration(directory, '29990101000000_next', 'CREATE TABLE half (id int)');
+    expect(await migrate(database.url, directory)).toEqual(['29990101000000_next']);
+    expect(await exists('half')).toBe(true);
+  });
+
+  test('goes on after a process that died before its script was kept', async () => {
+    const directory = copyOfPrisma();
+    await migrate(database.url, directory);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('x', 'y', '29990101000000_next')`,
+    );
+    writeMigration(directory, '29990101000000_next', 'CREATE TABLE whole (id int)');
+
+    expect(await migrate(database.url, directory)).toEqual(['29990101000000_next']);
+    expect(await exists('whole')).toBe(true);
+  });
+
+  test('goes on after a process that died right after its script was kept', async () => {
+    const directory = copyOfPrisma();
+    // What the engine writes after the script fails, as if its process had ended there.
+    writeMigration(
+      directory,
+      '29990101000000_next',
+      `CREATE TABLE whole (id int);
+       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'too late'; END $$;
+       CREATE TRIGGER refuse BEFORE UPDATE OF applied_steps_count ON _prisma_migrations
+         FOR EACH ROW WHEN (NEW.migration_name LIKE '2999%') EXECUTE FUNCTION refuse();`,
+    );
+    await expect(migrate(database.url, directory)).rejects.toThrow('too late');
+    expect(await exists('whole')).toBe(true);
+    await client.query('DROP TRIGGER refuse ON _prisma_migrations');
+
+    expect(await migrate(database.url, directory)).toEqual([]);
+  });
+});
+
+describe('the schema of the typed client', () => {
+  beforeEach(() => migrate(database.url, prismaDirectory));
+
+  test('agrees with the migrations', async () => {
+    expect(await schemaDrift(database.url, prismaDirectory)).toBe('');
+  });
+
+  test('agrees whatever partitions there are', async () => {
+    await client.query(
+      `CREATE TABLE event_2026_01 PARTITION OF event FOR VALUES FROM ('2026-01-01T00:00:00Z') TO ('2026-02-01T00:00:00Z')`,
+    );
+    expect(await schemaDrift(database.url, prismaDirectory)).toBe('');
+  });
+
+  test.each([
+    ['a column', 'ALTER TABLE person ADD COLUMN extra TEXT', /"extra"/],
+    ['a column of a partitioned table', 'ALTER TABLE event ADD COLUMN extra TEXT', /"extra"/],
+    ['an index', 'CREATE INDEX extra ON person (main_distinct_id)', /"extra"/],
+    ['another type', 'ALTER TABLE person ALTER COLUMN version TYPE INTEGER', /"version"/],
+    ['a lost default', 'ALTER TABLE environment ALTER COLUMN id DROP DEFAULT', /"environment"/],
+  ])('does not agree with %s that only the migrations have', async (_, change, expected) => {
+    await client.query(change);
+    expect(await schemaDrift(database.url, prismaDirectory)).toMatch(expected);
+  });
+
+  test('does not agree when it alone has a column', async () => {
+    const directory = copyOfPrisma();
+    const file = join(directory, 'schema.prisma');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('model event {', 'model event {\n  extra String?'));
+    expect(await schemaDrift(database.url, directory)).toMatch(/ALTER TABLE "event".*"extra"/s);
+  });
 });

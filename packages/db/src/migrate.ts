@@ -1,32 +1,59 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PrismaPg } from '@prisma/adapter-pg';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import { AppError } from '@millrace/errors';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { loadSchemaEngine } from './load-schema-engine.ts';
+import { schemaEngineAdapter } from './schema-engine-adapter.ts';
 
 const noFilter = { externalTables: [], externalEnums: [] };
 
 /**
  * Applies the migrations that are not in the database yet, in the order of their names, and records them in
  * `_prisma_migrations`. Needs no native engine. Several processes may start it at once: one works, the others wait.
- * Each migration is sent as one script, so PostgreSQL applies it whole or not at all.
+ *
+ * Each migration is sent as one script together with its record, so PostgreSQL keeps both or neither: a process killed
+ * in the middle leaves nothing that a later run could not go on from.
  *
  * @param prismaDirectory the repository's `prisma/` folder.
  * @returns names of the migrations applied now.
+ * @throws AppError `internal` naming the migration that failed, with PostgreSQL's error as its cause. The migrations
+ * before it stay applied.
  */
 export async function migrate(databaseUrl: string, prismaDirectory: string): Promise<string[]> {
-  return withMigrationLock(databaseUrl, () =>
-    withEngine(databaseUrl, prismaDirectory, async (engine) => {
-      const migrationsList = await readMigrations(prismaDirectory);
-      return (await engine.applyMigrations({ migrationsList, filters: noFilter })).appliedMigrationNames;
-    }),
-  );
+  return withMigrationLock(databaseUrl, async (client) => {
+    await forgetInterrupted(client);
+    let scriptError: unknown;
+    const applied = withEngine(
+      databaseUrl,
+      prismaDirectory,
+      async (engine) => {
+        const migrationsList = await readMigrations(prismaDirectory);
+        return (await engine.applyMigrations({ migrationsList, filters: noFilter })).appliedMigrationNames;
+      },
+      async (pool, script) => {
+        try {
+          await pool.query(`${script}\n;${finishRecord}`);
+        } catch (error) {
+          scriptError = error;
+          throw error;
+        }
+      },
+    );
+    try {
+      return await applied;
+    } catch (error) {
+      // The engine knows only that "an external error" happened.
+      throw scriptError === undefined ? error : await migrationFailed(client, scriptError);
+    }
+  });
 }
 
 /**
- * What would have to change in the migrated database to match `schema.prisma`, as SQL; empty when they agree.
+ * What would have to change in the migrated database to match `schema.prisma`, as SQL; empty when they agree. Not
+ * compared, because a Prisma schema has no words for it: the partitioning of `event` and its partitions, comments, and
+ * which sequence an id comes from (projects and environments share one).
+ *
  * @param databaseUrl a database to which all migrations have been applied.
  */
 export async function schemaDrift(databaseUrl: string, prismaDirectory: string): Promise<string> {
@@ -40,46 +67,59 @@ export async function schemaDrift(databaseUrl: string, prismaDirectory: string):
       shadowDatabaseUrl: null,
       filters: noFilter,
     } as Parameters<SchemaEngine['diff']>[0]);
-    return stdout ?? '';
+    // "Nothing to do" is said in a comment.
+    const isEmpty = (stdout ?? '').split('\n').every((line) => line.trim() === '' || line.startsWith('--'));
+    return isEmpty ? '' : (stdout ?? '');
   });
 }
 
 /** Any number; taken by nobody else in this database. */
 const migrationLock = 7_316_553;
 
-async function withMigrationLock<T>(databaseUrl: string, work: () => Promise<T>): Promise<T> {
+async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
-    return await work();
+    return await work(client);
   } finally {
     await client.end();
   }
 }
 
-/** Prisma's adapter for the engine, sending scripts whole: its own cuts them at every `;`, even inside a comment. */
-function engineAdapter(pool: pg.Pool) {
-  const factory = new PrismaPg(pool);
-  const connect = factory.connect.bind(factory);
-  factory.connect = async () => {
-    const adapter = await connect();
-    adapter.executeScript = async (script) => void (await pool.query(script));
-    return adapter;
-  };
-  return bindMigrationAwareSqlAdapterFactory(factory);
+/** The engine would do this in a statement of its own, after the script. */
+const finishRecord = `
+UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
+
+/** A record without an end belongs to a script that PostgreSQL rolled back; the engine would wait for a person forever. */
+async function forgetInterrupted(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS found`);
+  if (rows[0]?.found === null) return;
+  await client.query(
+    `UPDATE "_prisma_migrations" SET "rolled_back_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`,
+  );
+}
+
+async function migrationFailed(client: pg.Client, cause: unknown): Promise<AppError> {
+  const { rows } = await client.query(
+    `SELECT "migration_name" AS name FROM "_prisma_migrations" WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`,
+  );
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new AppError('internal', `Migration ${rows[0]?.name ?? 'of an unknown name'} failed: ${reason}`, { cause });
 }
 
 async function withEngine<T>(
   databaseUrl: string,
   prismaDirectory: string,
   work: (engine: SchemaEngine) => Promise<T>,
+  executeScript = async (pool: pg.Pool, script: string) => void (await pool.query(script)),
 ): Promise<T> {
   const schema = await readSchema(prismaDirectory);
   const Engine = await loadSchemaEngine();
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  const adapter = schemaEngineAdapter(pool, (script) => executeScript(pool, script));
   try {
-    const engine = await Engine.new({ datamodels: [[schema.path, schema.content]] }, () => {}, engineAdapter(pool));
+    const engine = await Engine.new({ datamodels: [[schema.path, schema.content]] }, () => {}, adapter);
     try {
       return await work(engine);
     } finally {

@@ -1,4 +1,5 @@
 export { eventually } from './eventually.ts';
+export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
 export { createTestDatabase, prismaDirectory, type TestDatabase } from './test-database.ts';
 export { type TestServers, testServers } from './test-servers.ts';
 export { createTestTenant, type TestTenant, type TestTenantOverrides } from './test-tenant.ts';

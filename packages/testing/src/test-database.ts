@@ -13,9 +13,12 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A migrated, empty database of the test file's own: a clone of a template that is migrated once per set of migrations. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const template = await ensureTemplate();
+/**
+ * An empty database of the test file's own: a clone of a template that is migrated once per set of migrations.
+ * @param isMigrated false for a database without any table.
+ */
+export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
+  const template = isMigrated ? await ensureTemplate() : 'template0';
   const name = `millrace_test_${randomUUID().replaceAll('-', '')}`;
   await withServer(async (client) => {
     // Two clones of one template at the same moment disturb each other.

@@ -1,0 +1,22 @@
+import { eventually } from './eventually.ts';
+
+test('gives the first result that is not false', async () => {
+  let attempts = 0;
+  const result = await eventually(
+    () => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('not yet');
+      return attempts < 3 ? false : 'done';
+    },
+    { intervalMs: 1 },
+  );
+  expect([result, attempts]).toEqual(['done', 3]);
+});
+
+test('says what did not happen, and why it failed last', async () => {
+  const cause = new Error('still red');
+  const waiting = eventually(() => Promise.reject(cause), { timeoutMs: 20, intervalMs: 1, what: 'The light' });
+
+  await expect(waiting).rejects.toThrow(/^The light did not happen within 20 ms \(\d+ attempts\)\..*still red$/);
+  await expect(waiting).rejects.toMatchObject({ cause });
+});

@@ -1,0 +1,108 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/**
+ * A door between a program and a server that a test can slam: for the program it is as if the server itself failed,
+ * and the server stays whole for everybody else.
+ */
+export interface FaultProxy {
+  host: string;
+  /** Stays the same over every fault. */
+  port: number;
+  /** Breaks the connections there are, as a server does that restarts in no time. New ones pass. */
+  cut(): void;
+  /** Breaks the connections and refuses new ones, as when the server's process is gone. */
+  refuse(): Promise<void>;
+  /** Connections stay and new ones are accepted, but no byte passes, as in a network that swallows everything. */
+  blackHole(): void;
+  /** The server is back. Connections of a black hole go on where they stopped, as after a short network failure. */
+  pass(): Promise<void>;
+  /** Connections that are open now. */
+  connectionCount(): number;
+  stop(): Promise<void>;
+}
+
+/** Starts a proxy on a free port of 127.0.0.1 that passes everything until told otherwise. */
+export async function createFaultProxy(target: { targetHost?: string; targetPort: number }): Promise<FaultProxy> {
+  const links = new Set<Link>();
+  let isBlackHole = false;
+
+  function serve(client: Socket): void {
+    const link = createLink(client, () => connect({ host: target.targetHost ?? '127.0.0.1', port: target.targetPort }));
+    links.add(link);
+    client.on('close', () => links.delete(link));
+    if (!isBlackHole) link.open();
+  }
+  const cut = () => {
+    for (const link of links) link.break();
+  };
+
+  let listener = await listen(serve, 0);
+  const { port } = listener.address() as AddressInfo;
+  async function close(): Promise<void> {
+    if (!listener.listening) return;
+    const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+    cut();
+    await closed;
+  }
+  return {
+    host: '127.0.0.1',
+    port,
+    cut,
+    refuse: close,
+    blackHole() {
+      isBlackHole = true;
+      for (const link of links) link.hold();
+    },
+    async pass() {
+      isBlackHole = false;
+      if (!listener.listening) listener = await listen(serve, port);
+      for (const link of links) link.open();
+    },
+    connectionCount: () => links.size,
+    stop: close,
+  };
+}
+
+interface Link {
+  open(): void;
+  hold(): void;
+  break(): void;
+}
+
+/** One connection through the proxy. Held bytes stay in the sockets, so nothing is lost when it opens again. */
+function createLink(client: Socket, connectServer: () => Socket): Link {
+  let server: Socket | undefined;
+  let isOpen = false;
+  client.pause();
+  client.on('error', () => {});
+  client.on('close', () => server?.destroy());
+  return {
+    open() {
+      if (isOpen || client.destroyed) return;
+      isOpen = true;
+      if (!server) {
+        server = connectServer().setNoDelay(true);
+        server.on('error', () => client.destroy());
+        server.on('close', () => client.destroy());
+        client.setNoDelay(true);
+      }
+      client.pipe(server).pipe(client);
+    },
+    hold() {
+      isOpen = false;
+      client.unpipe().pause();
+      server?.unpipe().pause();
+    },
+    break() {
+      client.resetAndDestroy();
+    },
+  };
+}
+
+function listen(serve: (client: Socket) => void, port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer(serve);
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}
