@@ -1,0 +1,26 @@
+import type { LogRecord } from '@millrace/event-log';
+import type { RecordPosition } from '../intake/incoming-event.ts';
+import type { InvalidRecordReason } from '../intake/parse-record.ts';
+
+/** Why a record was given up; a metric label and the header `dlq_reason`. */
+export type DeadLetterReason =
+  | InvalidRecordReason
+  /** No partition of the event table can hold its time. */
+  | 'timestamp_out_of_range'
+  /** The rules failed on it: a mistake of ours. */
+  | 'processing_error'
+  /** PostgreSQL would not take one of its values. */
+  | 'refused_by_database'
+  /** What is stored about its ids contradicts itself; deciding it again does not help. */
+  | 'ledger_conflict';
+
+/** Where the record failed; the header `dlq_step`. */
+export type DeadLetterStep = 'parse_record' | 'admit_event' | 'process_batch';
+
+/** A record that cannot be processed, with everything needed to look at it and to replay it. */
+export interface DeadLetter {
+  record: LogRecord;
+  position: RecordPosition;
+  reason: DeadLetterReason;
+  step: DeadLetterStep;
+}

@@ -1,0 +1,45 @@
+import type { Database } from '@millrace/db';
+import { createMonthPartition, type Month, monthOf } from './event-partitions-store.ts';
+import { PartitionMissing } from './partition-missing.ts';
+
+export interface EventPartitions {
+  /** Makes sure that each of the times has a partition. Free of statements once a month is known. */
+  ensure(timestampsMs: Iterable<number>): Promise<void>;
+  /**
+   * Runs an insert into `event`. When a partition turns out to be gone (retention dropped it), forgets what is known, so
+   * that the batch makes it when it is done again. @throws PartitionMissing then.
+   */
+  watch(insert: () => Promise<void>): Promise<void>;
+}
+
+/**
+ * The months of the `event` table this process knows to exist. Made outside the batch's transaction, because a batch
+ * that creates a table would keep every other batch from creating it until it ends.
+ */
+export function createEventPartitions(database: Pick<Database, 'transaction'>): EventPartitions {
+  const known = new Set<string>();
+  return {
+    async ensure(timestampsMs) {
+      const missing = new Map<string, Month>();
+      let month: Month | null = null;
+      for (const timestampMs of timestampsMs) {
+        // Events of a batch are mostly of one month: the calendar is asked when it changes only.
+        if (month !== null && timestampMs >= month.fromMs && timestampMs < month.toMs) continue;
+        month = monthOf(timestampMs);
+        if (month !== null && !known.has(month.table)) missing.set(month.table, month);
+      }
+      for (const one of missing.values()) {
+        await database.transaction((tx) => createMonthPartition(tx, one));
+        known.add(one.table);
+      }
+    },
+    async watch(insert) {
+      try {
+        await insert();
+      } catch (error) {
+        if (error instanceof PartitionMissing) known.clear();
+        throw error;
+      }
+    },
+  };
+}

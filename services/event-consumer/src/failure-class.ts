@@ -1,0 +1,35 @@
+import { isTransientError } from '@millrace/db';
+import { isAppError } from '@millrace/errors';
+import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
+import { PartitionMissing } from './events/partition-missing.ts';
+import { LedgerMoved } from './identity/ledger-moved.ts';
+
+/**
+ * What an error says about the batch it ended:
+ * - `moved`: another batch was faster; decide again at once. It stays so only when the stored data contradicts itself.
+ * - `transient`: a server does not answer now, or asks for a repetition; the same batch will do later.
+ * - `systemic`: no record is to blame (schema, rights, disk, configuration). As transient, but somebody must act.
+ * - `poison`: one of the records cannot be processed, ever.
+ */
+export type FailureClass =
+  | { kind: 'moved' }
+  | { kind: 'transient' }
+  | { kind: 'systemic' }
+  | { kind: 'poison'; reason: DeadLetterReason };
+
+export function classifyFailure(error: unknown): FailureClass {
+  if (error instanceof LedgerMoved || error instanceof PartitionMissing) return { kind: 'moved' };
+  if (isTransientError(error) || isAppError(error, 'unavailable') || isAppError(error, 'timeout')) {
+    return { kind: 'transient' };
+  }
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  if (typeof code !== 'string' || isAppError(error)) return { kind: 'poison', reason: 'processing_error' };
+  return recordStates.test(code) ? { kind: 'poison', reason: 'refused_by_database' } : { kind: 'systemic' };
+}
+
+/**
+ * SQLSTATE classes a value can cause: data exception, constraint violation, program limit exceeded, and the internal
+ * errors PostgreSQL raises for values beyond its limits. All others (undefined table, no right, broken index, ...) would
+ * befall every record, and must not turn a whole topic into dead letters.
+ */
+const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;

@@ -1,0 +1,246 @@
+/**
+ * SQL for persons and their distinct ids. Each function is one statement, however large the batch, and none for an empty
+ * list.
+ *
+ * Reading takes no locks: most events change nobody, and two batches that merely look at the same persons must not wait
+ * for each other. What is written is checked instead: right before writing, `lockVersions` locks every person the batch
+ * changes, merges away or gives an id to, and compares its version with the one that was read. A difference means that
+ * another batch was faster (LedgerMoved): this one is rolled back and done again, the second time with `lockPersonsOf`
+ * before reading, so that it waits for its turn instead of losing again.
+ *
+ * Lock order. All batches take their locks in this order, whatever lane, partition or process they belong to, so two of
+ * them can wait for each other but never in a circle:
+ *
+ *  1. the batch's `consumer_offset` row                                          offsets/offset-store.ts
+ *  2. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
+ *  3. stored groups, locked in the order of (project, type index, key)           groups/group-store.ts
+ *  4. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
+ *  5. new persons, inserted in the order of (project, uuid)                      insertPersons
+ *  6. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
+ *  7. new group types in the order of (project, index), then new groups          groups/group-store.ts
+ *  8. event rows, warnings in the order of (project, id), environments by id
+ *
+ * A batch that was done again with (4) before reading may need more persons in `lockVersions` than it has locked, because
+ * a mapping moved in between; only then can two batches meet in a circle, and PostgreSQL's deadlock check, which makes
+ * one of them start over, is the last resort.
+ *
+ * Who relies on what: a mapping is only added, moved or deleted by somebody who holds the row lock of the person it
+ * belongs to, and whoever changes a person raises its version. So a person whose version is the one read, and which is
+ * locked now, still has the properties, and the ids, that were read. Rows that do not exist cannot be locked: when two
+ * batches create the same person, mapping, group type or group, the unique index makes the second wait for the first,
+ * insert nothing, and start over.
+ *
+ * FOR NO KEY UPDATE is enough: keys never change, and it lets through what only needs the row to exist.
+ */
+import type { JsonObject } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { LedgerMoved } from './ledger-moved.ts';
+
+export interface DistinctIdKey {
+  projectId: number;
+  distinctId: string;
+}
+
+export interface StoredPerson {
+  projectId: number;
+  uuid: string;
+  mainDistinctId: string;
+  properties: JsonObject;
+  isIdentified: boolean;
+  version: number;
+  createdAtMs: number;
+}
+
+export interface StoredMapping {
+  projectId: number;
+  distinctId: string;
+  personUuid: string;
+  version: number;
+}
+
+/** A person at the version that was read. */
+export interface PersonVersion {
+  projectId: number;
+  uuid: string;
+  version: number;
+}
+
+/** A person merged away: its ids go to `survivorUuid`, their versions rise by `moves`. */
+export interface MergedPerson {
+  projectId: number;
+  uuid: string;
+  survivorUuid: string;
+  moves: number;
+}
+
+/** Locks the persons that own any of the ids now, so that they are still the same when they are read and written. */
+export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(
+    `SELECT 1
+       FROM person p
+      WHERE (p.project_id, p.uuid) IN (
+              SELECT d.project_id, d.person_uuid
+                FROM unnest($1::int[], $2::text[]) AS touched (project_id, distinct_id)
+                JOIN person_distinct_id d USING (project_id, distinct_id))
+      ORDER BY p.project_id, p.uuid
+        FOR NO KEY UPDATE OF p`,
+    idColumns(ids),
+  );
+}
+
+/** The mappings of those ids that have one, each with its person, all as of one moment. Takes no locks. */
+export async function readMappings(
+  tx: Transaction,
+  ids: DistinctIdKey[],
+): Promise<{ mapping: StoredMapping; person: StoredPerson }[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.query<MappedPersonRow>(
+    `SELECT d.project_id, d.distinct_id, d.version AS mapping_version, p.uuid, p.main_distinct_id, p.properties,
+            p.is_identified, p.version, (extract(epoch FROM p.created_at) * 1000)::float8 AS created_at_ms
+       FROM unnest($1::int[], $2::text[]) AS touched (project_id, distinct_id)
+       JOIN person_distinct_id d USING (project_id, distinct_id)
+       JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid`,
+    idColumns(ids),
+  );
+  return rows.map((row) => ({
+    mapping: {
+      projectId: row.project_id,
+      distinctId: row.distinct_id,
+      personUuid: row.uuid,
+      version: Number(row.mapping_version),
+    },
+    person: {
+      projectId: row.project_id,
+      uuid: row.uuid,
+      mainDistinctId: row.main_distinct_id,
+      properties: row.properties,
+      isIdentified: row.is_identified,
+      version: Number(row.version),
+      createdAtMs: Math.round(row.created_at_ms),
+    },
+  }));
+}
+
+/** Locks the persons. @throws LedgerMoved when one of them is gone or has another version than the one read. */
+export async function lockVersions(tx: Transaction, persons: PersonVersion[]): Promise<void> {
+  if (persons.length === 0) return;
+  const unchanged = await tx.query<{ isUnchanged: boolean }>(
+    `SELECT p.version = read.version AS "isUnchanged"
+       FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS read (project_id, uuid, version)
+       JOIN person p USING (project_id, uuid)
+      ORDER BY p.project_id, p.uuid
+        FOR NO KEY UPDATE OF p`,
+    [persons.map(({ projectId }) => projectId), persons.map(({ uuid }) => uuid), persons.map(({ version }) => version)],
+  );
+  if (unchanged.filter(({ isUnchanged }) => isUnchanged).length !== persons.length) throw new LedgerMoved('a person');
+}
+
+/** @throws LedgerMoved when one of them exists already. */
+export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
+  if (persons.length === 0) return;
+  const inserted = await tx.query(
+    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, is_identified, version, created_at)
+     SELECT project_id, uuid, main_distinct_id, properties, is_identified, version, to_timestamp(created_at_ms / 1000.0)
+       FROM jsonb_to_recordset($1::jsonb) AS p (${personColumns})
+      ORDER BY project_id, uuid
+         ON CONFLICT DO NOTHING
+     RETURNING 1`,
+    [personDocument(persons)],
+  );
+  if (inserted.length !== persons.length) throw new LedgerMoved('a person');
+}
+
+/** Writes all columns of persons this transaction has locked. */
+export async function updatePersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
+  if (persons.length === 0) return;
+  await tx.query(
+    `UPDATE person
+        SET main_distinct_id = p.main_distinct_id, properties = p.properties, is_identified = p.is_identified,
+            version = p.version, created_at = to_timestamp(p.created_at_ms / 1000.0)
+       FROM jsonb_to_recordset($1::jsonb) AS p (${personColumns})
+      WHERE person.project_id = p.project_id AND person.uuid = p.uuid`,
+    [personDocument(persons)],
+  );
+}
+
+/** Deletes persons this transaction has locked and whose mappings it has moved. */
+export async function deletePersons(tx: Transaction, merged: MergedPerson[]): Promise<void> {
+  if (merged.length === 0) return;
+  await tx.query(
+    `DELETE FROM person USING unnest($1::int[], $2::uuid[]) AS gone (project_id, uuid)
+      WHERE person.project_id = gone.project_id AND person.uuid = gone.uuid`,
+    [merged.map(({ projectId }) => projectId), merged.map(({ uuid }) => uuid)],
+  );
+}
+
+/** Gives all ids of merged persons to their survivors, those the batch never named too. */
+export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Promise<void> {
+  if (merged.length === 0) return;
+  await tx.query(
+    `UPDATE person_distinct_id d
+        SET person_uuid = m.survivor_uuid, version = d.version + m.moves
+       FROM unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[]) AS m (project_id, uuid, survivor_uuid, moves)
+      WHERE d.project_id = m.project_id AND d.person_uuid = m.uuid`,
+    [
+      merged.map(({ projectId }) => projectId),
+      merged.map(({ uuid }) => uuid),
+      merged.map(({ survivorUuid }) => survivorUuid),
+      merged.map(({ moves }) => moves),
+    ],
+  );
+}
+
+/** @throws LedgerMoved when one of the ids has a person already. */
+export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
+  if (mappings.length === 0) return;
+  const inserted = await tx.query(
+    `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
+     SELECT project_id, distinct_id, person_uuid, version
+       FROM unnest($1::int[], $2::text[], $3::uuid[], $4::bigint[]) AS m (project_id, distinct_id, person_uuid, version)
+      ORDER BY project_id, distinct_id COLLATE "C"
+         ON CONFLICT DO NOTHING
+     RETURNING 1`,
+    [
+      mappings.map(({ projectId }) => projectId),
+      mappings.map(({ distinctId }) => distinctId),
+      mappings.map(({ personUuid }) => personUuid),
+      mappings.map(({ version }) => version),
+    ],
+  );
+  if (inserted.length !== mappings.length) throw new LedgerMoved('a distinct id');
+}
+
+interface MappedPersonRow {
+  project_id: number;
+  distinct_id: string;
+  mapping_version: string;
+  uuid: string;
+  main_distinct_id: string;
+  properties: JsonObject;
+  is_identified: boolean;
+  version: string;
+  created_at_ms: number;
+}
+
+const personColumns = `project_id int, uuid uuid, main_distinct_id text, properties jsonb, is_identified boolean,
+  version bigint, created_at_ms bigint`;
+
+/** One JSON document: PostgreSQL reads it faster than it reads an array of texts each to be read as JSON. */
+function personDocument(persons: StoredPerson[]): string {
+  return JSON.stringify(
+    persons.map((person) => ({
+      project_id: person.projectId,
+      uuid: person.uuid,
+      main_distinct_id: person.mainDistinctId,
+      properties: person.properties,
+      is_identified: person.isIdentified,
+      version: person.version,
+      created_at_ms: person.createdAtMs,
+    })),
+  );
+}
+
+function idColumns(ids: DistinctIdKey[]): [number[], string[]] {
+  return [ids.map(({ projectId }) => projectId), ids.map(({ distinctId }) => distinctId)];
+}

@@ -1,0 +1,109 @@
+import type { Transaction } from '@millrace/db';
+import { type GroupKey, lockGroups, readGroupTypes } from '../groups/group-store.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { emptyProjectLedger, groupLedgerKey, type Ledger } from './ledger.ts';
+import { type DistinctIdKey, lockPersonsOf, type PersonVersion, readMappings } from './ledger-store.ts';
+import { touchedBy } from './touched-by.ts';
+
+/** The ledger the rules change, and what stood in the database when it was read. */
+export interface LoadedLedger {
+  ledger: Ledger;
+  /** Stored persons by `storedPersonKey`. */
+  stored: Map<string, PersonVersion>;
+}
+
+export interface LoadOptions {
+  /** Lock all persons before reading them: for a batch that lost a race, so that it does not lose the next one. */
+  lockFirst: boolean;
+}
+
+/**
+ * Loads everything the events can touch, in at most four statements. Groups are locked, persons normally are not; how
+ * that is safe, and the order of locks, stands in ledger-store.ts.
+ */
+export async function loadLedger(
+  tx: Transaction,
+  events: readonly IncomingEvent[],
+  { lockFirst }: LoadOptions,
+): Promise<LoadedLedger> {
+  const touched = collectTouched(events);
+  const loaded: LoadedLedger = {
+    ledger: { projects: new Map(touched.projectIds.map((id) => [id, emptyProjectLedger(id)])) },
+    stored: new Map(),
+  };
+  await loadGroups(tx, loaded.ledger, touched);
+  if (lockFirst) await lockPersonsOf(tx, touched.distinctIds);
+  await loadPersons(tx, loaded, touched.distinctIds);
+  return loaded;
+}
+
+export function storedPersonKey(projectId: number, uuid: string): string {
+  return `${projectId}:${uuid}`;
+}
+
+async function loadPersons(tx: Transaction, { ledger, stored }: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
+  for (const { mapping, person } of await readMappings(tx, ids)) {
+    const { projectId, distinctId, personUuid, version } = mapping;
+    const project = ledger.projects.get(projectId);
+    if (project === undefined) continue;
+    project.distinctIds.set(distinctId, { personUuid, version, isNew: false });
+    // Another of its ids may have brought the person already.
+    if (project.persons.has(personUuid)) continue;
+    project.persons.set(personUuid, { ...stateOf(person), isNew: false, isDirty: false });
+    stored.set(storedPersonKey(projectId, personUuid), { projectId, uuid: personUuid, version: person.version });
+  }
+}
+
+async function loadGroups(tx: Transaction, ledger: Ledger, touched: TouchedByBatch): Promise<void> {
+  for (const { projectId, type, ...groupType } of await readGroupTypes(tx, touched.projectsWithGroups)) {
+    ledger.projects.get(projectId)?.groupTypes.set(type, { ...groupType, isNew: false });
+  }
+  // A type that is new to the project has no groups yet.
+  const keys = touched.groups.flatMap(({ projectId, type, key }): GroupKey[] => {
+    const index = ledger.projects.get(projectId)?.groupTypes.get(type)?.index;
+    return index === undefined ? [] : [{ projectId, index, key }];
+  });
+  for (const group of await lockGroups(tx, keys)) {
+    ledger.projects
+      .get(group.projectId)
+      ?.groups.set(groupLedgerKey(group.index, group.key), { ...stateOf(group), isNew: false, isDirty: false });
+  }
+}
+
+function stateOf<T extends { projectId: number }>({ projectId: _, ...state }: T): Omit<T, 'projectId'> {
+  return state;
+}
+
+interface TouchedByBatch {
+  projectIds: number[];
+  distinctIds: DistinctIdKey[];
+  projectsWithGroups: number[];
+  groups: { projectId: number; type: string; key: string }[];
+}
+
+/** What the events touch, each thing once. */
+function collectTouched(events: readonly IncomingEvent[]): TouchedByBatch {
+  const projectIds = new Set<number>();
+  const distinctIds = new Map<string, DistinctIdKey>();
+  const projectsWithGroups = new Set<number>();
+  const groups = new Map<string, { projectId: number; type: string; key: string }>();
+  for (const event of events) {
+    const projectId = event.project.id;
+    const touched = touchedBy(event);
+    projectIds.add(projectId);
+    for (const distinctId of touched.distinctIds) {
+      distinctIds.set(`${projectId}:${distinctId}`, { projectId, distinctId });
+    }
+    if (touched.groupTypes.length > 0) projectsWithGroups.add(projectId);
+    if (touched.groupIdentify !== null) {
+      const { type, key } = touched.groupIdentify;
+      groups.set(JSON.stringify([projectId, type, key]), { projectId, type, key });
+    }
+  }
+  return {
+    projectIds: [...projectIds],
+    distinctIds: [...distinctIds.values()],
+    projectsWithGroups: [...projectsWithGroups],
+    groups: [...groups.values()],
+  };
+}

@@ -1,0 +1,110 @@
+import type { Transaction } from '@millrace/db';
+import {
+  insertGroups,
+  insertGroupTypes,
+  type StoredGroup,
+  type StoredGroupType,
+  updateGroups,
+} from '../groups/group-store.ts';
+import type { ProjectLedger } from './ledger.ts';
+import {
+  deletePersons,
+  insertMappings,
+  insertPersons,
+  lockVersions,
+  type MergedPerson,
+  moveMappings,
+  type PersonVersion,
+  type StoredMapping,
+  type StoredPerson,
+  updatePersons,
+} from './ledger-store.ts';
+import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
+
+/**
+ * Writes back what the rules changed: one statement per kind of change, none for a kind without changes. An id that is
+ * new in the batch is inserted with the person it ended up with; a stored id that merges moved is moved by its person's
+ * set update, once, by as many versions as the ledger counted.
+ *
+ * @throws LedgerMoved when another batch changed or created one of the rows first.
+ */
+export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise<void> {
+  const changes = collectChanges(loaded);
+  await lockVersions(tx, [...changes.writtenPersons.values()]);
+  await insertPersons(tx, changes.newPersons);
+  await updatePersons(tx, changes.changedPersons);
+  await moveMappings(tx, changes.mergedPersons);
+  await deletePersons(tx, changes.mergedPersons);
+  await insertMappings(tx, changes.newMappings);
+  await insertGroupTypes(tx, changes.newGroupTypes);
+  await insertGroups(tx, changes.newGroups);
+  await updateGroups(tx, changes.changedGroups);
+}
+
+interface Changes {
+  /** Stored persons that change, disappear or get an id. */
+  writtenPersons: Map<string, PersonVersion>;
+  newPersons: StoredPerson[];
+  changedPersons: StoredPerson[];
+  mergedPersons: MergedPerson[];
+  newMappings: StoredMapping[];
+  newGroupTypes: StoredGroupType[];
+  newGroups: StoredGroup[];
+  changedGroups: StoredGroup[];
+}
+
+function collectChanges({ ledger, stored }: LoadedLedger): Changes {
+  const changes: Changes = {
+    writtenPersons: new Map(),
+    newPersons: [],
+    changedPersons: [],
+    mergedPersons: [],
+    newMappings: [],
+    newGroupTypes: [],
+    newGroups: [],
+    changedGroups: [],
+  };
+  for (const project of ledger.projects.values()) {
+    const markWritten = (uuid: string) => {
+      const key = storedPersonKey(project.projectId, uuid);
+      const version = stored.get(key);
+      if (version !== undefined) changes.writtenPersons.set(key, version);
+    };
+    collectPersons(project, changes, markWritten);
+    collectGroups(project, changes);
+  }
+  return changes;
+}
+
+function collectPersons(project: ProjectLedger, changes: Changes, markWritten: (uuid: string) => void): void {
+  const { projectId } = project;
+  for (const person of project.persons.values()) {
+    if (person.isNew) changes.newPersons.push({ projectId, ...person });
+    else if (person.isDirty) {
+      changes.changedPersons.push({ projectId, ...person });
+      markWritten(person.uuid);
+    }
+  }
+  for (const [uuid, survivorUuid] of project.mergedPersons) {
+    const moves = project.mergedPersonMoves.get(uuid) ?? 1;
+    changes.mergedPersons.push({ projectId, uuid, survivorUuid, moves });
+    markWritten(uuid);
+    markWritten(survivorUuid);
+  }
+  for (const [distinctId, mapping] of project.distinctIds) {
+    if (!mapping.isNew) continue;
+    changes.newMappings.push({ projectId, distinctId, ...mapping });
+    markWritten(mapping.personUuid);
+  }
+}
+
+function collectGroups(project: ProjectLedger, changes: Changes): void {
+  const { projectId } = project;
+  for (const [type, { index, createdAtMs, isNew }] of project.groupTypes) {
+    if (isNew) changes.newGroupTypes.push({ projectId, type, index, createdAtMs });
+  }
+  for (const group of project.groups.values()) {
+    if (group.isNew) changes.newGroups.push({ projectId, ...group });
+    else if (group.isDirty) changes.changedGroups.push({ projectId, ...group });
+  }
+}

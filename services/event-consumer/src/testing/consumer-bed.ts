@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { type CapturedEvent, type CapturedRecord, encodeCapturedRecord, recordKey } from '@millrace/contracts';
+import { createDatabase, type Database } from '@millrace/db';
+import type { AppendRecord, LogBatch, LogRecord } from '@millrace/event-log';
+import { createLogger, type Logger } from '@millrace/runtime';
+import { createTestDatabase } from '@millrace/testing';
+import { createDeadLetterLog } from '../dead-letters/dead-letter-log.ts';
+import { createEventPartitions } from '../events/event-partitions.ts';
+import { createProjectResolver } from '../intake/resolve-projects.ts';
+import type { ProcessBatchDeps } from '../process-batch.ts';
+import type { StepTimer } from '../step-timer.ts';
+
+/** A migrated database of the test file's own, and what processBatch needs around it. */
+export interface ConsumerBed {
+  url: string;
+  database: Database;
+  logger: Logger;
+  /** Everything given to the log of dead letters. */
+  deadLetters: AppendRecord[];
+  /** Dependencies as main.ts wires them, with nothing remembered yet. */
+  createDeps(overrides?: Partial<ProcessBatchDeps>): ProcessBatchDeps;
+  /** A project of its own for each test. */
+  createProject(): Promise<TestProject>;
+  stop(): Promise<void>;
+}
+
+export interface TestProject {
+  id: number;
+  token: string;
+}
+
+export async function createConsumerBed(): Promise<ConsumerBed> {
+  const { url, drop } = await createTestDatabase();
+  const logger = createLogger('event-consumer-test', 'error');
+  logger.silent = true;
+  const database = createDatabase({ url, logger, poolSize: 8 });
+  const deadLetters: AppendRecord[] = [];
+  return {
+    url,
+    database,
+    logger,
+    deadLetters,
+    createDeps: (overrides) => ({
+      database,
+      projects: createProjectResolver({ sql: database.sql }),
+      partitions: createEventPartitions(database),
+      deadLetters: createDeadLetterLog({
+        log: { append: async (records) => void deadLetters.push(...records) },
+        topic: 'dead-letter',
+        logger,
+        now: Date.now,
+      }),
+      step: untimed,
+      now: Date.now,
+      ...overrides,
+    }),
+    createProject: () => createProject(database),
+    async stop() {
+      await database.stop();
+      await drop();
+    },
+  };
+}
+
+const untimed: StepTimer = async (_name, work) => work();
+
+async function createProject(database: Database): Promise<TestProject> {
+  const token = `phc_${randomUUID().replaceAll('-', '')}`;
+  const organizationId = randomUUID();
+  await database.sql.query('INSERT INTO organization (id, name) VALUES ($1, $2)', [organizationId, 'Test']);
+  const [project] = await database.sql.query<{ id: number }>(
+    'INSERT INTO project (organization_id) VALUES ($1) RETURNING id',
+    [organizationId],
+  );
+  if (project === undefined) throw new Error('no project was inserted');
+  await database.sql.query('INSERT INTO environment (id, uuid, project_id, api_token) VALUES ($1, $2, $1, $3)', [
+    project.id,
+    randomUUID(),
+    token,
+  ]);
+  return { id: project.id, token };
+}
+
+/** A captured event with what a test does not care about filled in. */
+export function capturedEvent(token: string, event: Partial<CapturedEvent>): CapturedEvent {
+  const now = new Date().toISOString();
+  return {
+    kind: 'event',
+    uuid: randomUUID(),
+    token,
+    distinct_id: 'someone',
+    event: 'thing happened',
+    timestamp: now,
+    now,
+    ip: null,
+    properties: {},
+    ...event,
+  };
+}
+
+export function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord {
+  return {
+    offset: BigInt(offset),
+    key: content.kind === 'event' ? recordKey('live', content.token, content.distinct_id) : content.token,
+    value: encodeCapturedRecord(content),
+    headers: {},
+    appendedAtMs: Date.now(),
+  };
+}
+
+/** A batch of consecutive records, the first at `from`. */
+export function logBatch(topic: string, from: number, contents: (CapturedRecord | Buffer)[], partition = 0): LogBatch {
+  return {
+    topic,
+    partition,
+    continuesFrom: from === 0 ? null : BigInt(from),
+    records: contents.map((content, index) =>
+      Buffer.isBuffer(content)
+        ? { offset: BigInt(from + index), key: null, value: content, headers: {}, appendedAtMs: Date.now() }
+        : logRecord(from + index, content),
+    ),
+  };
+}

@@ -1,0 +1,56 @@
+import type { CapturedWarning } from '@millrace/contracts';
+import { v5 as uuidV5 } from 'uuid';
+import type { CondemnedRecord } from '../intake/parse-records.ts';
+import type { RuleWarning } from './warning.ts';
+import type { StoredWarning } from './warning-store.ts';
+
+/** Namespace of warning ids: a warning is known by what it is about and its type. Never change it. */
+const namespace = '5f0c0b5e-9d0f-4b57-8a4e-3b1f7a1c2d60';
+
+/** A finding about one event. */
+export function ruleWarning(
+  warning: RuleWarning,
+  event: { projectId: number; uuid: string; capturedAtMs: number },
+): StoredWarning {
+  return {
+    projectId: event.projectId,
+    id: uuidV5(`${event.uuid}:${warning.type}`, namespace),
+    type: warning.type,
+    details: warning.details,
+    count: 1,
+    timestampMs: event.capturedAtMs,
+  };
+}
+
+/** A report of the gateway. It brings its own identity. */
+export function gatewayWarning(warning: CapturedWarning, projectId: number): StoredWarning {
+  return {
+    projectId,
+    id: warning.uuid,
+    type: warning.type,
+    details: warning.details,
+    count: warning.count,
+    timestampMs: Date.parse(warning.now),
+  };
+}
+
+/** Tells the project about a record that was given up. Known by its place in the log, so a replay adds none. */
+export function deadLetterWarning({ letter, eventUuid, message }: CondemnedRecord, projectId: number): StoredWarning {
+  const { topic, partition, offset } = letter.position;
+  return {
+    projectId,
+    id: uuidV5(`${topic}/${partition}/${offset}:event_dead_lettered`, namespace),
+    type: 'event_dead_lettered',
+    details: {
+      reason: letter.reason,
+      step: letter.step,
+      topic,
+      partition,
+      offset: String(offset),
+      ...(eventUuid === null ? {} : { eventUuid }),
+      ...(message === null ? {} : { message }),
+    },
+    count: 1,
+    timestampMs: letter.record.appendedAtMs,
+  };
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { type WarningType, warningSeverity } from './warning.ts';
+
+/** One row of `ingestion_warning`. */
+export interface StoredWarning {
+  projectId: number;
+  /** Derived from what the warning is about, so that the same finding made twice is one row. */
+  id: string;
+  type: WarningType;
+  details: JsonObject;
+  /** How many events it stands for. */
+  count: number;
+  timestampMs: number;
+}
+
+/** Adds the warnings that are not there yet, in the order of (project, id): part of the lock order. */
+export async function insertWarnings(tx: Transaction, warnings: StoredWarning[]): Promise<void> {
+  if (warnings.length === 0) return;
+  await tx.query(
+    `INSERT INTO ingestion_warning (project_id, id, type, severity, details, count, timestamp)
+     SELECT project_id, id, type, severity, details, count, to_timestamp(timestamp_ms / 1000.0)
+       FROM jsonb_to_recordset($1::jsonb)
+         AS w (project_id int, id uuid, type text, severity text, details jsonb, count int, timestamp_ms bigint)
+      ORDER BY project_id, id
+         ON CONFLICT DO NOTHING`,
+    [
+      JSON.stringify(
+        warnings.map((warning) => ({
+          project_id: warning.projectId,
+          id: warning.id,
+          type: warning.type,
+          severity: warningSeverity[warning.type],
+          details: warning.details,
+          count: warning.count,
+          timestamp_ms: warning.timestampMs,
+        })),
+      ),
+    ],
+  );
+}
