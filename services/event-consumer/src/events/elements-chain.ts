@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { isJsonObject, ownValue } from '../intake/json-object.ts';
+import { isJsonObject } from '../intake/json-object.ts';
 
 const maxTextLength = 400;
 const maxHrefLength = 2048;
@@ -10,9 +10,9 @@ const maxHrefLength = 2048;
  * `tag.class.class:name="value"name="value"` with classes and names sorted.
  */
 export function elementsChain(properties: JsonObject): string {
-  const chain = ownValue(properties, '$elements_chain');
+  const chain = properties.$elements_chain;
   if (typeof chain === 'string' && chain !== '') return chain;
-  const elements = ownValue(properties, '$elements');
+  const elements = properties.$elements;
   return Array.isArray(elements) ? elements.filter(isJsonObject).map(elementText).join(';') : '';
 }
 

@@ -1,5 +1,4 @@
 import type { JsonObject } from '@millrace/contracts';
-import { ownValue } from '../intake/json-object.ts';
 
 /** The group a group identify names. The texts are as sent; their length is checked by whoever uses them. */
 export interface GroupIdentifyTarget {
@@ -12,8 +11,8 @@ export interface GroupIdentifyTarget {
  * names no group: null (reference/event-processing.md 8.2).
  */
 export function groupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
-  const type = nameOf(ownValue(properties, '$group_type'));
-  const key = nameOf(ownValue(properties, '$group_key'));
+  const type = nameOf(properties.$group_type);
+  const key = nameOf(properties.$group_key);
   return type === '' || key === '' ? null : { type, key };
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 import { groupLedgerKey, type ProjectLedger } from '../identity/ledger.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
 import { jsonEqual } from '../intake/json-equal.ts';
-import { isJsonObject, ownValue, setOwn } from '../intake/json-object.ts';
+import { isJsonObject, setOwn } from '../intake/json-object.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import { groupIdentifyTarget } from './group-identify-target.ts';
 import { isGroupTypeTooLong, resolveGroupType } from './group-types.ts';
@@ -16,7 +16,7 @@ import { groupTypesTooLong } from './group-warnings.ts';
 export function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning[] {
   const target = groupIdentifyTarget(event.properties);
   if (target === null) return [];
-  const groupSet = ownValue(event.properties, '$group_set') ?? {};
+  const groupSet = event.properties.$group_set ?? {};
   if (!isJsonObject(groupSet)) return [invalidGroupSet(event, groupSet)];
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { ProjectLedger } from '../identity/ledger.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { isJsonObject, ownValue } from '../intake/json-object.ts';
+import { isJsonObject } from '../intake/json-object.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import { isGroupTypeTooLong, resolveGroupType } from './group-types.ts';
 import { groupTypesTooLong } from './group-warnings.ts';
@@ -17,7 +17,7 @@ export interface GroupKeys {
  * (contract/ingestion.md "Events"; reference/event-processing.md 8.4). Null when the event names no groups.
  */
 export function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | null {
-  const groups = ownValue(event.properties, '$groups');
+  const groups = event.properties.$groups;
   if (!isJsonObject(groups)) return null;
   const properties: JsonObject = {};
   const tooLong: string[] = [];

@@ -1,5 +1,4 @@
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { ownValue } from '../intake/json-object.ts';
 import type { MergeRequest } from './merge-request.ts';
 
 /**
@@ -9,7 +8,7 @@ import type { MergeRequest } from './merge-request.ts';
  * merge that is sound in either direction must go through.
  */
 export function createAlias(event: IncomingEvent): MergeRequest | null {
-  const alias = ownValue(event.properties, 'alias');
+  const alias = event.properties.alias;
   if (typeof alias !== 'string' || alias === '') return null;
   return { sourceId: event.distinctId, targetId: alias, refuseWhen: 'both_identified', alwaysSetsMainId: true };
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { ownValue } from '../intake/json-object.ts';
 import type { MergeRequest } from './merge-request.ts';
 
 /**
@@ -16,7 +15,7 @@ export function identify(event: IncomingEvent): MergeRequest | null {
 
 /** The key's presence counts: an explicit null reads as the text `null`, an illegal id, and so is reported. */
 function anonymousId(properties: JsonObject): string | null {
-  if (!Object.hasOwn(properties, '$anon_distinct_id')) return null;
-  const id = ownValue(properties, '$anon_distinct_id');
+  const id = properties.$anon_distinct_id;
+  if (id === undefined) return null;
   return typeof id === 'string' ? id : 'null';
 }

@@ -1,5 +1,4 @@
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { ownValue } from '../intake/json-object.ts';
 import type { MergeRequest } from './merge-request.ts';
 
 /**
@@ -7,7 +6,7 @@ import type { MergeRequest } from './merge-request.ts';
  * (reference/event-processing.md 4.1). Meant for repairs by hand.
  */
 export function mergeDangerously(event: IncomingEvent): MergeRequest | null {
-  const alias = ownValue(event.properties, 'alias');
+  const alias = event.properties.alias;
   if (typeof alias !== 'string' || alias === '') return null;
   return { sourceId: alias, targetId: event.distinctId, refuseWhen: 'never', alwaysSetsMainId: false };
 }

@@ -1,5 +1,4 @@
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { ownValue } from '../intake/json-object.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 
 /** Whether an event creates and updates a person (`full`) or stays anonymous (`personless`). */
@@ -16,12 +15,12 @@ export function personProcessing(event: IncomingEvent): PersonProcessing {
 
 /** True when the event itself asks for no person. */
 export function isPersonProfileOff(event: IncomingEvent): boolean {
-  return ownValue(event.properties, '$process_person_profile') === false;
+  return event.properties.$process_person_profile === false;
 }
 
 /** A value that is not boolean counts as true, and the sender should know. */
 export function personProfileWarnings(event: IncomingEvent): RuleWarning[] {
-  const value = ownValue(event.properties, '$process_person_profile');
+  const value = event.properties.$process_person_profile;
   if (value === undefined || typeof value === 'boolean') return [];
   const receivedType = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   const details = { eventUuid: event.uuid, event: event.event, distinctId: event.distinctId, receivedType };

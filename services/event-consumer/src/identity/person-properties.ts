@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import { jsonEqual } from '../intake/json-equal.ts';
-import { objectOrEmpty, overlaid, ownValue, setOwn, withoutKeys } from '../intake/json-object.ts';
+import { objectOrEmpty, overlaid, setOwn, withoutKeys } from '../intake/json-object.ts';
 import { isFilteredKey } from './person-write-filter.ts';
 import { unsetKeys } from './unset-keys.ts';
 
@@ -20,9 +20,9 @@ export interface PersonUpdate {
 
 export function personChange(eventProperties: JsonObject): PersonChange {
   return {
-    set: objectOrEmpty(ownValue(eventProperties, '$set')),
-    setOnce: objectOrEmpty(ownValue(eventProperties, '$set_once')),
-    unset: unsetKeys(ownValue(eventProperties, '$unset')),
+    set: objectOrEmpty(eventProperties.$set),
+    setOnce: objectOrEmpty(eventProperties.$set_once),
+    unset: unsetKeys(eventProperties.$unset),
   };
 }
 

@@ -1,7 +1,7 @@
 import { eventNames } from '@millrace/contracts';
 import { type GroupIdentifyTarget, groupIdentifyTarget } from '../groups/group-identify-target.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { isJsonObject, ownValue } from '../intake/json-object.ts';
+import { isJsonObject } from '../intake/json-object.ts';
 import { mergeRequest } from './identity-rules.ts';
 
 /** Everything the rules may look up for one event. May name more than they end up using, never less. */
@@ -24,7 +24,7 @@ function touchedDistinctIds(event: IncomingEvent): string[] {
 }
 
 function touchedGroupTypes(event: IncomingEvent, groupIdentify: GroupIdentifyTarget | null): string[] {
-  const groups = ownValue(event.properties, '$groups');
+  const groups = event.properties.$groups;
   const types = isJsonObject(groups) ? Object.keys(groups) : [];
   if (groupIdentify !== null && !types.includes(groupIdentify.type)) types.push(groupIdentify.type);
   return types;

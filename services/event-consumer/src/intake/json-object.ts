@@ -12,11 +12,6 @@ export function objectOrEmpty(value: unknown): JsonObject {
 
 const emptyObject: JsonObject = Object.freeze({});
 
-/** Reads an own property only, so that a client's key such as `toString` never finds what every object inherits. */
-export function ownValue(object: JsonObject, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
 /** Sets an own property. Plain assignment to `__proto__` would change the object's prototype instead. */
 export function setOwn(object: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {

@@ -129,6 +129,10 @@ test('no NUL and no lone surrogate gets through, in keys, values and names; whol
   });
 });
 
+test('a lone surrogate alone is found too', () => {
+  expect(parse({ ...event, properties: { a: 'x\udc00' } })).toHaveProperty('properties.a', 'x\ufffd');
+});
+
 test('an escaped backslash before a u is a text like any other', () => {
   expect(parse({ ...event, properties: { path: 'C:\\u0000' } })).toHaveProperty('properties.path', 'C:\\u0000');
 });

@@ -1,6 +1,6 @@
 import type { CapturedEvent, CapturedWarning, GatewayWarningType, JsonObject } from '@millrace/contracts';
 import { cleanJson, isNestedDeeperThan, maxNesting } from './clean-json.ts';
-import { isJsonObject, ownValue } from './json-object.ts';
+import { isJsonObject } from './json-object.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 
 /** Why a record goes to the dead letters; a metric label and a header there (reference/event-processing.md 11.1). */
@@ -33,17 +33,15 @@ export function parseRecord(value: Buffer): ParsedRecord {
   if (isNestedDeeperThan(record, maxNesting)) {
     return invalid('failed_parse_message', `The record nests deeper than ${maxNesting} levels.`);
   }
-  const uuid = ownValue(record, 'uuid');
+  const { kind, uuid, token, now } = record;
   if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', 'uuid is missing.');
   if (typeof uuid !== 'string' || !uuidShape.test(uuid)) return invalid('invalid_uuid', 'uuid is not a UUID.');
-  const token = ownValue(record, 'token');
   if (typeof token !== 'string' || token === '') return invalid('token_missing', 'token is missing or not a text.');
-  const now = ownValue(record, 'now');
   if (typeof now !== 'string' || parseTimestamp(now) === null) {
     return invalid('failed_parse_message', 'now is not an ISO 8601 time.');
   }
   const head = { uuid: uuid.toLowerCase(), token, now };
-  switch (ownValue(record, 'kind')) {
+  switch (kind) {
     case 'event':
       return parseEvent(record, head);
     case 'warning':
@@ -60,7 +58,7 @@ interface RecordHead {
 }
 
 function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | InvalidRecord {
-  const { event, distinct_id, properties, timestamp, sent_at, ip, $set, $set_once } = record;
+  const { event, distinct_id, properties, timestamp, sent_at, ip, $set, $set_once, $unset } = record;
   if (typeof event !== 'string' || event === '') {
     return invalid('event_name_missing', 'event is missing or not a text.');
   }
@@ -78,11 +76,10 @@ function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | Inval
     properties,
   };
   if (typeof sent_at === 'string') captured.sent_at = sent_at;
-  if (ownValue(record, 'historical_migration') === true) captured.historical_migration = true;
+  if (record.historical_migration === true) captured.historical_migration = true;
   if (isJsonObject($set)) captured.$set = $set;
   if (isJsonObject($set_once)) captured.$set_once = $set_once;
-  const unset = ownValue(record, '$unset');
-  if (unset !== undefined) captured.$unset = unset;
+  if ($unset !== undefined) captured.$unset = $unset;
   return captured;
 }
 

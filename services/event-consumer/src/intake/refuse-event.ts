@@ -5,7 +5,6 @@ import { isMergeEvent } from '../identity/identity-rules.ts';
 import { isPersonProfileOff } from '../identity/person-processing.ts';
 import type { RuleWarning, WarningType } from '../warnings/warning.ts';
 import type { IncomingEvent } from './incoming-event.ts';
-import { ownValue } from './json-object.ts';
 import { isLongerThan, maxIdCharacters } from './text-length.ts';
 
 /** An event that is not stored, and what its project is told about it. */
@@ -39,7 +38,7 @@ function nonTextAlias(event: IncomingEvent): Refusal | null {
 
 function overlongGroupKey(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.groupIdentify) return null;
-  const key = ownValue(event.properties, '$group_key');
+  const key = event.properties.$group_key;
   if (typeof key !== 'string' || !isLongerThan(key, maxIdCharacters)) return null;
   return { reason: 'group_key_too_long', warning: groupKeyTooLong(event, key) };
 }
@@ -53,7 +52,7 @@ function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
 }
 
 function nonText(event: IncomingEvent, key: string, reason: 'invalid_anon_distinct_id' | 'invalid_alias') {
-  const value = ownValue(event.properties, key);
+  const value = event.properties[key];
   if (value === undefined || value === null || typeof value === 'string') return null;
   const receivedType = Array.isArray(value) ? 'array' : typeof value;
   return { reason, warning: warningAbout(event, reason, { receivedType }) };
