@@ -1,6 +1,7 @@
 import { AppError } from '@millrace/errors';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import { schemaFailure } from '../schema/ajv.ts';
+import { isPlainObject } from '../schema/schema-shape.ts';
 
 /** Longer than any cursor made here; a longer one is not ours. */
 const maxLength = 4096;
@@ -9,12 +10,12 @@ const maxLength = 4096;
  * Writes the place after the last row of a page as an opaque word. It is not signed: it holds nothing but the sort key of a
  * row the caller has just read, and is validated like any other input when it comes back.
  */
-export function encodeCursor(place: unknown): string {
+export function encodeCursor(place: Record<string, unknown>): string {
   return Buffer.from(JSON.stringify(place), 'utf8').toString('base64url');
 }
 
 /** @throws AppError `invalid` with attr `cursor` for anything `encodeCursor` of the same list did not write. */
-export function decodeCursor<S extends TSchema>(schema: S, cursor: string | undefined): Static<S> | null {
+export function decodeCursor<S extends TObject>(schema: S, cursor: string | undefined): Static<S> | null {
   if (cursor === undefined) return null;
   const place = parse(cursor);
   if (holdsNull(place) || schemaFailure(schema, place) !== null)
@@ -24,7 +25,7 @@ export function decodeCursor<S extends TSchema>(schema: S, cursor: string | unde
 
 /** PostgreSQL would refuse such a text; JSON can spell it. */
 function holdsNull(place: unknown): boolean {
-  return Array.isArray(place) && place.some((part) => typeof part === 'string' && part.includes('\0'));
+  return isPlainObject(place) && Object.values(place).some((part) => typeof part === 'string' && part.includes('\0'));
 }
 
 function parse(cursor: string): unknown {

@@ -36,13 +36,21 @@ export function rowsToFetch({ limit }: { limit: number }): number {
  *
  * @param placeOf the sort key of a row, as the list's cursor schema has it.
  */
-export function cutPage<Row>(rows: Row[], { limit }: { limit: number }, placeOf: (row: Row) => unknown) {
+export function cutPage<Row>(
+  rows: Row[],
+  { limit }: { limit: number },
+  placeOf: (row: Row) => Record<string, unknown>,
+) {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return { rows: shown, nextPlace: rows.length > limit && last !== undefined ? placeOf(last) : null };
 }
 
-export function keysetPage<T>(request: ApiRequest, { nextPlace }: { nextPlace: unknown }, results: T[]) {
+export function keysetPage<T>(
+  request: ApiRequest,
+  { nextPlace }: { nextPlace: Record<string, unknown> | null },
+  results: T[],
+) {
   const next = nextPlace === null ? null : pageLink(request, { cursor: encodeCursor(nextPlace) });
   return { next, results };
 }

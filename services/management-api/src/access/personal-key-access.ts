@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { grants } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import { hashPersonalApiKey, type Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Access } from '@millrace/http';
 import type { Logger } from '@millrace/runtime';
@@ -16,7 +15,7 @@ export function personalKeyAccess({ sql, logger }: { sql: Sql; logger: Logger })
   return {
     async authenticate(request) {
       const { value, place } = await findPersonalKey(request);
-      const key = await findLiveKey(sql, createHash('sha256').update(value).digest('hex'));
+      const key = await findLiveKey(sql, hashPersonalApiKey(value));
       if (!key) {
         throw new AppError('unauthenticated', `Personal API key found in request ${place} is invalid.`, {
           code: 'authentication_failed',

@@ -4,15 +4,15 @@ import { Type } from 'typebox';
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
 
 /** Cursor of a list ordered by time and id: both of the last row shown. */
-export const timePlace = Type.Tuple([milliseconds, Type.String({ format: 'uuid' })]);
+export const timePlace = Type.Object({ timestamp: milliseconds, id: Type.String({ format: 'uuid' }) });
 
 export interface TimePlace {
   timestamp: Date;
   id: string;
 }
 
-export function toTimePlace(place: [number, string] | null): TimePlace | null {
-  return place && { timestamp: new Date(place[0]), id: place[1] };
+export function toTimePlace(place: { timestamp: number; id: string } | null): TimePlace | null {
+  return place && { timestamp: new Date(place.timestamp), id: place.id };
 }
 
 /** `after` and `before` of such a list, both exclusive. */

@@ -39,7 +39,7 @@ export function eventRoutes({ sql }: { sql: Sql }) {
         const projectId = target.environmentId;
         const from = toTimePlace(decodeCursor(timePlace, query.cursor));
         const found = await findEvents(sql, projectId, query, { from, limit: rowsToFetch(query) });
-        const page = cutPage(found, query, (row) => [row.timestamp.getTime(), row.uuid]);
+        const page = cutPage(found, query, (row) => ({ timestamp: row.timestamp.getTime(), id: row.uuid }));
         return keysetPage(request, page, await withCurrentPersons(sql, projectId, page.rows));
       },
     }),

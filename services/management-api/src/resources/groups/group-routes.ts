@@ -15,7 +15,7 @@ import { group, groupExample } from './group-schema.ts';
 import { listGroups } from './group-store.ts';
 
 /** Type index and key of the last group shown. */
-const place = Type.Tuple([Type.Integer({ minimum: 0, maximum: 4 }), Type.String()]);
+const place = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
 
 export function groupRoutes({ sql }: { sql: Sql }) {
   return [
@@ -43,7 +43,7 @@ export function groupRoutes({ sql }: { sql: Sql }) {
       handler: async ({ target, query, request }) => {
         const after = decodeCursor(place, query.cursor);
         const found = await listGroups(sql, target.environmentId, query, { after, limit: rowsToFetch(query) });
-        const page = cutPage(found, query, (row) => [row.group_type_index, row.group_key]);
+        const page = cutPage(found, query, (row) => ({ index: row.group_type_index, key: row.group_key }));
         const groups = page.rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));
         return keysetPage(request, page, groups);
       },

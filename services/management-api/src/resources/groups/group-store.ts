@@ -14,13 +14,12 @@ export async function listGroups(
   sql: Sql,
   projectId: number,
   filter: { group_type_index?: number; search?: string },
-  { after, limit }: { after: [index: number, key: string] | null; limit: number },
+  { after, limit }: { after: { index: number; key: string } | null; limit: number },
 ): Promise<GroupRow[]> {
   const where = createConditions();
   where.add(`g.project_id = ${where.parameter(projectId)}`);
   if (after !== null) {
-    const [index, key] = after;
-    where.add(`(g.group_type_index, g.group_key) > (${where.parameter(index)}, ${where.parameter(key)})`);
+    where.add(`(g.group_type_index, g.group_key) > (${where.parameter(after.index)}, ${where.parameter(after.key)})`);
   }
   if (filter.group_type_index !== undefined) {
     where.add(`g.group_type_index = ${where.parameter(filter.group_type_index)}`);

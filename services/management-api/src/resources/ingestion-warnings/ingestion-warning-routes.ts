@@ -40,7 +40,7 @@ export function ingestionWarningRoutes({ sql }: { sql: Sql }) {
           from,
           limit: rowsToFetch(query),
         });
-        const page = cutPage(found, query, (row) => [row.timestamp.getTime(), row.id]);
+        const page = cutPage(found, query, (row) => ({ timestamp: row.timestamp.getTime(), id: row.id }));
         const warnings = page.rows.map((row) => ({ ...row, timestamp: formatDateTime(row.timestamp) }));
         return keysetPage(request, page, warnings);
       },

@@ -17,7 +17,7 @@ import { person, personExample } from './person-schema.ts';
 import { listPersons, type PersonRow } from './person-store.ts';
 
 /** The id of the last person shown; ids are 64 bits wide. */
-const place = Type.Tuple([Type.String({ pattern: '^\\d{1,18}$' })]);
+const place = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
 
 export function personRoutes({ sql }: { sql: Sql }) {
   return [
@@ -45,9 +45,9 @@ export function personRoutes({ sql }: { sql: Sql }) {
       target: addressedProject(sql),
       handler: async ({ target, query, request }) => {
         const projectId = target.environmentId;
-        const [belowId = null] = decodeCursor(place, query.cursor) ?? [];
+        const belowId = decodeCursor(place, query.cursor)?.id ?? null;
         const found = await listPersons(sql, projectId, query, { belowId, limit: rowsToFetch(query) });
-        const page = cutPage(found, query, (row) => [row.id]);
+        const page = cutPage(found, query, (row) => ({ id: row.id }));
         const distinctIds = await listDistinctIds(sql, projectId, page.rows);
         return keysetPage(
           request,

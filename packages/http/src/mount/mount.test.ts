@@ -1,0 +1,277 @@
+import { AppError } from '@millrace/errors';
+import { allToyScopes, startToyApi, type ToyApi } from '../testing/toy-api.ts';
+
+let api: ToyApi;
+beforeAll(async () => {
+  api = await startToyApi();
+});
+afterAll(() => api.stop());
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(api.url + path, { method, headers, redirect: 'manual' });
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  fetch(`${api.url}/api/things/`, {
+    method: 'POST',
+    headers: { ...allToyScopes, 'content-type': 'application/json', ...headers },
+    body,
+  });
+const bodyOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
+const error = (type: string, code: string, detail: string, attr: string | null = null) => ({
+  type,
+  code,
+  detail,
+  attr,
+});
+
+describe('addresses', () => {
+  test.each(['/api/things', '/api/things/'])('%s answers without a redirect', async (path) => {
+    const response = await get(path, allToyScopes);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  test.each(['/api/thing', '/api/', '/', '/API/THINGS/x/y', '/api/things//', '/api/things/x/y/z'])(
+    'G15: %s is unknown to everybody alike',
+    async (path) => {
+      const response = await get(path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual(error('invalid_request', 'not_found', 'Endpoint not found.'));
+    },
+  );
+
+  test('an address that is no UTF-8 is refused, not a crash', async () => {
+    const response = await get('/api/things/%ff');
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ type: 'invalid_request', code: 'parse_error' });
+  });
+
+  test.each(['/api/things/1', '/api/things/a%00b', '/api/things/%F0%9F%92%A9'])(
+    'a parameter of the wrong shape addresses nothing: %s',
+    async (path) => {
+      const response = await get(path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual(error('invalid_request', 'not_found', 'Not found.'));
+    },
+  );
+});
+
+describe('methods', () => {
+  test('G12: an unmapped method is 405 and Allow names the others', async () => {
+    const response = await get('/api/things/', allToyScopes, 'PUT');
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
+    expect(await response.json()).toEqual(error('invalid_request', 'method_not_allowed', 'Method "PUT" not allowed.'));
+  });
+
+  test('who may not call at all gets 401 before 405', async () => {
+    expect((await get('/api/things/', {}, 'PUT')).status).toBe(401);
+  });
+
+  test('OPTIONS tells the methods, HEAD has the headers of GET', async () => {
+    const options = await get('/api/things/', allToyScopes, 'OPTIONS');
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, GET, HEAD, OPTIONS']);
+    const head = await get('/api/things/', allToyScopes, 'HEAD');
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
+  });
+
+  test('an answer without a body has none', async () => {
+    const response = await get('/api/things/1', allToyScopes, 'DELETE');
+    expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([204, '', null]);
+  });
+});
+
+describe('order of checks', () => {
+  const broken = { body: '{', headers: { 'content-type': 'application/json' } };
+
+  test('401, then 403, then 400', async () => {
+    const url = `${api.url}/api/things/`;
+    const anonymous = await fetch(url, { method: 'POST', ...broken });
+    expect(anonymous.status).toBe(401);
+    expect(anonymous.headers.get('www-authenticate')).toBeNull();
+    const reader = await fetch(url, {
+      method: 'POST',
+      body: '{',
+      headers: { ...broken.headers, authorization: 'project:read' },
+    });
+    expect(reader.status).toBe(403);
+    expect((await post('{')).status).toBe(400);
+  });
+
+  test.each([
+    ['text/html', 406],
+    ['application/json;q=0', 406],
+    ['application/xml, text/html;q=0.5', 406],
+    ['text/html, */*;q=0.1', 200],
+    ['application/*', 200],
+    ['APPLICATION/JSON; q=0.2', 200],
+  ])('Accept: %s is answered with %i', async (accept, status) => {
+    const response = await get('/api/things/', { ...allToyScopes, accept });
+    expect(response.status).toBe(status);
+    if (status === 406) {
+      expect(await response.json()).toEqual(
+        error('invalid_request', 'not_acceptable', 'Could not satisfy the request Accept header.'),
+      );
+    }
+  });
+});
+
+describe('bodies', () => {
+  test('what is understood comes back, undeclared fields do not', async () => {
+    const response = await post(JSON.stringify({ name: ' ab ', size: '8', color: 'red', id: 7, unknown: [1] }));
+    expect(response.status).toBe(201);
+    expect(await response.json()).toEqual({ name: 'ab', size: 8, color: 'red' });
+  });
+
+  test.each([
+    ['G9', '{"name": }', 400, 'invalid_request', 'parse_error', null],
+    ['G9', '\ufeff\u0000', 400, 'invalid_request', 'parse_error', null],
+    ['G11', '[]', 400, 'validation_error', 'invalid_input', null],
+    ['', 'null', 400, 'validation_error', 'null', null],
+    ['an empty body is {}', '', 400, 'validation_error', 'required', 'name'],
+    ['G14', '{"size":99,"name":"toolong"}', 400, 'validation_error', 'max_length', 'name'],
+    [
+      'NUL',
+      '{"name":"a","target":{"type":"x\\u0000"}}',
+      400,
+      'validation_error',
+      'null_characters_not_allowed',
+      'target__type',
+    ],
+    [
+      'NUL key',
+      '{"name":"a","target":{"\\u0000":1}}',
+      400,
+      'validation_error',
+      'null_characters_not_allowed',
+      'target',
+    ],
+    ['nesting', `${'['.repeat(4000)}${']'.repeat(4000)}`, 400, 'invalid_request', 'parse_error', null],
+    ['too large', `"${'x'.repeat(20_000)}"`, 413, 'client_error', 'request_too_large', null],
+  ])('%s %#: a wrong body is refused by name', async (_case, body, status, type, code, attr) => {
+    const response = await post(body);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ type, code, attr });
+  });
+
+  test('broken JSON says where', async () => {
+    expect((await bodyOf(await post('{"name": }'))).detail).toMatch(/^JSON parse error - /);
+  });
+
+  test('invalid UTF-8 is refused', async () => {
+    const response = await post(new Uint8Array([0x22, 0xff, 0x22]));
+    expect([response.status, (await bodyOf(response)).code]).toEqual([400, 'parse_error']);
+  });
+
+  test.each(['application/xml', 'text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16'])(
+    'G10: a body of type %s is 415',
+    async (type) => {
+      const response = await post('<a/>', { 'content-type': type });
+      expect(response.status).toBe(415);
+      const detail = `Unsupported media type "${type}" in request.`;
+      expect(await response.json()).toEqual(error('invalid_request', 'unsupported_media_type', detail));
+    },
+  );
+
+  test('an unknown content encoding is 415', async () => {
+    expect((await post('{}', { 'content-encoding': 'compress' })).status).toBe(415);
+  });
+
+  test('a field called __proto__ is just unknown', async () => {
+    const response = await post('{"__proto__":{"name":"evil"},"name":"a"}');
+    expect([response.status, await response.json()]).toEqual([201, { name: 'a' }]);
+    expect(Object.getPrototypeOf(api.record.last)).toBe(Object.prototype);
+  });
+});
+
+describe('query', () => {
+  test('is validated by name and coerced', async () => {
+    const bad = await get('/api/things/?since=yesterday', allToyScopes);
+    expect(bad.status).toBe(400);
+    expect(await bad.json()).toMatchObject({ code: 'invalid_input', attr: 'since' });
+    await get('/api/things/?since=2022-01-01&text=%20x%20&limit=7&limit=3', allToyScopes);
+    expect(api.record.last).toEqual({ since: '2022-01-01T00:00:00.000Z', text: ' x ', limit: 3, offset: 0 });
+  });
+
+  test('a NUL in a parameter of the route is refused, in an unknown one ignored', async () => {
+    const bad = await get('/api/things/?text=a%00b', allToyScopes);
+    expect(await bad.json()).toEqual(
+      error('validation_error', 'null_characters_not_allowed', 'Null characters are not allowed.', 'text'),
+    );
+    expect((await get('/api/things/?other=a%00b', allToyScopes)).status).toBe(200);
+  });
+});
+
+describe('failures', () => {
+  test('an unforeseen error leaks nothing and is logged once with its cause', async () => {
+    api.log.length = 0;
+    const response = await get('/api/things/bug', { 'x-request-id': 'trace-1' });
+    expect(response.status).toBe(500);
+    expect(response.headers.get('x-request-id')).toBe('trace-1');
+    expect(await response.text()).toBe(
+      '{"type":"server_error","code":"error","detail":"A server error occurred.","attr":null,"error_event_id":"trace-1"}',
+    );
+    expect(api.log).toHaveLength(1);
+    const [line] = api.log;
+    expect(line?.level).toBe('error');
+    expect(line?.fields).toMatchObject({ requestId: 'trace-1', operation: 'things_retrieve', status: 500 });
+    expect(line?.fields).toHaveProperty('error.cause.message', 'password=hunter2');
+  });
+
+  test('an unavailable part is 503 with a whole number of seconds, for the log a warning', async () => {
+    api.log.length = 0;
+    const response = await get('/api/things/busy');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(await response.json()).toMatchObject({ type: 'server_error', code: 'unavailable', detail: 'Come back.' });
+    expect(api.log.map((line) => line.level)).toEqual(['warn']);
+  });
+
+  test('a refusal is not logged', async () => {
+    api.log.length = 0;
+    await get('/api/things/');
+    expect(api.log).toEqual([]);
+  });
+
+  test('an answer that does not fit its schema is an error where that is checked', async () => {
+    expect((await get('/api/things/lie')).status).toBe(500);
+  });
+
+  test('the service may give foreign errors a meaning', async () => {
+    const other = await startToyApi({
+      translateError: (cause) => (cause instanceof RangeError ? new AppError('conflict', 'Later.', { cause }) : null),
+    });
+    const response = await fetch(`${other.url}/api/things/known`);
+    expect([response.status, (await bodyOf(response)).code]).toEqual([409, 'conflict']);
+    expect((await fetch(`${other.url}/api/things/bug`)).status).toBe(500);
+    await other.stop();
+  });
+});
+
+describe('headers and figures', () => {
+  test('every answer carries its request id, Vary and no-store', async () => {
+    const response = await get('/api/things/x');
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get('vary')).toBe('Accept, Authorization');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(response.headers.get('etag')).toBeNull();
+  });
+
+  test('a request id that could forge a log line is replaced', async () => {
+    const response = await get('/api/things/x', { 'x-request-id': 'a b"{}' });
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('every route is counted and timed under its operation and status class', async () => {
+    const other = await startToyApi();
+    await fetch(`${other.url}/api/things/x`);
+    await fetch(`${other.url}/api/things/x/`);
+    await fetch(`${other.url}/api/things/`);
+    await fetch(`${other.url}/nowhere/${Math.random()}`);
+    await other.stop();
+    const text = await other.metrics.registry.metrics();
+    expect(text).toContain('millrace_http_request_seconds_count{operation="things_retrieve",status="2xx"} 2');
+    expect(text).toContain('millrace_http_request_seconds_count{operation="things_list",status="4xx"} 1');
+    expect(text).toContain('millrace_http_request_seconds_count{operation="unknown_path",status="4xx"} 1');
+  });
+});

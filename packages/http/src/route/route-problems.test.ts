@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import { toyRoutes } from '../testing/toy-api.ts';
+import { routeDefiner } from './define-route.ts';
+import { routeProblems } from './route-problems.ts';
+
+const good = {
+  method: 'GET',
+  path: '/api/things/:id',
+  operationId: 'things_retrieve',
+  summary: 'Read a thing',
+  description: 'One thing.',
+  tags: ['things'] as [string],
+  scope: 'public',
+  params: Type.Object({ id: Type.String({ description: 'Its id.' }) }),
+  responses: {
+    200: { description: 'The thing.', schema: Type.Object({ id: Type.String({ description: 'Its id.' }) }) },
+  },
+  examples: { response: { id: 'a' } } as { request?: unknown; response?: unknown },
+  handler: async () => ({ id: 'a' }),
+} as const;
+const define = routeDefiner<null>();
+
+test('well-declared routes have none', () => {
+  expect(routeProblems(toyRoutes({ calls: 0, last: undefined }))).toEqual([]);
+});
+
+test.each([
+  [{ ...good, operationId: 'ThingsGet' }, 'snake_case'],
+  [{ ...good, path: '/api/things/:id/' }, 'trailing slash'],
+  [{ ...good, path: '/api/things/:other' }, 'different parameters'],
+  [{ ...good, description: ' ' }, 'description is empty'],
+  [{ ...good, summary: 'Read.' }, 'full stop'],
+  [{ ...good, examples: {} }, 'no response example'],
+  [{ ...good, examples: { response: { id: 1 } } }, 'does not fit'],
+  [{ ...good, examples: { response: { id: 'a' }, request: {} } }, 'no request schema'],
+  [{ ...good, params: Type.Object({ id: Type.String() }) }, 'has no description'],
+])('%#: a fault is named', (declaration, problem) => {
+  expect(routeProblems([define(declaration)]).join()).toContain(problem);
+});
+
+test('what is declared twice is named', () => {
+  expect(routeProblems([define(good), define(good)])).toEqual([
+    'operationId things_retrieve is declared twice',
+    'GET /api/things/:id is declared twice',
+  ]);
+});
+
+test('a route without a single success answer does not start', () => {
+  expect(() => define({ ...good, responses: {} as typeof good.responses })).toThrow('exactly one success');
+});

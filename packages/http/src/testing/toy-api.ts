@@ -1,0 +1,149 @@
+import { AppError } from '@millrace/errors';
+import { createMetrics, type Logger, type Metrics } from '@millrace/runtime';
+import express from 'express';
+import { type Static, Type } from 'typebox';
+import type { Access } from '../mount/access.ts';
+import { type MountDeps, mount } from '../mount/mount.ts';
+import { offsetPage, offsetPageOf, offsetQuery } from '../pagination/offset-page.ts';
+import { routeDefiner } from '../route/define-route.ts';
+import { serve } from '../server/serve.ts';
+
+/** A small API with every kind of route, for the tests of the pipeline. */
+export interface ToyCaller {
+  scopes: string[];
+}
+
+const defineRoute = routeDefiner<ToyCaller>();
+
+export const thing = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 5, description: 'name' }),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9, description: 'size' })),
+  color: Type.Optional(Type.Union([Type.Enum(['red', 'blue']), Type.Null()], { description: 'color' })),
+  days: Type.Optional(Type.Array(Type.Enum(['mon', 'tue']), { maxItems: 2, description: 'days' })),
+  target: Type.Optional(Type.Object({ type: Type.String({ minLength: 1 }) }, { description: 'target' })),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
+});
+
+/** What the handlers were given last, and the number of calls. */
+export interface ToyRecord {
+  calls: number;
+  last: unknown;
+}
+
+export const toyRoutes = (record: ToyRecord) => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/things',
+    operationId: 'things_create',
+    summary: 'Create a thing',
+    description: 'Echoes what was understood.',
+    tags: ['things'],
+    scope: 'project:write',
+    body: thing,
+    responses: { 201: { description: 'The thing.', schema: thing } },
+    examples: { request: { name: 'x' }, response: { name: 'x' } },
+    handler: async ({ body }) => {
+      record.calls += 1;
+      record.last = body;
+      return { ...body, secret: 'not declared' } as Static<typeof thing>;
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/things',
+    operationId: 'things_list',
+    summary: 'List things',
+    description: '254 numbers.',
+    tags: ['things'],
+    scope: 'project:read',
+    query: Type.Object({
+      ...offsetQuery,
+      since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
+      text: Type.Optional(Type.String({ description: 'text' })),
+    }),
+    responses: { 200: { description: 'A page.', schema: offsetPageOf(Type.Integer()) } },
+    examples: { response: { count: 0, next: null, previous: null, results: [] } },
+    handler: async ({ query, request }) => {
+      record.last = query;
+      const all = Array.from({ length: 254 }, (_, index) => index);
+      const results = all.slice(query.offset, query.offset + query.limit);
+      return offsetPage(request, query, { count: all.length, results });
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/things/:id',
+    operationId: 'things_retrieve',
+    summary: 'Read a thing',
+    description: 'Fails in the way its id says.',
+    tags: ['things'],
+    scope: 'public',
+    params: Type.Object({ id: Type.String({ pattern: '^[a-z-]+$', description: 'id' }) }),
+    responses: { 200: { description: 'The thing.', schema: Type.Object({ id: Type.String({ description: 'id' }) }) } },
+    examples: { response: { id: 'x' } },
+    handler: async ({ params }) => {
+      if (params.id === 'bug') throw new Error('password=hunter2', { cause: new Error('root cause') });
+      if (params.id === 'busy') throw new AppError('unavailable', 'Come back.', { retryAfterSeconds: 1.2 });
+      if (params.id === 'lie') return { id: 1 as unknown as string };
+      if (params.id === 'known') throw new RangeError('translated');
+      return params;
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/things/:id',
+    operationId: 'things_destroy',
+    summary: 'Remove a thing',
+    description: 'Answers without a body.',
+    tags: ['things'],
+    scope: 'project:write',
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    responses: { 204: { description: 'Removed.' } },
+    handler: async () => undefined,
+  }),
+];
+
+const access: Access<ToyCaller> = {
+  async authenticate(request) {
+    const key = request.header('authorization');
+    if (key === undefined) throw new AppError('unauthenticated', 'Authentication credentials were not provided.');
+    return { scopes: key.split(' ') };
+  },
+  authorize(caller, scope) {
+    if (!caller.scopes.includes(scope)) throw new AppError('forbidden', `missing ${scope}`);
+  },
+};
+
+export interface ToyApi {
+  url: string;
+  metrics: Metrics;
+  record: ToyRecord;
+  /** Lines the logger was given. */
+  log: { level: string; message: string; fields: Record<string, unknown> }[];
+  stop(): Promise<void>;
+}
+
+export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {}): Promise<ToyApi> {
+  const record: ToyRecord = { calls: 0, last: undefined };
+  const log: ToyApi['log'] = [];
+  // Only what the pipeline calls; where the lines go is the outside edge.
+  const logger = {
+    log: (level: string, message: string, fields: Record<string, unknown>) => log.push({ level, message, fields }),
+  } as unknown as Logger;
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const app = express();
+  app.disable('x-powered-by');
+  mount(app, toyRoutes(record), {
+    access,
+    logger,
+    metrics,
+    bodyLimitBytes: 10_000,
+    checkResponses: true,
+    ...overrides,
+  });
+  const server = await serve(app, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });
+  return { url: `http://127.0.0.1:${server.port}`, metrics, record, log, stop: server.stop };
+}
+
+/** All scopes of the toy routes, as its access reads them. */
+export const allToyScopes = { authorization: 'project:read project:write' };
