@@ -1,0 +1,53 @@
+import { type Lane, lanes } from '@millrace/contracts';
+import { integerSetting } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+
+const mebibyte = 1024 * 1024;
+const laneNames = lanes.join('|');
+
+/** The consumer's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
+export const consumerConfigSchema = Type.Object({
+  healthPort: integerSetting(8001, 'a TCP port; 0 takes a free one', { max: 65_535 }),
+  healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  databaseUrl: Type.String({ description: 'postgresql://…, where everything is stored' }),
+  eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
+    default: 'kafka',
+    description: 'kafka or postgres',
+  }),
+  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'host:port, separated by commas' }),
+  topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
+  topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
+  consumerLanes: Type.String({
+    default: lanes.join(','),
+    pattern: `^(${laneNames})(,(${laneNames}))*$`,
+    description: `which of ${lanes.join(', ')} this process works on, separated by commas`,
+  }),
+  livePartitionConcurrency: integerSetting(4, 'partitions of the live lane worked on at once', { min: 1, max: 64 }),
+  historicalPartitionConcurrency: integerSetting(1, 'partitions of the historical lane worked on at once', {
+    min: 1,
+    max: 64,
+  }),
+  overflowPartitionConcurrency: integerSetting(1, 'partitions of the overflow lane worked on at once', {
+    min: 1,
+    max: 64,
+  }),
+  maxBatchRecords: integerSetting(500, 'records in one transaction at most', { min: 1, max: 10_000 }),
+  maxBatchBytes: integerSetting(4 * mebibyte, 'record bytes in one transaction, about', { min: 1 }),
+  logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
+  drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),
+});
+
+export type ConsumerConfig = Readonly<Static<typeof consumerConfigSchema>>;
+
+/** The lanes this process works on, each with the number of partitions it works on at once. */
+export function configuredLanes(config: ConsumerConfig): { lane: Lane; partitionConcurrency: number }[] {
+  const concurrency: Record<Lane, number> = {
+    live: config.livePartitionConcurrency,
+    historical: config.historicalPartitionConcurrency,
+    overflow: config.overflowPartitionConcurrency,
+  };
+  const wanted = config.consumerLanes.split(',');
+  return lanes
+    .filter((lane) => wanted.includes(lane))
+    .map((lane) => ({ lane, partitionConcurrency: concurrency[lane] }));
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { consumerGroup, type Lane, type TopicNames } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import type { EventLog, LogConsumer } from '@millrace/event-log';
+import type { Logger } from '@millrace/runtime';
+import { createBatchHandler } from './consume.ts';
+import type { ConsumeMetrics } from './consume-metrics.ts';
+import { readOffset } from './offsets/offset-store.ts';
+import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
+
+export interface ConsumeLaneDeps {
+  log: Pick<EventLog, 'consume'>;
+  database: Pick<Database, 'sql'>;
+  process: ProcessBatchDeps;
+  topics: TopicNames;
+  topicPrefix: string;
+  maxBatchRecords: number;
+  maxBatchBytes: number;
+  logger: Logger;
+  metricsOf(lane: Lane): ConsumeMetrics;
+  onFatal(error: Error): void;
+}
+
+/** Joins the consumer group of a lane: its topic, its own stored offsets, one handler for all its partitions. */
+export function consumeLane(
+  { lane, partitionConcurrency }: { lane: Lane; partitionConcurrency: number },
+  deps: ConsumeLaneDeps,
+): Promise<LogConsumer> {
+  const group = consumerGroup(lane, deps.topicPrefix);
+  return deps.log.consume({
+    topic: deps.topics[lane],
+    group,
+    maxBatchRecords: deps.maxBatchRecords,
+    maxBatchBytes: deps.maxBatchBytes,
+    partitionConcurrency,
+    startOffset: (topic, partition) => readOffset(deps.database.sql, { topic, partition, group }),
+    handler: createBatchHandler({
+      group,
+      process: (work) => processBatch(work, deps.process),
+      logger: deps.logger,
+      metrics: deps.metricsOf(lane),
+      sleep: sleepUntilAborted,
+    }),
+    onFatal: deps.onFatal,
+  });
+}
+
+async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await sleepFor(ms, undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,109 @@
+import { type TopicNames, topicNames } from '@millrace/contracts';
+import { createDatabase, type Database } from '@millrace/db';
+import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
+import {
+  createHealth,
+  createLogger,
+  createMetrics,
+  environment,
+  type Logger,
+  type Metrics,
+  readConfig,
+  runService,
+  startHealthServer,
+} from '@millrace/runtime';
+import { type ConsumerConfig, configuredLanes, consumerConfigSchema } from './config.ts';
+import { consumeLane } from './consume-lane.ts';
+import { createConsumeMetrics } from './consume-metrics.ts';
+import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
+import { createEventPartitions } from './events/event-partitions.ts';
+import { createProjectResolver } from './intake/resolve-projects.ts';
+import type { ProcessBatchDeps } from './process-batch.ts';
+import { startLanes } from './start-lanes.ts';
+import { createStepTimer } from './step-timer.ts';
+
+const service = 'event-consumer';
+/** Beside the transactions: projects, partitions, start offsets. */
+const spareConnections = 2;
+/** The embedded log writes and reads through a pool of its own, so that batches cannot starve it. */
+const logPool = { poolSize: 6, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
+const timeouts = { statementTimeoutMs: 30_000, queryTimeoutMs: 35_000 };
+
+const config = readConfig(consumerConfigSchema, environment());
+const logger = createLogger(service, config.logLevel);
+
+await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
+  const lanes = configuredLanes(config);
+  const metrics = createMetrics();
+  const health = createHealth(metrics);
+  const topics = topicNames(config.topicPrefix);
+  const database = lifecycle.own(
+    'database',
+    createDatabase({
+      url: config.databaseUrl,
+      logger,
+      applicationName: service,
+      poolSize: lanes.reduce((sum, { partitionConcurrency }) => sum + partitionConcurrency, spareConnections),
+      ...timeouts,
+    }),
+  );
+  const { log, pool } = openLog(config, logger, metrics);
+  if (pool !== undefined) lifecycle.own('log database', pool);
+  lifecycle.own('event log', { stop: () => log.close() });
+  const server = lifecycle.own(
+    'health server',
+    await startHealthServer(health, { port: config.healthPort, host: config.healthHost }),
+  );
+
+  const batchDeps = createProcessDeps(database, log, topics, metrics);
+  const metricsOf = createConsumeMetrics(metrics);
+  const consuming = startLanes({
+    log,
+    topics,
+    topicPartitions: config.topicPartitions,
+    logger,
+    joins: lanes.map((lane) => () => {
+      return consumeLane(lane, {
+        ...config,
+        log,
+        database,
+        process: batchDeps,
+        topics,
+        logger,
+        metricsOf,
+        onFatal: fail,
+      });
+    }),
+  });
+  lifecycle.own('lanes', {
+    stop() {
+      health.setStopping();
+      return consuming.stop();
+    },
+  });
+
+  health.require('lanes', () => (consuming.isReady() ? null : 'Not all lanes have joined their consumer groups.'));
+  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not answer.'));
+  health.require('event log', () => (log.isHealthy() ? null : 'The event log does not answer.'));
+  logger.info('listening', { port: server.port, lanes: lanes.map(({ lane }) => lane) });
+  process.send?.({ type: 'listening', port: server.port });
+});
+
+function createProcessDeps(database: Database, log: EventLog, topics: TopicNames, metrics: Metrics): ProcessBatchDeps {
+  return {
+    database,
+    projects: createProjectResolver({ sql: database.sql }),
+    partitions: createEventPartitions(database),
+    deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),
+    step: createStepTimer(metrics),
+    now: Date.now,
+  };
+}
+
+function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
+  if (config.eventLog === 'kafka') {
+    return { log: createKafkaLog({ brokers: config.kafkaBrokers.split(','), clientId: service, logger, metrics }) };
+  }
+  const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
+  return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
+}
