@@ -2,7 +2,7 @@ import type { ProjectLedger } from '../identity/ledger.ts';
 import { isLongerThan, maxIdCharacters } from '../intake/text-length.ts';
 
 /** Group types of a project have the indexes 0 to 4; their keys are the event properties `$group_0` to `$group_4`. */
-export const maxGroupTypes = 5;
+const maxGroupTypes = 5;
 
 /** Over-long types get no index, so that they cannot fail a batch (reference/event-processing.md 8.2). */
 export function isGroupTypeTooLong(type: string): boolean {
