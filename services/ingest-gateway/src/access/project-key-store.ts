@@ -1,3 +1,4 @@
+import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
 /** What the gateway needs to know of the project behind a key. */
@@ -9,13 +10,14 @@ export interface KnownProject {
 
 /** The project whose key this is, or null. Errors of the database reach the caller. */
 export async function findProjectByKey(sql: Sql, token: string): Promise<KnownProject | null> {
-  const [row] = await sql.query<{ id: number; may_migrate: boolean }>(
-    `SELECT environment.id, organization.available_product_features @> '[{"key": "historical_migrations"}]' AS may_migrate
+  const [row] = await sql.query<{ id: number; features: unknown }>(
+    `SELECT environment.id, organization.available_product_features AS features
        FROM environment
        JOIN project ON project.id = environment.project_id
        JOIN organization ON organization.id = project.organization_id
       WHERE environment.api_token = $1`,
     [token],
   );
-  return row === undefined ? null : { environmentId: row.id, mayMigrate: row.may_migrate };
+  if (row === undefined) return null;
+  return { environmentId: row.id, mayMigrate: hasPlanFeature(row.features, 'historical_migrations') };
 }

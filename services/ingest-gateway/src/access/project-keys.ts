@@ -1,4 +1,5 @@
 import type { KeyValue } from '@millrace/cache';
+import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
@@ -29,9 +30,6 @@ export interface ProjectKeysOptions {
   knownForMs?: number;
   unknownForMs?: number;
 }
-
-/** Messages on this channel are a key whose project changed, or `*` for all. */
-export const projectKeysChannel = 'project-keys';
 
 interface Remembered {
   /** Null: there is no such key. */
@@ -127,7 +125,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   function forget(message: string): void {
     generation += 1;
     underWay.clear();
-    if (message === '*') {
+    if (message === allProjectKeys) {
       memory.clear();
       forgotAllAtMs = performance.now();
       return;
@@ -143,6 +141,6 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     );
   }
 
-  await options.cache.subscribe(projectKeysChannel, forget);
+  await options.cache.subscribe(projectKeyChannel, forget);
   return { find };
 }

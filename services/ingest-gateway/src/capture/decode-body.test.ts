@@ -107,7 +107,7 @@ describe('what cannot be decoded is refused, naming the layer', () => {
   });
 
   test('E30 an lz64 bomb ends at the cap', async () => {
-    const bomb = lzString.compressToBase64('a'.repeat(2_000_000));
+    const bomb = lzString.compressToBase64('a'.repeat(200_000));
     await expect(decode(bomb, { compression: 'lz64' }, 1_000_000)).rejects.toMatchObject({ kind: 'too_large' });
   });
 

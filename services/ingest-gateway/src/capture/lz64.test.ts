@@ -39,8 +39,8 @@ test.each(['', '!!!!', 'AAAA', '{"event":1}'])('E15 garbage is broken: %j', (gar
 });
 
 test('stops at the limit: a few kilobytes here can stand for megabytes', () => {
-  const bomb = lzString.compressToBase64('a'.repeat(500_000));
+  const bomb = lzString.compressToBase64('a'.repeat(200_000));
   expect(bomb.length).toBeLessThan(10_000);
   expect(decodeLz64(bomb, 100_000)).toEqual({ outcome: 'too_long' });
-  expect(decodeLz64(bomb, 500_000)).toMatchObject({ outcome: 'text' });
+  expect(decodeLz64(bomb, 200_000)).toMatchObject({ outcome: 'text' });
 });

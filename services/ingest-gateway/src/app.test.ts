@@ -1,0 +1,336 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import lzString from 'lz-string';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
+import { readTopics, type TopicReader } from './testing/topic-reader.ts';
+
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let reader: TopicReader;
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  reader = await readTopics(fixture.log, [fixture.topics.live, fixture.topics.historical]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+const newProject = (plan: 'free' | 'full' = 'full'): Promise<TestTenant> =>
+  createTestTenant(fixture.database, { plan });
+const event = (name = 'a', distinctId = 'b') => ({ event: name, distinct_id: distinctId, properties: { p: 1 } });
+
+async function send(path: string, init: RequestInit & { json?: unknown } = {}) {
+  const { json, ...rest } = init;
+  const body = json === undefined ? rest.body : JSON.stringify(json);
+  const response = await fetch(gateway.url + path, { method: 'POST', ...rest, ...(body ? { body } : {}) });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text };
+}
+const ok = { status: 200, text: '{"status":"Ok"}' };
+
+describe('E01, E04 every path takes every shape, with and without a slash', () => {
+  const paths = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage'].flatMap((path) => [path, `${path}/`]);
+
+  test.each(paths)('%s', async (path) => {
+    const { token } = await newProject();
+    expect(await send(path, { json: { api_key: token, ...event('single') } })).toMatchObject(ok);
+    expect(await send(path, { json: { token, batch: [event('b1'), event('b2')] } })).toMatchObject(ok);
+    const inProperties = { event: 'array', properties: { token, distinct_id: 'b' } };
+    expect(await send(path, { json: [inProperties] })).toMatchObject(ok);
+    const events = await reader.events(token, 4);
+    expect(events.map(({ event }) => event)).toEqual(['single', 'b1', 'b2', 'array']);
+  });
+});
+
+test('R01 the record: topic, key and value', async () => {
+  const { token } = await newProject();
+  const uuid = randomUUID();
+  const before = Date.now();
+  const body = { api_key: token, ...event(), uuid: uuid.toUpperCase(), $set: { email: 'x' } };
+  await send('/capture/', { json: body, headers: { 'x-forwarded-for': '203.0.113.7:1234' } });
+  const [record] = await reader.records(token, 1);
+  expect(record).toMatchObject({ topic: fixture.topics.live, key: `${token}:b` });
+  expect(record?.value).toEqual({
+    kind: 'event',
+    uuid,
+    token,
+    distinct_id: 'b',
+    event: 'a',
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    now: expect.any(String),
+    ip: '203.0.113.7',
+    $set: { email: 'x' },
+    properties: { p: 1 },
+  });
+  expect(Date.parse(record?.value.now ?? '')).toBeGreaterThanOrEqual(before);
+});
+
+test('F14 an event without a uuid gets one of version 7', async () => {
+  const { token } = await newProject();
+  await send('/capture', { json: { api_key: token, ...event() } });
+  const [stored] = await reader.events(token, 1);
+  expect(stored?.uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+});
+
+test('events of one person keep their order', async () => {
+  const { token } = await newProject();
+  const names = Array.from({ length: 200 }, (_, index) => `e${index}`);
+  await send('/batch/', { json: { api_key: token, batch: names.slice(0, 100).map((name) => event(name)) } });
+  await send('/batch/', { json: { api_key: token, batch: names.slice(100).map((name) => event(name)) } });
+  expect((await reader.events(token, 200)).map((stored) => stored.event)).toEqual(names);
+});
+
+describe('decoding over the wire', () => {
+  const form = 'application/x-www-form-urlencoded';
+  const asJson = (token: string) => JSON.stringify({ api_key: token, ...event('decoded 🎉') });
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  test.each<[string, string, (json: string) => string | Uint8Array, Record<string, string>]>([
+    ['E05 base64 as text/plain', '/e/', base64, { 'content-type': 'text/plain' }],
+    ['E06 base64 on /batch', '/batch/', base64, {}],
+    [
+      'E07 gzip by query',
+      '/i/v0/e/?compression=gzip-js&ver=1.2&_=1',
+      (j) => gzipSync(j),
+      { 'content-type': 'text/plain' },
+    ],
+    [
+      'E07 gzip by header',
+      '/batch/',
+      (j) => gzipSync(j),
+      { 'content-encoding': 'gzip', 'content-type': 'application/json' },
+    ],
+    ['E08 gzip without a hint', '/e/', (j) => gzipSync(j), { 'content-type': 'text/plain' }],
+    ['E11 form', '/e/', (j) => `data=${encodeURIComponent(j)}`, { 'content-type': form }],
+    [
+      'E12 form with base64',
+      '/e/?compression=base64',
+      (j) => `data=${encodeURIComponent(base64(j))}`,
+      { 'content-type': form },
+    ],
+    [
+      'E13 form with lz64',
+      '/e/',
+      (j) => `compression=lz64&data=${encodeURIComponent(lzString.compressToBase64(j))}`,
+      { 'content-type': form },
+    ],
+    ['E16 JSON under a form type', '/capture/', (j) => j, { 'content-type': form }],
+  ])('%s', async (_name, path, encode, headers) => {
+    const { token } = await newProject();
+    expect(await send(path, { body: encode(asJson(token)) as string, headers })).toMatchObject(ok);
+    expect(await reader.events(token, 1)).toMatchObject([{ event: 'decoded 🎉', distinct_id: 'b' }]);
+  });
+
+  test.each([
+    ['JSON', (json: string) => encodeURIComponent(json)],
+    ['base64 without padding', (json: string) => encodeURIComponent(base64(json).replace(/=+$/, ''))],
+  ])('E18 GET with %s in the query', async (_name, encode) => {
+    const { token } = await newProject();
+    expect(await send(`/e/?data=${encode(asJson(token))}`, { method: 'GET' })).toMatchObject(ok);
+    expect(await reader.events(token, 1)).toHaveLength(1);
+  });
+});
+
+describe('what is refused: status, code and field', () => {
+  test.each<[string, string, RequestInit & { json?: unknown }, number, object]>([
+    ['E20 no body', '/capture/', {}, 400, { type: 'validation_error', code: 'no_data', attr: null }],
+    ['E20 GET without data', '/e/?data=', { method: 'GET' }, 400, { code: 'no_data' }],
+    ['E20 broken JSON', '/capture/', { body: '{"a":1,}' }, 400, { type: 'validation_error', code: 'invalid_json' }],
+    ['E10 broken gzip', '/e/?compression=gzip', { body: 'xx' }, 400, { code: 'invalid_gzip' }],
+    [
+      'E22 an empty batch',
+      '/batch/',
+      { json: { api_key: 'phc_x', batch: [] } },
+      400,
+      { code: 'no_events', attr: 'batch' },
+    ],
+    [
+      'F16 wrong properties',
+      '/batch/',
+      { json: { api_key: 'phc_x', batch: [event(), event(), event(), { ...event(), properties: 'x' }] } },
+      400,
+      { type: 'validation_error', code: 'invalid_payload', attr: 'batch__3__properties' },
+    ],
+    [
+      'K01 no key',
+      '/capture/',
+      { json: event() },
+      401,
+      { type: 'authentication_error', code: 'missing_api_key', attr: 'api_key' },
+    ],
+    ['K02 a batch without key', '/batch/', { json: { batch: [event()] } }, 401, { code: 'missing_api_key' }],
+    ['K03 a personal key', '/capture/', { json: { api_key: 'phx_a', ...event() } }, 401, { code: 'personal_api_key' }],
+    [
+      'K15 an unknown key',
+      '/capture/',
+      { json: { api_key: 'phc_unknown', ...event() } },
+      401,
+      { type: 'authentication_error', code: 'invalid_api_key' },
+    ],
+    [
+      'K16 a key in the header only',
+      '/capture/',
+      { json: event(), headers: { authorization: 'Bearer phc_x' } },
+      401,
+      { code: 'missing_api_key' },
+    ],
+    ['E37 PUT', '/capture', { method: 'PUT', body: 'x' }, 405, { code: 'method_not_allowed' }],
+    ['E37 DELETE', '/batch/', { method: 'DELETE' }, 405, { code: 'method_not_allowed' }],
+    ['E37 an unknown path', '/nope', { json: event() }, 404, { code: 'not_found' }],
+  ])('%s', async (_name, path, init, status, body) => {
+    const answer = await send(path, { ...init, headers: { ...init.headers, origin: 'https://app.example' } });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(JSON.parse(answer.text)).toMatchObject(body);
+    expect(Object.keys(JSON.parse(answer.text))).toEqual(['type', 'code', 'detail', 'attr']);
+    // E36
+    expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');
+    expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+  });
+
+  test('HEAD is not allowed on a capture path', async () => {
+    const answer = await send('/capture', { method: 'HEAD' });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('GET, POST, OPTIONS');
+  });
+
+  test('a request that fails stores nothing of itself', async () => {
+    const { token } = await newProject();
+    const batch = [event('good'), { ...event('bad'), timestamp: 5 }];
+    expect((await send('/batch/', { json: { api_key: token, batch } })).status).toBe(400);
+    await send('/capture/', { json: { api_key: token, ...event('after') } });
+    expect((await reader.events(token, 1)).map((stored) => stored.event)).toEqual(['after']);
+  });
+});
+
+describe('silent drops', () => {
+  test('F01, F02, F03, E34 the rest of the batch is stored, the drops are reported', async () => {
+    const { token } = await newProject();
+    const batch = [event('one'), { distinct_id: 'b' }, { event: 'x', distinct_id: ' ' }, event('two'), { event: '' }];
+    expect(await send('/batch/', { json: { api_key: token, batch } })).toMatchObject(ok);
+    const warnings = await reader.warnings(token, 2);
+    expect(warnings.map(({ type, count }) => [type, count]).sort()).toEqual([
+      ['missing_distinct_id', 1],
+      ['missing_event_name', 2],
+    ]);
+    expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['one', 'two']);
+  });
+
+  test('E34 a request of which nothing is left is still answered with 200', async () => {
+    const { token } = await newProject();
+    expect(await send('/e/', { json: { api_key: token, distinct_id: 'b' } })).toMatchObject(ok);
+    expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'missing_event_name', count: 1 }]);
+  });
+
+  test('F24 a performance event leaves no trace but a number', async () => {
+    const { token } = await newProject();
+    const json = { api_key: token, batch: [event('$performance_event'), event('kept')] };
+    expect(await send('/batch/', { json })).toMatchObject(ok);
+    expect((await reader.records(token, 1)).map(({ value }) => value.kind)).toEqual(['event']);
+    const figures = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(figures).toMatch(/millrace_capture_events_dropped_total\{cause="performance_event"\} 1/);
+  });
+
+  test('F23 a NUL and a lone surrogate are stored as U+FFFD', async () => {
+    const { token } = await newProject();
+    const body = `{"api_key":"${token}","event":"a","distinct_id":"b","properties":{"nul":"x\\u0000","half":"\\ud83d"}}`;
+    expect(await send('/capture/', { body })).toMatchObject(ok);
+    expect((await reader.events(token, 1))[0]?.properties).toEqual({ nul: 'x\ufffd', half: '\ufffd' });
+  });
+
+  test('R17 an event too large for the log is dropped from a batch and refused alone', async () => {
+    const { token } = await newProject();
+    const huge = { ...event('huge'), properties: { p: 'x'.repeat(950_000) } };
+    expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), huge] } })).toMatchObject(ok);
+    expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'message_size_too_large', count: 1 }]);
+    const alone = await send('/batch/', { json: { api_key: token, batch: [huge] } });
+    expect([alone.status, JSON.parse(alone.text).code]).toEqual([413, 'event_too_large']);
+  });
+});
+
+describe('historical migration', () => {
+  test('R02 goes to its own topic, one key for the whole project', async () => {
+    const { token } = await newProject('full');
+    const batch = [event('a', 'p1'), event('b', 'p2'), event('c', 'p3')];
+    expect(await send('/batch/', { json: { api_key: token, batch, historical_migration: true } })).toMatchObject(ok);
+    const records = await reader.records(token, 3);
+    expect(records.map(({ topic, key }) => [topic, key])).toEqual(batch.map(() => [fixture.topics.historical, token]));
+    expect(records.map(({ value }) => value.kind === 'event' && [value.event, value.historical_migration])).toEqual([
+      ['a', true],
+      ['b', true],
+      ['c', true],
+    ]);
+  });
+
+  test('is part of the plan', async () => {
+    const { token } = await newProject('free');
+    const answer = await send('/batch/', { json: { api_key: token, batch: [event()], historical_migration: true } });
+    expect(answer.status).toBe(402);
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'payment_required', attr: 'historical_migration' });
+    expect(await send('/batch/', { json: { api_key: token, batch: [event()] } })).toMatchObject(ok);
+  });
+});
+
+test('T02, T11 the clock of the client is corrected by sent_at or the query', async () => {
+  const { token } = await newProject();
+  const hourAgo = Date.now() - 3_600_000;
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const skewed = { ...event('batch'), timestamp: iso(hourAgo - 5000) };
+  await send('/batch/', { json: { api_key: token, batch: [skewed], sent_at: iso(hourAgo) } });
+  await send(`/e/?_=${hourAgo}`, { json: [{ ...skewed, event: 'query', token }] });
+  for (const { timestamp, now } of await reader.events(token, 2)) {
+    const secondsBefore = (Date.parse(now) - Date.parse(timestamp)) / 1000;
+    expect(secondsBefore).toBeGreaterThan(4);
+    expect(secondsBefore).toBeLessThan(65);
+  }
+});
+
+test('E26 a beacon is answered without a body', async () => {
+  const { token } = await newProject();
+  const json = { api_key: token, ...event() };
+  expect(await send('/e/?beacon=1', { json })).toMatchObject({ status: 204, text: '' });
+  expect(await send('/e/?beacon=0', { json })).toMatchObject(ok);
+  expect(await send('/e/?beacon=true', { json })).toMatchObject(ok);
+});
+
+describe('CORS', () => {
+  test.each(['/e/', '/nope', '/'])('E35 a preflight of %s', async (path) => {
+    const headers = {
+      origin: 'null',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,baggage',
+    };
+    const answer = await send(path, { method: 'OPTIONS', headers });
+    expect(answer).toMatchObject({ status: 200, text: '' });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'access-control-allow-origin': 'null',
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-methods': 'GET,POST,OPTIONS',
+      'access-control-allow-headers': 'content-type,baggage',
+      vary: expect.stringContaining('origin'),
+    });
+  });
+
+  test('a success has the headers too', async () => {
+    const { token } = await newProject();
+    const answer = await send('/e/', {
+      json: { api_key: token, ...event() },
+      headers: { origin: 'https://a.example' },
+    });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('https://a.example');
+  });
+});
+
+test('a request id is passed through when it is harmless and made otherwise', async () => {
+  const idFor = async (id: string) =>
+    (await send('/e/', { headers: { 'x-request-id': id } })).headers.get('x-request-id');
+  expect(await idFor('abc-123:x.y')).toBe('abc-123:x.y');
+  expect(await idFor('a b')).toMatch(/^[0-9a-f]{12}-\w+$/);
+});
+
+test.each(['/', '/_liveness', '/_readiness', '/metrics'])('GET %s answers probes', async (path) => {
+  expect((await send(path, { method: 'GET' })).status).toBe(200);
+});

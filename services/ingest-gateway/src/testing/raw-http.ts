@@ -1,0 +1,67 @@
+import { connect, type Socket } from 'node:net';
+
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** One connection on which a test decides about every byte, and sees what really came back. */
+export interface RawConnection {
+  socket: Socket;
+  write(bytes: string | Buffer): void;
+  /** The next answer with a content-length. Rejects when the connection ends before it. */
+  answer(): Promise<RawAnswer>;
+  /** Resolves when the other side has closed. */
+  closed: Promise<void>;
+}
+
+export async function openRawConnection(port: number): Promise<RawConnection> {
+  const socket = connect(port, '127.0.0.1');
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  let received = Buffer.alloc(0);
+  let wake = () => {};
+  let hasEnded = false;
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => {
+      hasEnded = true;
+      wake();
+      resolve();
+    });
+  });
+  socket.on('error', () => {});
+  socket.on('data', (bytes) => {
+    received = Buffer.concat([received, bytes]);
+    wake();
+  });
+
+  function takeAnswer(): RawAnswer | null {
+    const end = received.indexOf('\r\n\r\n');
+    if (end < 0) return null;
+    const [first = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    );
+    const length = Number(headers['content-length'] ?? 0);
+    if (received.length < end + 4 + length) return null;
+    const body = received.toString('utf8', end + 4, end + 4 + length);
+    received = received.subarray(end + 4 + length);
+    return { status: Number(first.split(' ')[1]), headers, body };
+  }
+
+  return {
+    socket,
+    closed,
+    write: (bytes) => void socket.write(bytes),
+    async answer() {
+      for (;;) {
+        const answer = takeAnswer();
+        if (answer !== null) return answer;
+        if (hasEnded) throw new Error('The connection ended before an answer.');
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}

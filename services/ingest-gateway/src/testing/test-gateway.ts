@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { createRedisKeyValue, type KeyValue } from '@millrace/cache';
+import { type TopicNames, topicNames } from '@millrace/contracts';
+import { createDatabase, type Database } from '@millrace/db';
+import { createKafkaLog, type EventLog } from '@millrace/event-log';
+import { createHealth, createMetrics, type Logger, type Metrics, readConfig } from '@millrace/runtime';
+import { createTestDatabase, testServers, uniqueTopicPrefix } from '@millrace/testing';
+import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
+import { createGateway, type Gateway } from '../app.ts';
+import { type GatewayConfig, gatewayConfigSchema } from '../config.ts';
+import { quietLogger } from './quiet-logger.ts';
+
+export interface TestGateway extends Gateway {
+  url: string;
+  port: number;
+  metrics: Metrics;
+}
+
+export interface GatewayParts {
+  log?: Pick<EventLog, 'append'>;
+  config?: Partial<GatewayConfig>;
+  logger?: Logger;
+  keys?: Partial<ProjectKeysOptions>;
+}
+
+/** Real servers for one test file: a database, topics, Redis under a prefix of its own, and gateways on them. */
+export interface GatewayFixture {
+  databaseUrl: string;
+  database: Database;
+  cache: KeyValue;
+  cachePrefix: string;
+  log: EventLog;
+  topics: TopicNames;
+  startGateway(parts?: GatewayParts): Promise<TestGateway>;
+  stop(): Promise<void>;
+}
+
+export async function createGatewayFixture(): Promise<GatewayFixture> {
+  const { kafkaBrokers, redisUrl } = testServers();
+  const logger = quietLogger();
+  const own = await createTestDatabase();
+  const database = createDatabase({ url: own.url, logger, poolSize: 4 });
+  const cachePrefix = `t-${randomUUID()}:`;
+  const cache = createRedisKeyValue(redisUrl, logger, { keyPrefix: cachePrefix, commandTimeoutMs: 2000 });
+  const log = createKafkaLog({ brokers: kafkaBrokers, clientId: 'gateway-test', logger, fetchWaitMs: 100 });
+  const topics = topicNames(uniqueTopicPrefix());
+  await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 3 })));
+  const gateways: TestGateway[] = [];
+
+  async function startGateway({ config = {}, keys = {}, ...parts }: GatewayParts = {}): Promise<TestGateway> {
+    const metrics = createMetrics({ withProcessMetrics: false });
+    const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url });
+    const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger, ...keys });
+    const gateway = createGateway({
+      log: parts.log ?? log,
+      topics,
+      projectKeys,
+      config: { ...defaults, ...config },
+      logger: parts.logger ?? logger,
+      metrics,
+      health: createHealth(metrics),
+    });
+    await new Promise<void>((resolve) => gateway.server.listen(0, '127.0.0.1', resolve));
+    const { port } = gateway.server.address() as AddressInfo;
+    const started = { ...gateway, metrics, port, url: `http://127.0.0.1:${port}` };
+    gateways.push(started);
+    return started;
+  }
+
+  return {
+    databaseUrl: own.url,
+    database,
+    cache,
+    cachePrefix,
+    log,
+    topics,
+    startGateway,
+    async stop() {
+      await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await log.close();
+      await cache.stop();
+      await database.stop();
+      await own.drop();
+    },
+  };
+}
