@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { allScopes, type Scope } from '@millrace/contracts';
+import { createOrganization, createPersonalApiKey, createProject } from '@millrace/db';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { routes } from '../routes.ts';
+import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+
+/** Who may call what, for every route there is: a new route is covered the moment it is declared. */
+const declared = routes({ sql: { query: async () => [] } });
+const protectedRoutes = declared.filter((route) => route.scope !== 'public').map((route) => route.path);
+const projectRoutes = protectedRoutes.filter((path) => path.includes(':project_id'));
+const organizationRoutes = protectedRoutes.filter((path) => path.includes(':organization_id'));
+const slashes = (paths: string[]) => paths.flatMap((path) => [path, `${path}/`]);
+const scopeOf = (path: string) => declared.find((route) => route.path === path.replace(/\/$/, ''))?.scope as Scope;
+
+let api: TestApi;
+let own: TestTenant;
+let foreign: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+  own = await createTestTenant(api.database);
+  foreign = await createTestTenant(api.database);
+});
+afterAll(() => api.stop());
+
+const fill = (path: string, { organizationId, projectId }: { organizationId: string; projectId: number | string }) =>
+  path.replace(':organization_id', organizationId).replace(':project_id', String(projectId));
+
+const keyWith = async (options: {
+  scopes?: Scope[];
+  scopedTeams?: number[];
+  scopedOrganizations?: string[];
+  userId?: number;
+}) => {
+  const { prisma } = api.database;
+  const created = await createPersonalApiKey(prisma, { userId: own.userId, label: 'key', scopes: ['*'], ...options });
+  // A user has ten keys at most; each test makes its own.
+  disposable.push(created.key.id);
+  return created.value;
+};
+const disposable: string[] = [];
+afterEach(async () => {
+  await api.database.prisma.personal_api_key.deleteMany({ where: { id: { in: disposable.splice(0) } } });
+});
+
+const error = (type: string, code: string, detail: string) => ({ type, code, detail, attr: null });
+const notAuthenticated = error(
+  'authentication_error',
+  'not_authenticated',
+  'Authentication credentials were not provided.',
+);
+const invalidKey = error(
+  'authentication_error',
+  'authentication_failed',
+  'Personal API key found in request Authorization header is invalid.',
+);
+const denied = (detail: string) => error('authentication_error', 'permission_denied', detail);
+const missing = (detail: string) => error('invalid_request', 'not_found', detail);
+
+describe.each(slashes(protectedRoutes))('%s', (path) => {
+  test('K1: nobody is let in without a key', async () => {
+    expect(await api.get(fill(path, own))).toMatchObject({ status: 401, body: notAuthenticated });
+  });
+
+  test('K6: an unknown key is refused', async () => {
+    const answer = await api.get(fill(path, own), `phx_${'a'.repeat(48)}`);
+    expect(answer).toMatchObject({ status: 401, body: invalidKey });
+    expect(Object.keys(answer.body)).toEqual(['type', 'code', 'detail', 'attr']);
+  });
+
+  test('a key with every scope but the needed one is refused, and told which it lacks', async () => {
+    const needed = scopeOf(path);
+    const object = needed.split(':')[0];
+    const key = await keyWith({ scopes: allScopes.filter((scope) => !scope.startsWith(`${object}:`)) });
+    const expected = denied(`API key missing required scope '${needed}'`);
+    expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: expected });
+  });
+
+  test('K12, K14: the read scope alone suffices, and so does write', async () => {
+    const needed = scopeOf(path);
+    for (const scope of [needed, needed.replace(':read', ':write') as Scope]) {
+      expect((await api.get(fill(path, own), await keyWith({ scopes: [scope] }))).status).toBe(200);
+    }
+  });
+
+  test('an unmapped method is refused: 401 first, then 405 with Allow', async () => {
+    const url = api.url + fill(path, own);
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(401);
+    const response = await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${own.personalApiKey}` } });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect(await response.json()).toEqual(
+      error('invalid_request', 'method_not_allowed', 'Method "DELETE" not allowed.'),
+    );
+  });
+});
+
+describe.each(projectRoutes)('%s', (path) => {
+  test.each([
+    'the number of a foreign project',
+    'an unknown number',
+    'abc',
+    '0',
+    '-1',
+    '1.5',
+    '9999999999',
+    '2147483648',
+    "1' OR '1'='1",
+  ])('%s is not found', async (name) => {
+    const projectId = name.startsWith('the') ? foreign.projectId : name.startsWith('an') ? 2_000_000_000 : name;
+    const address = fill(path, { ...own, projectId: encodeURIComponent(projectId) });
+    const expected = { status: 404, body: missing('Project not found.') };
+    expect(await api.get(address, own.personalApiKey)).toMatchObject(expected);
+  });
+
+  test('@current is the first project of the caller', async () => {
+    expect((await api.get(fill(path, { ...own, projectId: '@current' }), own.personalApiKey)).status).toBe(200);
+  });
+
+  test('K20: a key for this project works here', async () => {
+    const key = await keyWith({ scopedTeams: [own.environmentId] });
+    expect((await api.get(fill(path, own), key)).status).toBe(200);
+    expect((await api.get(fill(path, { ...own, projectId: '@current' }), key)).status).toBe(200);
+  });
+
+  test('a key for another project of the caller does not', async () => {
+    const { project } = await createProject(api.database.prisma, { organizationId: own.organizationId, name: 'Other' });
+    const key = await keyWith({ scopedTeams: [project.id] });
+    const detail = `API key does not have access to the requested project: ID ${own.projectId}.`;
+    expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
+  });
+
+  test('K18: a key for another organization of the caller does not', async () => {
+    const key = await keyForSecondOrganization();
+    const detail = `API key does not have access to the requested organization: ID ${own.organizationId}.`;
+    expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
+  });
+
+  test('a member who left sees nothing from the next request on', async () => {
+    const leaver = await createTestTenant(api.database);
+    expect((await api.get(fill(path, leaver), leaver.personalApiKey)).status).toBe(200);
+    await api.database.prisma.membership.deleteMany({ where: { user_id: leaver.userId } });
+    for (const projectId of [leaver.projectId, '@current']) {
+      const answer = await api.get(fill(path, { ...leaver, projectId }), leaver.personalApiKey);
+      expect(answer).toMatchObject({ status: 404, body: missing('Project not found.') });
+    }
+  });
+});
+
+describe.each(organizationRoutes)('%s', (path) => {
+  test('a foreign organization is refused', async () => {
+    const expected = denied('You do not have permission to perform this action.');
+    const address = fill(path, foreign);
+    expect(await api.get(address, own.personalApiKey)).toMatchObject({ status: 403, body: expected });
+  });
+
+  test.each([randomUUID(), 'not-a-uuid', '1', "'; --"])(
+    'an organization that does not exist is not found: %s',
+    async (id) => {
+      const address = fill(path, { ...own, organizationId: encodeURIComponent(id) });
+      const expected = { status: 404, body: missing('Organization not found.') };
+      expect(await api.get(address, own.personalApiKey)).toMatchObject(expected);
+    },
+  );
+
+  test('@current and an id in capitals are understood', async () => {
+    for (const organizationId of ['@current', own.organizationId.toUpperCase()]) {
+      expect((await api.get(fill(path, { ...own, organizationId }), own.personalApiKey)).status).toBe(200);
+    }
+  });
+
+  test('K16: a key for this organization works here', async () => {
+    const key = await keyWith({ scopedOrganizations: [own.organizationId] });
+    expect((await api.get(fill(path, own), key)).status).toBe(200);
+  });
+
+  test('K18: a key for another organization of the caller does not', async () => {
+    const key = await keyForSecondOrganization();
+    const detail = `API key does not have access to the requested organization: ID ${own.organizationId}.`;
+    expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
+  });
+});
+
+describe('keys for single projects and organizations', () => {
+  test.each(protectedRoutes.filter((path) => !path.includes(':project_id') && !path.includes('@me')))(
+    'K21, K22: %s is closed to a key for single projects',
+    async (path) => {
+      const key = await keyWith({ scopedTeams: [own.environmentId] });
+      const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
+      expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
+    },
+  );
+
+  test('K23: /api/users/@me/ is open to both kinds', async () => {
+    for (const options of [{ scopedTeams: [own.environmentId] }, { scopedOrganizations: [own.organizationId] }]) {
+      const { status, body } = await api.get('/api/users/@me/', await keyWith(options));
+      expect([status, body.team.id, body.organization.id]).toEqual([200, own.projectId, own.organizationId]);
+    }
+  });
+
+  test('K19, K24: lists show what the key is for and nothing else', async () => {
+    const key = await keyForSecondOrganization();
+    const organizations = (await api.get('/api/organizations/', key)).body;
+    const projects = (await api.get('/api/projects/', key)).body;
+    const me = (await api.get('/api/users/@me/', key)).body;
+    for (const seen of [organizations, projects, me]) {
+      expect(JSON.stringify(seen)).not.toContain(own.organizationId);
+      expect(JSON.stringify(seen)).not.toContain(foreign.organizationId);
+    }
+    expect([organizations.count, projects.count, me.organizations.length]).toEqual([1, 1, 1]);
+  });
+});
+
+/** Puts the caller into a second organization with one project and makes a key for that one only. */
+async function keyForSecondOrganization(): Promise<string> {
+  const { prisma } = api.database;
+  const second = await createOrganization(prisma, { name: 'Second' });
+  await createProject(prisma, { organizationId: second.id, name: 'Of the second' });
+  await prisma.membership.create({
+    data: { id: randomUUID(), organization_id: second.id, user_id: own.userId, level: 1 },
+  });
+  return keyWith({ scopedOrganizations: [second.id] });
+}

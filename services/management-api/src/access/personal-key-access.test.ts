@@ -1,0 +1,139 @@
+import { createPersonalApiKey, revokePersonalApiKey } from '@millrace/db';
+import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database);
+});
+afterAll(() => api.stop());
+
+const probe = '/api/users/@me/';
+const send = (headers: Record<string, string>, path = probe) => fetch(api.url + path, { headers });
+const detailOf = async (response: Response) => ((await response.json()) as { detail: string }).detail;
+
+describe('where a key is looked for', () => {
+  test('K2: extra spaces around it are tolerated', async () => {
+    expect((await send({ authorization: `Bearer   ${tenant.personalApiKey}  ` })).status).toBe(200);
+  });
+
+  test('K3: the query', async () => {
+    expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
+  });
+
+  // fetch refuses a body with GET; the unmapped method is refused only after the key was accepted.
+  test('K4: the body', async () => {
+    const post = (key: string) =>
+      fetch(api.url + probe, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ personal_api_key: key }),
+      });
+    expect((await post(tenant.personalApiKey)).status).toBe(405);
+    expect(await detailOf(await post('phx_wrong'))).toBe('Personal API key found in request body is invalid.');
+  });
+
+  test('the first place with a key decides', async () => {
+    const query = `${probe}?personal_api_key=${tenant.personalApiKey}`;
+    const response = await send({ authorization: 'Bearer phx_wrong' }, query);
+    expect(await detailOf(response)).toBe('Personal API key found in request Authorization header is invalid.');
+    const other = await send({}, `${probe}?personal_api_key=phx_wrong`);
+    expect(await detailOf(other)).toBe('Personal API key found in request query string is invalid.');
+  });
+
+  test.each(['bearer KEY', 'Token KEY', 'Basic a2V5', 'Bearer', 'KEY', 'BearerKEY'])(
+    '%s is no credential at all',
+    async (header) => {
+      const response = await send({ authorization: header.replace('KEY', tenant.personalApiKey) });
+      expect(await response.json()).toEqual({
+        type: 'authentication_error',
+        code: 'not_authenticated',
+        detail: 'Authentication credentials were not provided.',
+        attr: null,
+      });
+    },
+  );
+
+  test.each(['x'.repeat(8000), 'phx_\u00e9', "' OR 1=1 --", 'phx_ phx_'])(
+    'a nonsense key is refused: %#',
+    async (key) => {
+      expect((await send({ authorization: `Bearer ${key}` })).status).toBe(401);
+    },
+  );
+});
+
+describe('which keys live', () => {
+  const isAccepted = async () => (await send({ authorization: `Bearer ${tenant.personalApiKey}` })).status === 200;
+
+  test('K5: not those of an inactive user', async () => {
+    const setActive = (isActive: boolean) =>
+      api.database.prisma.user.update({ where: { id: tenant.userId }, data: { is_active: isActive } });
+    expect(await isAccepted()).toBe(true);
+    await setActive(false);
+    const response = await send({ authorization: `Bearer ${tenant.personalApiKey}` });
+    expect([response.status, await detailOf(response)]).toEqual([
+      401,
+      'Personal API key found in request Authorization header is invalid.',
+    ]);
+    await setActive(true);
+    expect(await isAccepted()).toBe(true);
+  });
+
+  test('not one that has expired', async () => {
+    const expire = (at: string | null) =>
+      api.database.sql.query(`UPDATE personal_api_key SET expires_at = ${at} WHERE user_id = $1`, [tenant.userId]);
+    await expire("now() - interval '1 second'");
+    expect(await isAccepted()).toBe(false);
+    await expire("now() + interval '1 hour'");
+    expect(await isAccepted()).toBe(true);
+  });
+
+  test('not one that was revoked a moment ago', async () => {
+    const { key, value } = await createPersonalApiKey(api.database.prisma, {
+      userId: tenant.userId,
+      label: 'short-lived',
+      scopes: ['*'],
+    });
+    expect((await api.get(probe, value)).status).toBe(200);
+    await revokePersonalApiKey(api.database.prisma, { id: key.id });
+    expect((await api.get(probe, value)).status).toBe(401);
+  });
+
+  test('a key without scopes may do nothing (reference section 15)', async () => {
+    await api.database.sql.query("UPDATE personal_api_key SET scopes = '{}' WHERE user_id = $1", [tenant.userId]);
+    expect((await api.get(probe, tenant.personalApiKey)).status).toBe(403);
+  });
+});
+
+describe('the last use of a key', () => {
+  const lastUse = async () => {
+    const [key] = await api.database.prisma.personal_api_key.findMany({ where: { user_id: tenant.userId } });
+    return key?.last_used_at?.getTime() ?? null;
+  };
+
+  test('is noted on the first use and then once an hour', async () => {
+    await api.get(probe, tenant.personalApiKey);
+    const first = await eventually(async () => (await lastUse()) ?? false, { what: 'noting the first use' });
+    await api.get(probe, tenant.personalApiKey);
+    await api.get(probe, tenant.personalApiKey);
+    expect(await lastUse()).toBe(first);
+    await api.database.sql.query(
+      "UPDATE personal_api_key SET last_used_at = last_used_at - interval '61 minutes' WHERE user_id = $1",
+      [tenant.userId],
+    );
+    await api.get(probe, tenant.personalApiKey);
+    await eventually(async () => ((await lastUse()) ?? 0) >= first, { what: 'noting a use an hour later' });
+  });
+
+  test('is not noted for a key that is refused', async () => {
+    await api.database.sql.query("UPDATE personal_api_key SET expires_at = '2000-01-01' WHERE user_id = $1", [
+      tenant.userId,
+    ]);
+    await api.get(probe, tenant.personalApiKey);
+    expect(await lastUse()).toBeNull();
+  });
+});

@@ -1,0 +1,120 @@
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import fc from 'fast-check';
+import { routes } from './routes.ts';
+import { startTestApi, type TestApi } from './testing/start-test-api.ts';
+import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './testing/stored-data.ts';
+
+/** Whatever stands in an address: an answer or a refusal, never a failure and never somebody else’s data. */
+let api: TestApi;
+let tenant: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+  tenant = await createTestTenant(api.database);
+  const { sql } = api.database;
+  await createMonths(sql, '2026-11', '2026-11');
+  const other = await createTestTenant(api.database);
+  for (const { projectId, text } of [
+    { projectId: tenant.projectId, text: 'ours' },
+    { projectId: other.projectId, text: 'theirs' },
+  ]) {
+    await storeEvent(sql, projectId, { event: text, distinctId: text });
+    await storePerson(sql, projectId, { distinctIds: [text] });
+    await storeGroup(sql, projectId, { type: text, index: 0, key: text });
+    await storeWarning(sql, projectId, { type: text });
+  }
+});
+afterAll(() => api.stop());
+
+const lists = routes({ sql: { query: async () => [] } }).filter((route) => route.path.includes(':project_id'));
+const nasty = [
+  "' OR '1'='1",
+  "'; DROP TABLE event; --",
+  '$1',
+  '%',
+  '_',
+  '\\',
+  '\u0000',
+  'a\u0000b',
+  '\ufeff\u202e\u{1F4A9}',
+  'ı İ ß ǆ',
+  '\ud7ff\ue000',
+  '{"$ne":null}',
+  '__proto__',
+  'constructor',
+  '1e309',
+  '-0',
+  '99999999999999999999999999',
+  '0x10',
+  '2026-11-10T12:00:00+99:99',
+  '+275760-09-13T00:00:00.000Z',
+  '9999-12-31T23:59:59-23:59',
+  'x'.repeat(6000),
+];
+
+describe.each(lists.map((route) => ({ path: route.path, fields: Object.keys(route.query.properties) })))(
+  '$path',
+  ({ path, fields }) => {
+    const address = (query: string) => `${path.replace(':project_id', String(tenant.projectId))}?${query}`;
+
+    test.each(fields)('%s', async (field) => {
+      for (const text of nasty) {
+        const query = `${field}=${encodeURIComponent(text)}`;
+        const { status, body } = await api.get(address(query), tenant.personalApiKey);
+        expect([field, text, [200, 400].includes(status)]).toEqual([field, text, true]);
+        if (status === 400) expect(body.attr).toBe(field);
+        expect(JSON.stringify(body.results ?? [])).not.toContain('theirs');
+      }
+    });
+
+    test('raw bytes that are no UTF-8, repeated and empty names', async () => {
+      for (const query of [
+        'search=%ff%fe',
+        'event=%C0%80',
+        '&&=&=x',
+        'limit=1&limit=2&limit',
+        'cursor[]=1',
+        '%',
+        '#',
+      ]) {
+        const { status } = await api.get(address(query), tenant.personalApiKey);
+        expect([query, [200, 400].includes(status)]).toEqual([query, true]);
+      }
+    });
+
+    test('any value of any parameter', async () => {
+      const value = fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 30 }),
+        fc.string({ unit: 'grapheme', maxLength: 30 }),
+      );
+      const query = fc.dictionary(fc.constantFrom(...fields), value, { maxKeys: 4 });
+      await fc.assert(
+        fc.asyncProperty(query, async (given) => {
+          const { status, body } = await api.get(address(String(new URLSearchParams(given))), tenant.personalApiKey);
+          return [200, 400].includes(status) && !JSON.stringify(body.results ?? []).includes('theirs');
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    test('any cursor that has the right shape', async () => {
+      const place = fc.record({
+        timestamp: fc.oneof(
+          fc.integer(),
+          fc.maxSafeInteger(),
+          fc.constantFrom(-210866803200000, 8.64e15, -62135596800001),
+        ),
+        id: fc.oneof(fc.uuid(), fc.bigInt().map(String), fc.string()),
+        index: fc.integer(),
+        key: fc.string({ unit: 'binary' }),
+      });
+      await fc.assert(
+        fc.asyncProperty(place, async (given) => {
+          const cursor = Buffer.from(JSON.stringify(given)).toString('base64url');
+          const { status } = await api.get(address(`cursor=${cursor}`), tenant.personalApiKey);
+          return [200, 400].includes(status);
+        }),
+        { numRuns: 50 },
+      );
+    });
+  },
+);

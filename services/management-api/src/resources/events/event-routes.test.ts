@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { createEnvironment } from '@millrace/db';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import {
+  createMonths,
+  type StoredEvent,
+  type StoredPerson,
+  storeEvent,
+  storePerson,
+} from '../../testing/stored-data.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+let path: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  await createMonths(api.database.sql, '2026-08', '2026-11');
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database);
+  path = `/api/projects/${tenant.projectId}/events/`;
+});
+afterAll(() => api.stop());
+
+const event = (fields?: StoredEvent) => storeEvent(api.database.sql, tenant.projectId, fields);
+const person = (fields: StoredPerson) => storePerson(api.database.sql, tenant.projectId, fields);
+const get = async (query = '') => (await api.get(path + query, tenant.personalApiKey)).body;
+const uuids = async (query = '') => (await get(query)).results.map((row: { uuid: string }) => row.uuid);
+
+test('an event shows what was stored and the person of today', async () => {
+  const personId = await person({ distinctIds: ['new', 'main', 'old'], main: 'main', properties: { plan: 'pro' } });
+  const uuid = await event({
+    event: 'checkout',
+    distinctId: 'old',
+    timestamp: '2026-11-10T12:00:00.250Z',
+    properties: { amount: 12.5, nested: { deep: [null, 'ü'] }, $lib: 'web' },
+    elementsChain: 'a.button',
+    personProperties: { plan: 'free' },
+  });
+  expect(await get()).toEqual({
+    next: null,
+    results: [
+      {
+        uuid,
+        event: 'checkout',
+        distinct_id: 'old',
+        timestamp: '2026-11-10T12:00:00.250000Z',
+        properties: { amount: 12.5, nested: { deep: [null, 'ü'] }, $lib: 'web' },
+        elements_chain: 'a.button',
+        person: { uuid: personId, distinct_ids: ['main', 'new', 'old'], properties: { plan: 'pro' } },
+      },
+    ],
+  });
+});
+
+test('an event whose distinct id belongs to nobody shows the stored stand-in', async () => {
+  const personId = randomUUID();
+  await event({ distinctId: 'anonymous', personId, personProperties: { a: 1 } });
+  const [row] = (await get()).results;
+  expect(row.person).toEqual({ uuid: personId, distinct_ids: ['anonymous'], properties: { a: 1 } });
+});
+
+test('a project without events, or without a single partition of its time, has an empty page', async () => {
+  expect(await get()).toEqual({ next: null, results: [] });
+  expect(await get('?before=1999-01-01')).toEqual({ next: null, results: [] });
+});
+
+test('at most 100 distinct ids are shown, the main one first', async () => {
+  const distinctIds = Array.from({ length: 150 }, (_, index) => `id-${index}`);
+  await person({ distinctIds, main: 'id-149' });
+  await event({ distinctId: 'id-7' });
+  const [row] = (await get()).results;
+  expect(row.person.distinct_ids).toEqual(['id-149', ...distinctIds.slice(0, 99)]);
+});
+
+test('the id of another environment of the project addresses its own events', async () => {
+  const staging = await createEnvironment(api.database.prisma, { projectId: tenant.projectId, name: 'Staging' });
+  const uuid = await storeEvent(api.database.sql, staging.id);
+  const { body } = await api.get(`/api/projects/${staging.id}/events`, tenant.personalApiKey);
+  expect(body.results.map((row: { uuid: string }) => row.uuid)).toEqual([uuid]);
+  expect(await uuids()).toEqual([]);
+});
+
+test('another project’s events, persons and ids stay out of sight, same distinct ids or not', async () => {
+  const other = await createTestTenant(api.database);
+  await storeEvent(api.database.sql, other.projectId, { distinctId: 'shared' });
+  const otherPerson = await storePerson(api.database.sql, other.projectId, {
+    distinctIds: ['shared', 'theirs'],
+    properties: { secret: 'theirs' },
+  });
+  const uuid = await event({ distinctId: 'shared' });
+  const body = await get();
+  expect(body.results).toHaveLength(1);
+  expect(body.results[0]).toMatchObject({ uuid, person: { distinct_ids: ['shared'], properties: {} } });
+  expect(await uuids(`?person_id=${otherPerson}`)).toEqual([]);
+});
+
+describe('filters', () => {
+  test('by name, distinct id and time, both ends exclusive', async () => {
+    const first = await event({ event: 'a', distinctId: 'x', timestamp: '2026-09-01T00:00:00Z' });
+    const second = await event({ event: 'b', distinctId: 'x', timestamp: '2026-10-01T00:00:00Z' });
+    const third = await event({ event: 'a', distinctId: 'y', timestamp: '2026-11-01T00:00:00Z' });
+    expect(await uuids()).toEqual([third, second, first]);
+    expect(await uuids('?event=a')).toEqual([third, first]);
+    expect(await uuids('?distinct_id=x')).toEqual([second, first]);
+    expect(await uuids('?distinct_id=x&event=a')).toEqual([first]);
+    expect(await uuids('?after=2026-09-01')).toEqual([third, second]);
+    expect(await uuids('?before=2026-11-01T00:00:00Z')).toEqual([second, first]);
+    expect(await uuids('?after=2026-09-01&before=2026-11-01')).toEqual([second]);
+    expect(await uuids('?after=2026-10-01T02:00:00%2B02:00')).toEqual([third]);
+    expect(await uuids('?event=')).toEqual([]);
+  });
+
+  test('a filter finds exactly what it was given, spaces included', async () => {
+    const uuid = await event({ distinctId: ' x ', event: " o'clock " });
+    expect(await uuids('?distinct_id=%20x%20')).toEqual([uuid]);
+    expect(await uuids('?distinct_id=x')).toEqual([]);
+    expect(await uuids("?event=%20o'clock%20")).toEqual([uuid]);
+  });
+
+  test('by person: all events of all its distinct ids of today, those from before a merge included', async () => {
+    const merged = randomUUID();
+    const personId = await person({ distinctIds: ['user', 'anon'] });
+    const before = await event({ distinctId: 'anon', personId: merged, timestamp: '2026-09-01T00:00:00Z' });
+    const after = await event({ distinctId: 'user', personId, timestamp: '2026-10-01T00:00:00Z' });
+    await event({ distinctId: 'somebody else' });
+    expect(await uuids(`?person_id=${personId}`)).toEqual([after, before]);
+    expect(await uuids(`?person_id=${personId.toUpperCase()}`)).toEqual([after, before]);
+    expect(await uuids(`?person_id=${personId}&distinct_id=anon`)).toEqual([before]);
+    expect(await uuids(`?person_id=${personId}&distinct_id=other`)).toEqual([]);
+    // Who was merged away has no events any more.
+    expect(await uuids(`?person_id=${merged}`)).toEqual([]);
+  });
+
+  test('by the stand-in of an event that belongs to nobody', async () => {
+    const personId = randomUUID();
+    const uuid = await event({ distinctId: 'anonymous', personId });
+    expect(await uuids(`?person_id=${personId}`)).toEqual([uuid]);
+    expect(await uuids(`?person_id=${randomUUID()}`)).toEqual([]);
+  });
+
+  test.each([
+    ['after=yesterday', 'after'],
+    ['before=2026-13-01', 'before'],
+    ['after=', 'after'],
+    ['person_id=42', 'person_id'],
+    ['person_id=', 'person_id'],
+    ['event=a%00b', 'event'],
+    ['distinct_id=%00', 'distinct_id'],
+    ['cursor=x', 'cursor'],
+    ['cursor=', 'cursor'],
+    [
+      `cursor=${Buffer.from('{"timestamp":9e15,"id":"00000000-0000-0000-0000-000000000000"}').toString('base64url')}`,
+      'cursor',
+    ],
+    [`cursor=${Buffer.from('{"timestamp":1,"id":"x"}').toString('base64url')}`, 'cursor'],
+  ])('%s is refused by name', async (query, attr) => {
+    const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
+    expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
+  });
+});
+
+describe('pages', () => {
+  test('limit: 100 unless said, 1000 at most, bad ones as if not said', async () => {
+    await api.database.sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       SELECT $1, timestamptz '2026-11-01Z' + n * interval '1 second', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now()
+         FROM generate_series(1, 1001) AS n`,
+      [tenant.projectId],
+    );
+    for (const [query, length] of [
+      ['', 100],
+      ['?limit=1', 1],
+      ['?limit=0', 100],
+      ['?limit=-5', 100],
+      ['?limit=abc', 100],
+      ['?limit=1000', 1000],
+      ['?limit=99999999999999999999', 1000],
+    ] as const) {
+      const body = await get(query);
+      expect([query, body.results.length, typeof body.next]).toEqual([query, length, 'string']);
+    }
+  });
+
+  test('next is absolute, keeps filters and the form of the path, and ends with null', async () => {
+    for (const uuid of ['1', '2', '3'])
+      await event({ uuid: `00000000-0000-4000-8000-00000000000${uuid}`, event: 'a b' });
+    const first = (await api.get(`${path.slice(0, -1)}?limit=2&event=a%20b&x=1`, tenant.personalApiKey)).body;
+    expect(first.next).toMatch(
+      new RegExp(`^${api.url}/api/projects/${tenant.projectId}/events\\?cursor=[\\w-]+&event=a\\+b&limit=2&x=1$`),
+    );
+    const second = (await api.get(first.next, tenant.personalApiKey)).body;
+    expect([second.results.length, second.next]).toEqual([1, null]);
+  });
+
+  test('complete and without doubles over months and equal times, while events go on arriving', async () => {
+    const stored: string[] = [];
+    for (let index = 0; index < 60; index += 1) {
+      const day = String(1 + (index % 5)).padStart(2, '0');
+      // Five events share each time: only the uuid tells them apart.
+      stored.push(await event({ timestamp: `2026-${['08', '09', '10', '11'][index % 4]}-${day}T00:00:00Z` }));
+    }
+    for (const query of ['', '&distinct_id=someone']) {
+      const seen: string[] = [];
+      for (let next: string | null = `${path}?limit=7${query}`; next !== null; ) {
+        const { body } = await api.get(next, tenant.personalApiKey);
+        seen.push(...body.results.map((row: { uuid: string }) => row.uuid));
+        next = body.next;
+        await event({ timestamp: new Date(Date.UTC(2026, 10, 20) + seen.length).toISOString() });
+        await event({ timestamp: `2026-08-0${1 + (seen.length % 5)}T00:00:00.500Z`, event: 'late' });
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(stored.filter((uuid) => !seen.includes(uuid))).toEqual([]);
+    }
+  });
+
+  test('the order is by time and uuid, the newest first', async () => {
+    const rows: { timestamp: string; uuid: string }[] = [];
+    for (let index = 0; index < 20; index += 1) {
+      const timestamp = `2026-11-0${1 + (index % 3)}T00:00:00Z`;
+      rows.push({ timestamp, uuid: await event({ timestamp }) });
+    }
+    const expected = rows.sort((a, b) => (a.timestamp + a.uuid < b.timestamp + b.uuid ? 1 : -1)).map((row) => row.uuid);
+    const seen = await readAllPages<{ uuid: string }>(api, `${path}?limit=3`, tenant.personalApiKey);
+    expect(seen.map((row) => row.uuid)).toEqual(expected);
+  });
+
+  test('a page costs the same number of statements whatever its length', async () => {
+    for (let index = 0; index < 30; index += 1) {
+      const personId = await person({ distinctIds: [`p${index}`, `q${index}`] });
+      await event({ distinctId: `p${index}`, personId });
+    }
+    const cost = async (query: string) => {
+      const before = api.statementCount();
+      await get(query);
+      return api.statementCount() - before;
+    };
+    await cost('');
+    expect([await cost('?limit=1'), await cost('?limit=30')]).toEqual([5, 5]);
+    expect(await cost(`?person_id=${randomUUID()}`)).toBeLessThanOrEqual(6);
+  });
+});

@@ -1,0 +1,122 @@
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { type StoredPerson, storePerson } from '../../testing/stored-data.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+let path: string;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database);
+  path = `/api/projects/${tenant.projectId}/persons/`;
+});
+afterAll(() => api.stop());
+
+const person = (fields: StoredPerson) => storePerson(api.database.sql, tenant.projectId, fields);
+const get = async (query = '') => (await api.get(path + query, tenant.personalApiKey)).body;
+const uuids = async (query = '') => (await get(query)).results.map((row: { uuid: string }) => row.uuid);
+
+test('a person shows its current state', async () => {
+  const uuid = await person({
+    distinctIds: ['b', 'main', 'a'],
+    main: 'main',
+    properties: { email: 'ada@example.com', plan: 'pro' },
+    isIdentified: true,
+    createdAt: '2026-11-01T10:00:00.5Z',
+  });
+  expect(await get()).toEqual({
+    next: null,
+    results: [
+      {
+        id: expect.any(Number),
+        uuid,
+        name: 'ada@example.com',
+        distinct_ids: ['main', 'b', 'a'],
+        properties: { email: 'ada@example.com', plan: 'pro' },
+        is_identified: true,
+        created_at: '2026-11-01T10:00:00.500000Z',
+      },
+    ],
+  });
+});
+
+test.each([
+  [{ email: 'a@b.c', name: 'Ada', username: 'ada' }, 'a@b.c'],
+  [{ email: '', name: 'Ada', username: 'ada' }, 'Ada'],
+  [{ email: null, name: { first: 'Ada' }, username: 'ada' }, 'ada'],
+  [{ username: 42 }, '42'],
+  [{}, 'the main id'],
+])('a person is called by the first property that names it: %j', async (properties, name) => {
+  await person({ distinctIds: ['the main id'], properties });
+  expect((await get()).results[0].name).toBe(name);
+});
+
+describe('filters', () => {
+  test('by any distinct id, exactly', async () => {
+    const uuid = await person({ distinctIds: ['x', 'y'] });
+    await person({ distinctIds: ['z'] });
+    expect(await uuids('?distinct_id=y')).toEqual([uuid]);
+    expect(await uuids('?distinct_id=Y')).toEqual([]);
+    expect(await uuids('?distinct_id=nobody')).toEqual([]);
+  });
+
+  test('by e-mail, exactly', async () => {
+    const uuid = await person({ distinctIds: ['x'], properties: { email: 'ada@example.com' } });
+    await person({ distinctIds: ['y'], properties: { email: 'xada@example.com' } });
+    expect(await uuids('?email=ada%40example.com')).toEqual([uuid]);
+  });
+
+  test('by a part of e-mail, name or any distinct id, in any case', async () => {
+    const byEmail = await person({ distinctIds: ['1'], properties: { email: 'Grace@Example.com' } });
+    const byName = await person({ distinctIds: ['2'], properties: { name: 'grace hopper' } });
+    const byId = await person({ distinctIds: ['3', 'user-GRACE-9'] });
+    await person({ distinctIds: ['4'], properties: { other: 'grace' } });
+    expect(await uuids('?search=gRaCe')).toEqual([byId, byName, byEmail]);
+    expect(await uuids('?search=')).toHaveLength(4);
+  });
+
+  test('wild cards of SQL are ordinary characters', async () => {
+    const uuid = await person({ distinctIds: ['100%_\\'] });
+    await person({ distinctIds: ['abc'] });
+    expect(await uuids('?search=%25')).toEqual([uuid]);
+    expect(await uuids('?search=_%5C')).toEqual([uuid]);
+  });
+
+  test('narrow each other', async () => {
+    const uuid = await person({ distinctIds: ['x'], properties: { email: 'a@b.c' } });
+    expect(await uuids('?distinct_id=x&email=a%40b.c&search=B.C')).toEqual([uuid]);
+    expect(await uuids('?distinct_id=x&email=other')).toEqual([]);
+  });
+});
+
+test('pages are complete, the newest first, while persons come and go', async () => {
+  const stored: string[] = [];
+  for (let index = 0; index < 25; index += 1) stored.push(await person({ distinctIds: [`p${index}`] }));
+  const seen: string[] = [];
+  for (let next: string | null = `${path}?limit=4`; next !== null; ) {
+    const { body } = await api.get(next, tenant.personalApiKey);
+    seen.push(...body.results.map((row: { uuid: string }) => row.uuid));
+    next = body.next;
+    await person({ distinctIds: [`new-${seen.length}`] });
+    // One already shown is merged away.
+    await api.database.sql.query('DELETE FROM person WHERE uuid = $1', [seen.at(-1)]);
+  }
+  expect(seen).toEqual(stored.reverse());
+});
+
+test('a page costs the same number of statements whatever its length, and stays within its project', async () => {
+  const other = await createTestTenant(api.database);
+  await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
+  for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`, `q${index}`] });
+  const cost = async (query: string) => {
+    const before = api.statementCount();
+    await get(query);
+    return api.statementCount() - before;
+  };
+  await cost('');
+  expect([await cost('?limit=1'), await cost('?limit=10')]).toEqual([4, 4]);
+  expect(await readAllPages(api, `${path}?limit=3`, tenant.personalApiKey)).toHaveLength(10);
+  expect(await uuids('?distinct_id=theirs')).toEqual([]);
+});

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/db';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+let api: TestApi;
+let tenant: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database, { projectName: 'First' });
+});
+afterAll(() => api.stop());
+
+test('a summary shows the contract’s fields in its order, settings from the first environment', async () => {
+  const { sql, prisma } = api.database;
+  await sql.query("UPDATE environment SET timezone = 'Europe/Berlin', ingested_event = true WHERE id = $1", [
+    tenant.projectId,
+  ]);
+  await createEnvironment(prisma, { projectId: tenant.projectId, name: 'Staging' });
+  const { body } = await api.get('/api/projects/', tenant.personalApiKey);
+  expect(body).toEqual({ count: 1, next: null, previous: null, results: [expect.anything()] });
+  const [{ uuid }] = (await sql.query<{ uuid: string }>('SELECT uuid FROM environment WHERE id = $1', [
+    tenant.projectId,
+  ])) as [{ uuid: string }];
+  expect(Object.entries(body.results[0])).toEqual([
+    ['id', tenant.projectId],
+    ['uuid', uuid],
+    ['organization', tenant.organizationId],
+    ['api_token', tenant.projectApiKey],
+    ['name', 'First'],
+    ['completed_snippet_onboarding', false],
+    ['has_completed_onboarding_for', null],
+    ['ingested_event', true],
+    ['is_demo', false],
+    ['timezone', 'Europe/Berlin'],
+    ['access_control', false],
+  ]);
+});
+
+test('all projects of all organizations of the caller, and of no other, by id', async () => {
+  const { prisma } = api.database;
+  const second = await createOrganization(prisma, { name: 'Second' });
+  await addMember(prisma, { organizationId: second.id, userId: tenant.userId, level: 1 });
+  const other = await createProject(prisma, { organizationId: second.id, name: 'Other' });
+  await createTestTenant(api.database);
+  const all = await api.get('/api/projects', tenant.personalApiKey);
+  expect(all.body.results.map((project: { id: number }) => project.id)).toEqual([tenant.projectId, other.project.id]);
+  const ofSecond = await api.get(`/api/organizations/${second.id}/projects`, tenant.personalApiKey);
+  expect(ofSecond.body).toMatchObject({ count: 1, results: [{ id: other.project.id, organization: second.id }] });
+});
+
+test('T1: summaries only', async () => {
+  const { body } = await api.get(`/api/organizations/${tenant.organizationId}/projects/`, tenant.personalApiKey);
+  expect(Object.keys(body.results[0])).toHaveLength(11);
+});
+
+test('a caller without an organization has no projects', async () => {
+  await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
+  const { body } = await api.get('/api/projects/', tenant.personalApiKey);
+  expect(body).toEqual({ count: 0, next: null, previous: null, results: [] });
+  const current = await api.get('/api/organizations/@current/projects/', tenant.personalApiKey);
+  expect([current.status, current.body.detail]).toEqual([404, 'Current organization not found.']);
+});
+
+describe('pages', () => {
+  let projects: number[];
+  beforeAll(async () => {
+    tenant = await createTestTenant(api.database);
+    for (let index = 0; index < 4; index += 1) {
+      await createProject(api.database.prisma, { organizationId: tenant.organizationId, name: `P${index}` });
+    }
+    paged = tenant;
+    const rows = await api.database.sql.query<{ id: number }>(
+      'SELECT id FROM project WHERE organization_id = $1 ORDER BY id',
+      [tenant.organizationId],
+    );
+    projects = rows.map((row) => row.id);
+  });
+  let paged: TestTenant;
+
+  test.each([
+    ['G1', '?limit=2', 0, 2, '?limit=2&offset=2', null],
+    ['G2', '?limit=2&offset=2', 2, 4, '?limit=2&offset=4', '?limit=2'],
+    ['G3', '?limit=abc', 0, 5, null, null],
+    ['G4', '?limit=1000', 0, 5, null, null],
+    ['G5', '?limit=1&offset=-3', 0, 1, '?limit=1&offset=1', null],
+    ['G6', '?limit=2&offset=9', 9, 9, null, '?limit=2&offset=7'],
+    ['G7', '?z=1&a=2&limit=4', 0, 4, '?a=2&limit=4&offset=4&z=1', null],
+  ])('%s: %s', async (_case, query, from, to, next, previous) => {
+    for (const path of [`/api/organizations/${paged.organizationId}/projects`, '/api/projects/']) {
+      const { body } = await api.get(path + query, paged.personalApiKey);
+      const link = (text: string | null) => (text === null ? null : `${api.url}${path}${text}`);
+      expect(body.results.map((project: { id: number }) => project.id)).toEqual(projects.slice(from, to));
+      expect([body.count, body.next, body.previous]).toEqual([5, link(next), link(previous)]);
+    }
+  });
+
+  test('a page costs the same number of statements whatever its length', async () => {
+    const cost = async (query: string) => {
+      const before = api.statementCount();
+      await api.get(`/api/projects/${query}`, paged.personalApiKey);
+      return api.statementCount() - before;
+    };
+    await cost('');
+    expect(await cost('?limit=1')).toBe(await cost('?limit=5'));
+    expect(await cost('')).toBeLessThanOrEqual(3);
+  });
+});
+
+test('a forwarded host counts only when a proxy is trusted', async () => {
+  const headers = {
+    authorization: `Bearer ${tenant.personalApiKey}`,
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'api.example.com',
+  };
+  const nextOf = async (url: string, key: Record<string, string>) => {
+    const response = await fetch(`${url}/api/projects?limit=1`, { headers: key });
+    return ((await response.json()) as { next: string }).next;
+  };
+  await createProject(api.database.prisma, { organizationId: tenant.organizationId, name: randomUUID() });
+  expect(await nextOf(api.url, headers)).toBe(`${api.url}/api/projects?limit=1&offset=1`);
+  const trusting = await startTestApi({ trustProxy: true });
+  const other = await createTestTenant(trusting.database);
+  await createProject(trusting.database.prisma, { organizationId: other.organizationId, name: 'Second' });
+  const otherHeaders = { ...headers, authorization: `Bearer ${other.personalApiKey}` };
+  expect(await nextOf(trusting.url, otherHeaders)).toBe('https://api.example.com/api/projects?limit=1&offset=1');
+  await trusting.stop();
+});

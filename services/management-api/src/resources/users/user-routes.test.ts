@@ -1,0 +1,28 @@
+import { createTestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+test('U1: the caller, with team and organization and without any key but the public one', async () => {
+  const tenant = await createTestTenant(api.database, { email: 'ada@example.com', organizationName: 'Acme' });
+  const { status, body } = await api.get('/api/users/@me', tenant.personalApiKey);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    email: 'ada@example.com',
+    team: { id: tenant.projectId, api_token: tenant.projectApiKey },
+    organization: { id: tenant.organizationId, name: 'Acme', membership_level: 15 },
+    organizations: [{ id: tenant.organizationId, name: 'Acme', membership_level: 15 }],
+  });
+  expect(JSON.stringify(body)).not.toMatch(/password|phx_|secure_value/);
+});
+
+test('a user without an organization is shown as such', async () => {
+  const tenant = await createTestTenant(api.database);
+  await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
+  const { status, body } = await api.get('/api/users/@me/', tenant.personalApiKey);
+  expect([status, body.team, body.organization, body.organizations]).toEqual([200, null, null, []]);
+});
