@@ -5,9 +5,13 @@ import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
 import { watchDatabase } from './watch-database.ts';
 
+/** Longer than any list should take, shorter than what a person or a proxy waits. */
+const statementTimeoutMs = 20_000;
+
 const config = readConfig(configSchema, environment());
 const logger = createLogger('management-api', config.logLevel);
 
+// The process is given a little longer than its requests, to close the database behind them.
 await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
   const metrics = createMetrics();
   const health = createHealth(metrics);
@@ -17,11 +21,17 @@ await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
       url: config.databaseUrl,
       logger,
       poolSize: config.databasePoolSize,
+      statementTimeoutMs,
+      // A little later than the server would: only a server that is gone without a word lets it come to this.
+      queryTimeoutMs: statementTimeoutMs + 2000,
       applicationName: 'millrace-management-api',
     }),
   );
-  lifecycle.own('database watch', await watchDatabase(database.sql, 2000));
-  health.require('database', () => (database.isHealthy() ? null : 'The database does not answer.'));
+  const watch = lifecycle.own(
+    'database watch',
+    await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
+  );
+  health.require('database', () => (watch.isAnswering() ? null : 'The database does not answer.'));
   const app = createApp({
     sql: database.sql,
     logger,

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { createDatabase } from '@millrace/db';
+import { createLogger, environment } from '@millrace/runtime';
+import {
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  type TestDatabase,
+  type TestTenant,
+} from '@millrace/testing';
+
+/** The process as an operator runs it: it starts while PostgreSQL is away, recovers by itself, and stops cleanly. */
+let testDatabase: TestDatabase;
+let tenant: TestTenant;
+let door: Door;
+let child: ChildProcess;
+let url: string;
+let output = '';
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
+  tenant = await createTestTenant(database);
+  await database.stop();
+  door = await createDoor(new URL(testDatabase.url));
+  child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+    env: {
+      ...environment(),
+      NODE_OPTIONS: '',
+      DATABASE_URL: door.url,
+      API_PORT: '0',
+      API_HOST: '127.0.0.1',
+      DRAIN_TIMEOUT_MS: '2000',
+    },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const [message] = (await once(child, 'message')) as [{ type: string; port: number }];
+  expect(message.type).toBe('listening');
+  url = `http://127.0.0.1:${message.port}`;
+});
+afterAll(async () => {
+  if (child.exitCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await door.shut();
+  await testDatabase.drop();
+});
+
+const probe = () => fetch(`${url}/api/users/@me/`, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
+const readiness = async () => (await fetch(`${url}/_readiness`)).status;
+
+test('without its database it is alive, not ready, and says so to callers', async () => {
+  expect((await fetch(`${url}/_liveness`)).status).toBe(200);
+  expect(await readiness()).toBe(503);
+  const response = await probe();
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await response.json()).toMatchObject({ type: 'server_error', code: 'unavailable', attr: null });
+  expect((await fetch(`${url}/api/schema/`)).status).toBe(200);
+});
+
+test('it recovers by itself, again and again', async () => {
+  for (let round = 0; round < 2; round += 1) {
+    await door.open();
+    await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
+    expect((await probe()).status).toBe(200);
+    await door.shut();
+    expect((await probe()).status).toBe(503);
+    await eventually(async () => (await readiness()) === 503, { what: 'noticing the loss' });
+  }
+  await door.open();
+  await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
+});
+
+test('figures are served, and neither they nor the log hold a key', async () => {
+  await fetch(`${url}/api/projects/?personal_api_key=${tenant.personalApiKey}`);
+  const figures = await (await fetch(`${url}/metrics`)).text();
+  expect(figures).toContain('millrace_http_request_seconds_count{operation="users_me_retrieve",status="2xx"}');
+  expect(output).toContain('"a request failed"');
+  for (const text of [figures, output]) expect(text).not.toContain(tenant.personalApiKey);
+});
+
+test('it stops cleanly when told to', async () => {
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(0);
+  expect(output).toContain('"stopped"');
+});
+
+test('a wrong configuration is refused with every mistake at once', async () => {
+  const wrong = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+    env: { PATH: environment().PATH, API_PORT: 'x', TRUST_PROXY: 'perhaps' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  wrong.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const [code] = await once(wrong, 'exit');
+  expect(code).not.toBe(0);
+  for (const name of ['DATABASE_URL', 'API_PORT', 'TRUST_PROXY']) expect(errors).toContain(name);
+});
+
+interface Door {
+  url: string;
+  open(): Promise<void>;
+  shut(): Promise<void>;
+}
+
+/** A way to the database that can be shut: connections through it break, new ones are refused. Shut at first. */
+async function createDoor(target: URL): Promise<Door> {
+  const sockets = new Set<Socket>();
+  const create = () =>
+    createServer((inner) => {
+      const outer = connect(Number(target.port || 5432), target.hostname);
+      for (const socket of [inner, outer]) {
+        sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => {
+          inner.destroy();
+          outer.destroy();
+          sockets.delete(socket);
+        });
+      }
+      inner.pipe(outer).pipe(inner);
+    });
+  const listen = async (server: Server, port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as { port: number }).port;
+  };
+  const close = (server: Server) => new Promise((resolve) => server.close(resolve));
+  const first = create();
+  const port = await listen(first, 0);
+  await close(first);
+  let server: Server | undefined;
+  const url = new URL(target);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.toString(),
+    async open() {
+      server = create();
+      await listen(server, port);
+    },
+    async shut() {
+      const closed = server && close(server);
+      server = undefined;
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { createDatabase, type Database, type Sql } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { createMonths } from '../../testing/stored-data.ts';
+import { type EventFilter, type EventWindow, listEvents, listEventsByDistinctId } from './event-store.ts';
+
+/** How PostgreSQL goes about the queries of the event list, over four months of two projects. */
+let testDatabase: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
+  await createMonths(database.sql, '2026-08', '2026-11');
+  await database.sql.query(
+    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+     SELECT 1 + n % 2, timestamptz '2026-08-01Z' + n * interval '3 minutes', gen_random_uuid(), 'e' || n % 3, 'd' || n % 5000,
+            gen_random_uuid(), '{}', now()
+       FROM generate_series(1, 57000) AS n`,
+  );
+  await database.sql.query('ANALYZE event');
+});
+afterAll(async () => {
+  await database.stop();
+  await testDatabase.drop();
+});
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Loops': number;
+  Plans?: PlanNode[];
+}
+
+/** The plan nodes that did any work while the store ran its query. */
+async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
+  let plan: PlanNode | undefined;
+  const explaining: Sql = {
+    query: async (text, values) => {
+      const [row] = await database.sql.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+      plan = row?.['QUERY PLAN'][0].Plan;
+      return [];
+    },
+  };
+  await run(explaining);
+  const flatten = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(flatten)];
+  return (plan ? flatten(plan) : []).filter((node) => node['Actual Loops'] > 0);
+}
+
+const monthsRead = (nodes: PlanNode[]) => nodes.flatMap((node) => node['Relation Name'] ?? []);
+const first: EventWindow = { from: null, limit: 101 };
+
+test('the newest events come from the primary key of the newest month alone', async () => {
+  const nodes = await executedNodes((sql) => listEvents(sql, 1, {}, first));
+  expect(monthsRead(nodes)).toEqual(['event_2026_11']);
+  expect(nodes.map((node) => node['Node Type'])).toEqual(['Limit', 'Append', 'Index Scan']);
+  expect(nodes.at(-1)?.['Index Name']).toBe('event_2026_11_pkey');
+});
+
+test('a cursor in the middle reads its own month alone', async () => {
+  const from = { timestamp: new Date('2026-09-15T00:00:00Z'), id: '80000000-0000-4000-8000-000000000000' };
+  const nodes = await executedNodes((sql) => listEvents(sql, 1, {}, { ...first, from }));
+  expect(monthsRead(nodes)).toEqual(['event_2026_09']);
+  expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
+});
+
+test.each<[string, EventFilter, string[]]>([
+  ['after', { after: '2026-11-02T00:00:00.000Z' }, ['event_2026_11']],
+  ['before', { before: '2026-09-02T00:00:00.000Z' }, ['event_2026_09']],
+  ['a common name', { event: 'e1' }, ['event_2026_11']],
+])('%s reads no more months than it must', async (_case, filter, months) => {
+  expect(monthsRead(await executedNodes((sql) => listEvents(sql, 1, filter, first)))).toEqual(months);
+});
+
+test('a rare visitor is found through the index on distinct ids, without reading a month', async () => {
+  const filter = { distinct_id: 'd77' };
+  const nodes = await executedNodes((sql) => listEventsByDistinctId(sql, 2, filter, first));
+  const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
+  expect(scans).toHaveLength(4);
+  for (const scan of scans) expect(scan['Node Type']).not.toBe('Seq Scan');
+});
