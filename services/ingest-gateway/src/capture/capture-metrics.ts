@@ -35,6 +35,9 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   );
   const ingestedIn = { live: ingested.labels('live'), historical: ingested.labels('historical') };
   let inFlight = 0;
+  // Looked at when somebody asks, not at every request.
+  Object.assign(running, { collect: () => running.set(inFlight) });
+  Object.assign(held, { collect: () => held.set(budget.usedBytes()) });
   return {
     began: () => {
       inFlight += 1;
@@ -46,8 +49,6 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     },
     ended({ path, status, code, seconds }) {
       inFlight -= 1;
-      running.set(inFlight);
-      held.set(budget.usedBytes());
       requests.inc({ path, status: String(status) });
       if (code !== null) refused.inc({ code });
       duration.observe(seconds);

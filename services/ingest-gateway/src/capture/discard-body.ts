@@ -14,7 +14,7 @@ export interface DiscardLimits {
  */
 export function discardBody(request: IncomingMessage, limits: DiscardLimits): Promise<boolean> {
   if (request.readableEnded) return Promise.resolve(true);
-  if (request.destroyed || declaredLength(request) > 2 * limits.maxBytes) return Promise.resolve(false);
+  if (request.destroyed || declaredLength(request) > limits.maxBytes) return Promise.resolve(false);
   return new Promise((resolve) => {
     let discarded = 0;
     const timer = setTimeout(() => settle(false), limits.maxMs);

@@ -54,7 +54,7 @@ export function sendAnswer(
 }
 
 /** How much of a refused upload is still taken in, so that its sender comes to reading the answer. */
-const patience = { maxBytes: 20 * 1024 * 1024, maxMs: 10_000 };
+const patience = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
 const lastPatience = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/cache';
+import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
+import { createDatabase, type Database, type Sql } from '@millrace/db';
+import { createTestDatabase, createTestTenant, eventually, type TestDatabase, testServers } from '@millrace/testing';
+import { quietLogger } from '../testing/quiet-logger.ts';
+import { createProjectKeys, type ProjectKeysOptions } from './project-keys.ts';
+
+const logger = quietLogger();
+let own: TestDatabase;
+let database: Database;
+let queries: number;
+let countingSql: Sql;
+const caches: KeyValue[] = [];
+
+beforeAll(async () => {
+  own = await createTestDatabase();
+  database = createDatabase({ url: own.url, logger, poolSize: 4 });
+  countingSql = {
+    query(text, values) {
+      queries += 1;
+      return database.sql.query(text, values);
+    },
+  };
+});
+beforeEach(() => {
+  queries = 0;
+});
+afterAll(async () => {
+  await Promise.all(caches.map((cache) => cache.stop()));
+  await database.stop();
+  await own.drop();
+});
+
+async function redis(keyPrefix: string): Promise<KeyValue> {
+  const cache = createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix, commandTimeoutMs: 2000 });
+  caches.push(cache);
+  await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
+  return cache;
+}
+const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
+  createProjectKeys({ sql: countingSql, cache: createInProcessKeyValue(), logger, ...options });
+
+test('a key leads to its environment and what its plan includes', async () => {
+  const keys = await startKeys();
+  for (const [plan, mayMigrate] of [
+    ['full', true],
+    ['free', false],
+  ] as const) {
+    const { token, environmentId } = await createTestTenant(database, { plan });
+    expect(await keys.find(token)).toEqual({ outcome: 'known', project: { environmentId, mayMigrate } });
+  }
+  expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
+});
+
+test('an answer is remembered: no promise, no query', async () => {
+  const { token } = await createTestTenant(database);
+  const keys = await startKeys();
+  await keys.find(token);
+  await keys.find('phc_nobody');
+  expect(keys.find(token)).toMatchObject({ outcome: 'known' });
+  expect(keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
+  expect(queries).toBe(2);
+});
+
+test('many requests with a new key are one query', async () => {
+  const { token } = await createTestTenant(database);
+  const keys = await startKeys();
+  await Promise.all(Array.from({ length: 50 }, () => keys.find(token)));
+  expect(queries).toBe(1);
+});
+
+test('gateways share what they looked up through Redis', async () => {
+  const { token } = await createTestTenant(database);
+  const prefix = `t-${randomUUID()}:`;
+  const [first, second] = [
+    await startKeys({ cache: await redis(prefix) }),
+    await startKeys({ cache: await redis(prefix) }),
+  ];
+  await first.find(token);
+  const shared = await redis(prefix);
+  await eventually(async () => queries === 1 && (await keysIn(shared, token)), { what: 'the shared copy' });
+  expect(await second.find(token)).toMatchObject({ outcome: 'known' });
+  expect(queries).toBe(1);
+});
+
+async function keysIn(cache: KeyValue, token: string): Promise<boolean> {
+  const { createHash } = await import('node:crypto');
+  return (await cache.get(`project-key:${createHash('sha256').update(token).digest('hex')}`)) !== null;
+}
+
+test.each([
+  ['one key', (token: string) => token],
+  ['all keys', () => allProjectKeys],
+])('a message about %s makes every gateway ask again', async (_name, message) => {
+  const { token, organizationId } = await createTestTenant(database, { plan: 'full' });
+  const prefix = `t-${randomUUID()}:`;
+  const gateways = [await startKeys({ cache: await redis(prefix) }), await startKeys({ cache: await redis(prefix) })];
+  for (const keys of gateways) expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: true } });
+  await database.sql.query('UPDATE organization SET available_product_features = $2 WHERE id = $1', [
+    organizationId,
+    '[]',
+  ]);
+  await (await redis(prefix)).publish(projectKeyChannel, message(token));
+  for (const keys of gateways) {
+    await eventually(async () => expect(await keys.find(token)).toMatchObject({ project: { mayMigrate: false } }), {
+      what: 'the change being seen',
+    });
+  }
+});
+
+test('a key that is created after it was refused works as soon as that is announced', async () => {
+  const cache = createInProcessKeyValue();
+  const keys = await startKeys({ cache });
+  const { token, environmentId } = await createTestTenant(database);
+  const later = `phc_${randomUUID()}`;
+  expect(await keys.find(later)).toEqual({ outcome: 'unknown' });
+  await database.sql.query('UPDATE environment SET api_token = $2 WHERE api_token = $1', [token, later]);
+  await cache.publish(projectKeyChannel, later);
+  expect(await keys.find(later)).toMatchObject({ outcome: 'known', project: { environmentId } });
+});
+
+test('a stale answer is used at once while it is looked up anew', async () => {
+  const { token } = await createTestTenant(database);
+  const keys = await startKeys({ knownForMs: 0 });
+  await keys.find(token);
+  expect(keys.find(token)).toMatchObject({ outcome: 'known' });
+});
+
+test('without any store an unknown key is undetermined, and asked for again later', async () => {
+  const { token } = await createTestTenant(database);
+  let isDown = true;
+  const sql: Sql = {
+    query: (text, values) => (isDown ? Promise.reject(new Error('down')) : database.sql.query(text, values)),
+  };
+  const keys = await startKeys({ sql });
+  expect(await keys.find(token)).toEqual({ outcome: 'undetermined' });
+  isDown = false;
+  await eventually(async () => expect(await keys.find(token)).toMatchObject({ outcome: 'known' }), {
+    what: 'the key being found after the store is back',
+  });
+});

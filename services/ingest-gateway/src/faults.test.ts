@@ -1,0 +1,156 @@
+import { createRedisKeyValue } from '@millrace/cache';
+import { createDatabase } from '@millrace/db';
+import { createKafkaLog } from '@millrace/event-log';
+import { createTestTenant, eventually, testServers } from '@millrace/testing';
+import { quietLogger } from './testing/quiet-logger.ts';
+import { openRawConnection } from './testing/raw-http.ts';
+import { openServerDoor, throughDoor } from './testing/server-door.ts';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
+import { readTopics } from './testing/topic-reader.ts';
+
+let fixture: GatewayFixture;
+const logger = quietLogger();
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+});
+afterAll(() => fixture.stop());
+
+const bodyFor = (token: string, name = 'a') => JSON.stringify({ api_key: token, event: name, distinct_id: 'b' });
+
+async function post(gateway: TestGateway, body: string) {
+  const response = await fetch(`${gateway.url}/capture/`, { method: 'POST', body });
+  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+}
+
+test.each([
+  ['is gone', 'tcp://127.0.0.1:1'],
+  ['takes connections and says nothing', null],
+])('R18 a log that %s: 503 with Retry-After, never 200', async (_name, address) => {
+  const { token } = await createTestTenant(fixture.database);
+  const door = await openServerDoor('tcp://127.0.0.1:1');
+  door.blackHole();
+  const broker = address === null ? `127.0.0.1:${door.port}` : new URL(address).host;
+  const log = createKafkaLog({ brokers: [broker], clientId: 'gateway-test', logger });
+  const gateway = await fixture.startGateway({ log });
+  const answers = await Promise.all([post(gateway, bodyFor(token)), post(gateway, bodyFor(token))]);
+  for (const { status, headers, body } of answers) {
+    expect(status).toBe(503);
+    expect(body).toMatchObject({ type: 'server_error', attr: null });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  await gateway.stop();
+  await log.close();
+  await door.stop();
+});
+
+describe('stores of project keys that fail', () => {
+  async function startBehindDoors() {
+    const postgresDoor = await openServerDoor(fixture.databaseUrl);
+    const redisDoor = await openServerDoor(testServers().redisUrl);
+    const database = createDatabase({
+      url: throughDoor(fixture.databaseUrl, postgresDoor),
+      logger,
+      poolSize: 2,
+      connectTimeoutMs: 500,
+      queryTimeoutMs: 700,
+    });
+    const cache = createRedisKeyValue(throughDoor(testServers().redisUrl, redisDoor), logger, {
+      keyPrefix: fixture.cachePrefix,
+    });
+    // Entries are stale at once, so that every request would like to ask.
+    const gateway = await fixture.startGateway({ keys: { sql: database.sql, cache, knownForMs: 0 } });
+    await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
+    return {
+      gateway,
+      postgresDoor,
+      redisDoor,
+      async stop() {
+        await gateway.stop();
+        await cache.stop();
+        await Promise.all([postgresDoor.stop(), redisDoor.stop(), database.stop()]);
+      },
+    };
+  }
+
+  test.each(['slam', 'blackHole'] as const)(
+    'a known key is answered with 200 when both are lost by %s',
+    async (fault) => {
+      const { token } = await createTestTenant(fixture.database);
+      const { gateway, postgresDoor, redisDoor, stop } = await startBehindDoors();
+      expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
+      postgresDoor[fault]();
+      redisDoor[fault]();
+      for (let i = 0; i < 5; i++) expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
+      await stop();
+    },
+  );
+
+  test.each(['slam', 'blackHole'] as const)(
+    'an unknown key is accepted while both are lost by %s, refused afterwards',
+    async (fault) => {
+      const { gateway, postgresDoor, redisDoor, stop } = await startBehindDoors();
+      postgresDoor[fault]();
+      redisDoor[fault]();
+      expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });
+      postgresDoor.open();
+      redisDoor.open();
+      await eventually(async () => expect((await post(gateway, bodyFor('phc_nobody'))).status).toBe(401), {
+        what: 'a refusal after the stores are back',
+      });
+      await stop();
+    },
+  );
+
+  test('Redis alone lost: keys are looked up in PostgreSQL', async () => {
+    const { token } = await createTestTenant(fixture.database);
+    const { gateway, redisDoor, stop } = await startBehindDoors();
+    redisDoor.slam();
+    expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
+    expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 401 });
+    await stop();
+  });
+
+  test('PostgreSQL alone lost: what another gateway has looked up is found in Redis', async () => {
+    const { token } = await createTestTenant(fixture.database, { plan: 'free' });
+    const other = await fixture.startGateway();
+    await post(other, bodyFor(token));
+    const { gateway, postgresDoor, stop } = await startBehindDoors();
+    postgresDoor.slam();
+    const historical = { api_key: token, batch: [{ event: 'a', distinct_id: 'b' }], historical_migration: true };
+    // Only who knows the project can say that its plan does not include this.
+    await eventually(async () => expect((await post(gateway, JSON.stringify(historical))).status).toBe(402), {
+      what: 'an answer from the shared copy',
+    });
+    await stop();
+  });
+});
+
+describe('stopping', () => {
+  test('requests under way are answered, new connections refused, idle ones closed', async () => {
+    const { token } = await createTestTenant(fixture.database);
+    const reader = await readTopics(fixture.log, [fixture.topics.live]);
+    const gateway = await fixture.startGateway();
+    const [busy, idle, silent] = await Promise.all([1, 2, 3].map(() => openRawConnection(gateway.port)));
+    if (!busy || !idle || !silent) throw new Error('no connections');
+    const body = bodyFor(token, 'last words');
+    const request = `POST /capture/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    idle.write(request);
+    expect(await idle.answer()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    busy.write(request.slice(0, -10));
+    const underWay = new RegExp(`millrace_capture_in_flight_bytes ${body.length - 10}`);
+    await eventually(async () => underWay.test(await gateway.metrics.registry.metrics()), {
+      what: 'the request being under way',
+    });
+
+    const stopped = gateway.stop();
+    await idle.closed;
+    await expect(openRawConnection(gateway.port)).rejects.toThrow();
+    busy.write(request.slice(-10));
+    expect(await busy.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    await stopped;
+    await Promise.all([busy.closed, silent.closed]);
+    expect((await reader.events(token, 2)).map(({ event }) => event)).toEqual(['last words', 'last words']);
+    await reader.stop();
+  });
+});

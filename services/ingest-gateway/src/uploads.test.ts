@@ -1,0 +1,173 @@
+import { gzipSync } from 'node:zlib';
+import { createTestTenant, eventually } from '@millrace/testing';
+import { openRawConnection } from './testing/raw-http.ts';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
+
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let token: string;
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  ({ token } = await createTestTenant(fixture.database));
+});
+afterAll(() => fixture.stop());
+
+const mebibyte = 1024 * 1024;
+const goodBody = () => JSON.stringify({ api_key: token, event: 'a', distinct_id: 'b' });
+const head = (length: number | string, path = '/capture/', extra = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\nOrigin: https://a.example\r\n${extra}\r\n`;
+const goodRequest = () => head(Buffer.byteLength(goodBody())) + goodBody();
+const codeOf = ({ body }: { body: string }) => JSON.parse(body).code;
+
+async function post(path: string, body: string | Buffer, headers: Record<string, string> = {}) {
+  const response = await fetch(gateway.url + path, { method: 'POST', body, headers });
+  return { status: response.status, body: await response.text() };
+}
+
+describe('sizes', () => {
+  test.each(['/capture/', '/batch/', '/i/v0/e/'])('E28 a body of 4 MiB is taken on %s', async (path) => {
+    const event = { event: 'a', distinct_id: 'b', properties: { p: 'x'.repeat(100_000) } };
+    const batch = Array.from({ length: 42 }, () => event);
+    expect(await post(path, JSON.stringify({ api_key: token, batch }))).toMatchObject({ status: 200 });
+  });
+
+  test.each(['/capture/', '/batch', '/e/'])('E29 a body of 21 MB is refused on %s', async (path) => {
+    const answer = await post(path, Buffer.alloc(21_000_000, 'x'));
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body)).toMatchObject({ type: 'client_error', code: 'request_too_large', attr: null });
+  });
+
+  test('E29 the connection can be used again after it', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write(head(21 * mebibyte));
+    connection.write(Buffer.alloc(21 * mebibyte, 'x'));
+    const refused = await connection.answer();
+    expect(refused).toMatchObject({ status: 413, headers: { 'access-control-allow-origin': 'https://a.example' } });
+    connection.write(goodRequest());
+    expect(await connection.answer()).toMatchObject({ status: 200 });
+    connection.socket.destroy();
+  });
+
+  test('E29 in chunks, without a length in advance', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write('POST /batch/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const size = 7 * mebibyte;
+    for (let i = 0; i < 3; i++)
+      connection.write(
+        Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), Buffer.alloc(size, 'x'), Buffer.from('\r\n')]),
+      );
+    connection.write('0\r\n\r\n');
+    expect(await connection.answer()).toMatchObject({ status: 413 });
+    connection.socket.destroy();
+  });
+
+  test('a sender of a gigabyte is told at once and then left', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write(head(1024 * mebibyte));
+    connection.write(Buffer.alloc(mebibyte, 'x'));
+    const answer = await connection.answer();
+    expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } });
+    await connection.closed;
+  });
+
+  test('a client that asks first is told before it sends', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write(head(1024 * mebibyte, '/batch/', 'Expect: 100-continue\r\n'));
+    expect(await connection.answer()).toMatchObject({ status: 413 });
+    connection.socket.destroy();
+    const polite = await openRawConnection(gateway.port);
+    polite.write(head(Buffer.byteLength(goodBody()), '/batch/', 'Expect: 100-continue\r\n'));
+    expect(await polite.answer()).toMatchObject({ status: 100 });
+    polite.write(goodBody());
+    expect(await polite.answer()).toMatchObject({ status: 200 });
+    polite.socket.destroy();
+  });
+
+  test('E30 a gzip bomb is refused', async () => {
+    const bomb = gzipSync(Buffer.alloc(150 * mebibyte));
+    expect(await post('/batch/', bomb, { 'content-encoding': 'gzip' })).toMatchObject({ status: 413 });
+    expect(await post('/capture/', goodBody())).toMatchObject({ status: 200 });
+  });
+});
+
+describe('uploads that do not come to their end', () => {
+  test('E31 one that stalls is answered with 408 and the connection closed', async () => {
+    const impatient = await fixture.startGateway({ config: { bodyTimeoutMs: 200 } });
+    const connection = await openRawConnection(impatient.port);
+    connection.write(`${head(1000)}{"api_key":`);
+    const answer = await connection.answer();
+    expect(answer).toMatchObject({ status: 408, headers: { connection: 'close' } });
+    expect(codeOf(answer)).toBe('upload_stalled');
+    await connection.closed;
+  });
+
+  test('a client that goes away leaves nothing behind', async () => {
+    const own = await fixture.startGateway();
+    const connection = await openRawConnection(own.port);
+    connection.write(`${head(1000)}{"api_key":`);
+    connection.socket.destroy();
+    await eventually(async () => /client_closed/.test(await own.metrics.registry.metrics()), {
+      what: 'the request being counted as closed by its client',
+    });
+    expect(await own.metrics.registry.metrics()).toMatch(/millrace_capture_in_flight_bytes 0/);
+  });
+
+  test('what is not HTTP is answered in JSON', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write('NOT HTTP\r\n\r\n');
+    const answer = await connection.answer();
+    expect(answer.status).toBe(400);
+    expect(codeOf(answer)).toBe('invalid_http');
+  });
+
+  test('a head that is too large is refused', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write(`GET /e/?data=${'x'.repeat(80_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(await connection.answer()).toMatchObject({ status: 431 });
+  });
+});
+
+describe('one connection, many requests', () => {
+  test.each([
+    ['400', '/capture/', 'not json', 400],
+    ['401', '/capture/', '{"api_key":"phc_unknown","event":"a","distinct_id":"b"}', 401],
+    ['404', '/nope', '{}', 404],
+    ['405', '/capture/', 'x'.repeat(100_000), 405],
+  ])('it goes on after a %s', async (_name, path, body, status) => {
+    const connection = await openRawConnection(gateway.port);
+    const request = head(body.length, path) + body;
+    connection.write(status === 405 ? request.replace('POST', 'PUT') : request);
+    expect(await connection.answer()).toMatchObject({ status });
+    connection.write(goodRequest());
+    expect(await connection.answer()).toMatchObject({ status: 200 });
+    connection.socket.destroy();
+  });
+
+  test('requests that are sent without waiting are answered in order', async () => {
+    const connection = await openRawConnection(gateway.port);
+    connection.write(`${goodRequest() + head(3)}xyz${goodRequest()}`);
+    const answers = [await connection.answer(), await connection.answer(), await connection.answer()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
+    connection.socket.destroy();
+  });
+});
+
+test('beyond its memory budget the gateway asks to come again', async () => {
+  const small = await fixture.startGateway({ config: { maxInFlightBytes: 1_000_000 } });
+  const holder = await openRawConnection(small.port);
+  holder.write(head(950_000));
+  holder.write(Buffer.alloc(900_000, ' '));
+  await eventually(async () => /millrace_capture_in_flight_bytes 900000/.test(await small.metrics.registry.metrics()), {
+    what: 'the first request holding its part',
+  });
+  const refused = await fetch(`${small.url}/batch/`, { method: 'POST', body: Buffer.alloc(200_000, ' ') });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(JSON.parse(await refused.text())).toMatchObject({ type: 'server_error', code: 'overloaded' });
+  holder.write(Buffer.alloc(50_000, ' '));
+  expect(await holder.answer()).toMatchObject({ status: 400 });
+  const after = await fetch(`${small.url}/batch/`, { method: 'POST', body: goodBody() });
+  expect(after.status).toBe(200);
+  holder.socket.destroy();
+});
