@@ -15,6 +15,9 @@ export const consumerConfigSchema = Type.Object({
     description: 'kafka or postgres',
   }),
   kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'host:port, separated by commas' }),
+  kafkaSessionTimeoutMs: integerSetting(15_000, 'a member silent for this long loses its partitions to the others', {
+    min: 1000,
+  }),
   topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
   topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
   consumerLanes: Type.String({

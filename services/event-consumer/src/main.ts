@@ -102,7 +102,9 @@ function createProcessDeps(database: Database, log: EventLog, topics: TopicNames
 
 function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
   if (config.eventLog === 'kafka') {
-    return { log: createKafkaLog({ brokers: config.kafkaBrokers.split(','), clientId: service, logger, metrics }) };
+    const { kafkaBrokers, kafkaSessionTimeoutMs: sessionTimeoutMs } = config;
+    const brokers = kafkaBrokers.split(',');
+    return { log: createKafkaLog({ brokers, clientId: service, sessionTimeoutMs, logger, metrics }) };
   }
   const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
   return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
