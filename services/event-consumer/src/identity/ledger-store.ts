@@ -136,13 +136,19 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
   if (unchanged.filter(({ isUnchanged }) => isUnchanged).length !== persons.length) throw new LedgerMoved('a person');
 }
 
-/** @throws LedgerMoved when one of them exists already. */
+/**
+ * Inserts in the order of the locks; the sequence numbers, by which persons are listed, follow the order of the array.
+ *
+ * @throws LedgerMoved when one of them exists already.
+ */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
   const inserted = await tx.query(
-    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, is_identified, version, created_at)
-     SELECT project_id, uuid, main_distinct_id, properties, is_identified, version, to_timestamp(created_at_ms / 1000.0)
-       FROM jsonb_to_recordset($1::jsonb) AS p (${personColumns})
+    `INSERT INTO person (id, project_id, uuid, main_distinct_id, properties, is_identified, version, created_at)
+     SELECT id, project_id, uuid, main_distinct_id, properties, is_identified, version,
+            to_timestamp(created_at_ms / 1000.0)
+       FROM (SELECT nextval('person_id_seq') AS id, p.*
+               FROM jsonb_to_recordset($1::jsonb) AS p (${personColumns})) AS numbered
       ORDER BY project_id, uuid
          ON CONFLICT DO NOTHING
      RETURNING 1`,
@@ -191,13 +197,19 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
   );
 }
 
-/** @throws LedgerMoved when one of the ids has a person already. */
+/**
+ * Inserts in the order of the locks; the sequence numbers, by which a person's ids are listed, follow the array's order.
+ *
+ * @throws LedgerMoved when one of the ids has a person already.
+ */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;
   const inserted = await tx.query(
-    `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
-     SELECT project_id, distinct_id, person_uuid, version
-       FROM unnest($1::int[], $2::text[], $3::uuid[], $4::bigint[]) AS m (project_id, distinct_id, person_uuid, version)
+    `INSERT INTO person_distinct_id (id, project_id, distinct_id, person_uuid, version)
+     SELECT id, project_id, distinct_id, person_uuid, version
+       FROM (SELECT nextval('person_distinct_id_id_seq') AS id, m.*
+               FROM unnest($1::int[], $2::text[], $3::uuid[], $4::bigint[])
+                 AS m (project_id, distinct_id, person_uuid, version)) AS numbered
       ORDER BY project_id, distinct_id COLLATE "C"
          ON CONFLICT DO NOTHING
      RETURNING 1`,

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
+import { insertIdentities } from './event-identity-store.ts';
+import { createEventPartitions } from './event-partitions.ts';
+import type { EventRow } from './event-row.ts';
+import { insertEvents } from './event-store.ts';
+import { markEventsIngested } from './first-event-store.ts';
+import { PartitionMissing } from './partition-missing.ts';
+
+let bed: ConsumerBed;
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+
+const timestampMs = Date.parse('2022-03-04T05:06:07.089Z');
+
+function row(overrides: Partial<EventRow> = {}): EventRow {
+  return {
+    projectId: 1,
+    uuid: randomUUID(),
+    event: 'thing "happened" \\ 🦊',
+    distinctId: "o'someone",
+    timestampMs,
+    capturedAtMs: timestampMs + 1,
+    properties: { a: [1, { b: null }], 'key "x"': 'line\nbreak', half: 0.1, huge: 1.7976931348623157e308 },
+    elementsChain: 'a.b:nth-child="1"',
+    personUuid: randomUUID(),
+    personCreatedAtMs: timestampMs - 1,
+    personProperties: { email: 'x' },
+    personMode: 2,
+    isHistorical: true,
+    ...overrides,
+  };
+}
+
+test('an event comes back as it was written', async () => {
+  await createEventPartitions(bed.database).ensure([timestampMs]);
+  const full = row();
+  const personless = row({ personCreatedAtMs: null, personProperties: {}, isHistorical: false, personMode: 1 });
+  await bed.database.transaction((tx) => insertEvents(tx, [full, personless]));
+  const stored = await bed.database.prisma.event.findMany({ where: { uuid: { in: [full.uuid, personless.uuid] } } });
+  expect(stored.find(({ uuid }) => uuid === full.uuid)).toEqual({
+    project_id: 1,
+    uuid: full.uuid,
+    event: full.event,
+    distinct_id: full.distinctId,
+    timestamp: new Date(timestampMs),
+    captured_at: new Date(timestampMs + 1),
+    properties: full.properties,
+    elements_chain: full.elementsChain,
+    person_id: full.personUuid,
+    person_created_at: new Date(timestampMs - 1),
+    person_properties: full.personProperties,
+    person_mode: 2,
+    historical_migration: true,
+    created_at: expect.any(Date),
+  });
+  expect(stored.find(({ uuid }) => uuid === personless.uuid)).toMatchObject({
+    person_created_at: null,
+    person_mode: 1,
+    historical_migration: false,
+  });
+});
+
+test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T23:59:59.999Z'])(
+  'an event of %s keeps its time to the millisecond',
+  async (iso) => {
+    const old = row({ timestampMs: Date.parse(iso) });
+    await bed.database.transaction((tx) => insertEvents(tx, [old]));
+    const [stored] = await bed.database.sql.query(
+      `SELECT to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS iso FROM event WHERE uuid = $1`,
+      [old.uuid],
+    );
+    expect(stored).toEqual({ iso });
+  },
+);
+
+test('a partition that retention dropped is told apart from other failures and made again', async () => {
+  const partitions = createEventPartitions(bed.database);
+  const lost = row({ timestampMs: Date.parse('2016-02-02T00:00:00Z') });
+  await partitions.ensure([lost.timestampMs]);
+  await bed.database.sql.query('DROP TABLE event_2016_02');
+  const store = () => bed.database.transaction((tx) => partitions.watch(() => insertEvents(tx, [lost])));
+  await expect(store()).rejects.toThrow(PartitionMissing);
+  await partitions.ensure([lost.timestampMs]);
+  await store();
+  expect(await bed.database.prisma.event.count({ where: { uuid: lost.uuid } })).toBe(1);
+});
+
+describe('event identities', () => {
+  const identity = (uuid: string, projectId = 1) => ({ projectId, uuid, timestampMs });
+
+  test('only new ones are returned, per project', async () => {
+    const [a, b] = [randomUUID(), randomUUID()];
+    expect(await bed.database.transaction((tx) => insertIdentities(tx, [identity(a)]))).toEqual(new Set([`1:${a}`]));
+    expect(
+      await bed.database.transaction((tx) => insertIdentities(tx, [identity(a), identity(b), identity(a, 2)])),
+    ).toEqual(new Set([`1:${b}`, `2:${a}`]));
+  });
+
+  test('batches that claim the same identities in opposite orders do not lock each other out', async () => {
+    const uuids = Array.from({ length: 200 }, () => randomUUID());
+    const claim = (order: string[]) =>
+      bed.database.transaction((tx) =>
+        insertIdentities(
+          tx,
+          order.map((uuid) => identity(uuid)),
+        ),
+      );
+    const claimed = await Promise.all([
+      claim(uuids),
+      claim([...uuids].reverse()),
+      claim(uuids),
+      claim([...uuids].reverse()),
+    ]);
+    expect(claimed.map(({ size }) => size).sort()).toEqual([0, 0, 0, 200]);
+  });
+});
+
+test('only the environments named are marked as having events', async () => {
+  const [a, b] = [await bed.createProject(), await bed.createProject()];
+  await bed.database.transaction((tx) => markEventsIngested(tx, [a.id]));
+  const rows = await bed.database.sql.query(
+    'SELECT id, ingested_event FROM environment WHERE id = ANY ($1) ORDER BY id',
+    [[a.id, b.id]],
+  );
+  expect(rows).toEqual([
+    { id: a.id, ingested_event: true },
+    { id: b.id, ingested_event: false },
+  ]);
+});

@@ -1,0 +1,462 @@
+import { randomUUID } from 'node:crypto';
+import type { CapturedEvent, CapturedRecord } from '@millrace/contracts';
+import type { LogBatch } from '@millrace/event-log';
+import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from './testing/consumer-bed.ts';
+import { tableChecksums } from './testing/table-checksums.ts';
+import { watchedDatabase } from './testing/watched-database.ts';
+
+let bed: ConsumerBed;
+let deps: ProcessBatchDeps;
+let project: TestProject;
+let topic: string;
+
+beforeAll(async () => {
+  bed = await createConsumerBed();
+  deps = bed.createDeps();
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+  topic = randomUUID();
+});
+
+const group = 'g';
+const run = (batch: LogBatch, withDeps = deps) =>
+  processBatch({ batch, group, verdict: null, lockFirst: false }, withDeps);
+const event = (overrides: Partial<CapturedEvent>) => capturedEvent(project.token, overrides);
+const checksums = () => tableChecksums(bed.database.sql);
+
+/** A bit of everything a batch can change. */
+function variedEvents(size = 12): CapturedEvent[] {
+  return Array.from({ length: size }, (_, index) => {
+    const distinct_id = `visitor-${index % 7}`;
+    switch (index % 6) {
+      case 0:
+        return event({ distinct_id, event: '$pageview', properties: { $current_url: `https://x.example/${index}` } });
+      case 1:
+        return event({ distinct_id, properties: { $set: { [`key_${index}`]: index } } });
+      case 2: {
+        const properties = { $anon_distinct_id: distinct_id, $set: { plan: 'pro' } };
+        return event({ distinct_id: `user-${index % 3}`, event: '$identify', properties });
+      }
+      case 3: {
+        const properties = { $group_type: 'company', $group_key: `c${index % 2}`, $group_set: { seats: index } };
+        return event({ distinct_id, event: '$groupidentify', properties });
+      }
+      case 4:
+        return event({ distinct_id, event: '$create_alias', properties: { alias: `alias-${index}` } });
+      default:
+        return event({
+          distinct_id,
+          properties: { $groups: { [`type-${index % 2}`]: 'k' }, $process_person_profile: 'odd' },
+        });
+    }
+  });
+}
+
+function eventRows() {
+  return bed.database.prisma.event.findMany({ where: { project_id: project.id } });
+}
+
+async function storedOffset(partition = 0) {
+  const row = await bed.database.prisma.consumer_offset.findUnique({
+    where: { topic_partition_group: { topic, partition, group } },
+  });
+  return row?.next_offset ?? null;
+}
+
+describe('one batch', () => {
+  test('stores rows, persons, groups and warnings, and moves the offset behind its last record', async () => {
+    const report = await run(logBatch(topic, 0, variedEvents()));
+    expect(report).toMatchObject({ outcome: 'done', nextOffset: 12n, stored: 12, duplicates: 0, dropped: [] });
+    expect(await eventRows()).toHaveLength(12);
+    expect(await storedOffset()).toBe(12n);
+    const where = { project_id: project.id };
+    expect(await bed.database.prisma.group.count({ where })).toBeGreaterThan(0);
+    expect(await bed.database.prisma.ingestion_warning.count({ where })).toBeGreaterThan(0);
+    expect(await bed.database.prisma.environment.findUniqueOrThrow({ where: { id: project.id } })).toMatchObject({
+      ingested_event: true,
+    });
+  });
+
+  test('cut in any way, the same events give the same persons, ids and groups', async () => {
+    const other = await bed.createProject();
+    const events = variedEvents(60);
+    await run(logBatch(topic, 0, events));
+    const otherTopic = randomUUID();
+    let offset = 0;
+    for (const size of [1, 2, 3, 20, 1, 13, 20]) {
+      const slice = events.slice(offset, offset + size).map((one) => ({ ...one, token: other.token }));
+      await run(logBatch(otherTopic, offset, slice));
+      offset += size;
+    }
+    const outcome = async (projectId: number) => ({
+      persons: await bed.database.sql.query(
+        `SELECT p.main_distinct_id, p.properties - '$creator_event_uuid' AS properties, p.is_identified, p.version, p.created_at,
+                (SELECT array_agg(d.distinct_id || ':' || d.version ORDER BY d.id) FROM person_distinct_id d
+                  WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid) AS ids
+           FROM person p WHERE p.project_id = $1 ORDER BY p.main_distinct_id`,
+        [projectId],
+      ),
+      groups: await bed.database.sql.query(
+        'SELECT group_type_index, group_key, group_properties, version FROM "group" WHERE project_id = $1 ORDER BY 1, 2',
+        [projectId],
+      ),
+      events: await bed.database.sql.query(
+        `SELECT uuid, event, distinct_id, properties, person_properties - '$creator_event_uuid' AS person_properties, person_mode
+           FROM event WHERE project_id = $1 ORDER BY uuid`,
+        [projectId],
+      ),
+    });
+    expect(await outcome(other.id)).toEqual(await outcome(project.id));
+  });
+
+  test('an unknown token and a warning of the gateway', async () => {
+    const warning: CapturedRecord = {
+      kind: 'warning',
+      uuid: randomUUID(),
+      token: project.token,
+      type: 'missing_event_name',
+      count: 3,
+      now: new Date().toISOString(),
+      details: {},
+    };
+    const report = await run(logBatch(topic, 0, [capturedEvent('phc_nobody', {}), warning, event({})]));
+    expect(report).toMatchObject({ outcome: 'done', stored: 1, dropped: ['invalid_token'], nextOffset: 3n });
+    const where = { project_id: project.id, type: 'missing_event_name' };
+    expect(await bed.database.prisma.ingestion_warning.findMany({ where })).toMatchObject([
+      { id: warning.uuid, count: 3 },
+    ]);
+  });
+
+  test('an event the rules drop is counted and reported, its neighbours are stored', async () => {
+    const tooLong = 'k'.repeat(401);
+    const bad = event({ event: '$groupidentify', properties: { $group_type: 'company', $group_key: tooLong } });
+    const report = await run(logBatch(topic, 0, [event({}), bad, event({ distinct_id: 'd'.repeat(401) }), event({})]));
+    expect(report).toMatchObject({ outcome: 'done', stored: 2 });
+    expect(report).toHaveProperty('dropped', ['distinct_id_too_long', 'group_key_too_long']);
+    const warnings = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
+    expect(warnings.map(({ type }) => type).sort()).toEqual([
+      'group_key_too_long',
+      'skipping_event_invalid_distinct_id',
+    ]);
+  });
+});
+
+describe('exactly once', () => {
+  test('the same batch delivered again is stale and changes nothing', async () => {
+    const batch = logBatch(topic, 0, variedEvents());
+    await run(batch);
+    const before = await checksums();
+    expect(await run(batch)).toEqual({ outcome: 'stale', nextOffset: 12n });
+    expect(await checksums()).toEqual(before);
+  });
+
+  test('a batch that goes on from an older or a newer place than the stored one is stale', async () => {
+    const events = variedEvents();
+    await run(logBatch(topic, 0, events.slice(0, 6)));
+    expect(await run(logBatch(topic, 4, events.slice(4)))).toEqual({ outcome: 'stale', nextOffset: 6n });
+    expect(await run(logBatch(topic, 8, events.slice(8)))).toEqual({ outcome: 'stale', nextOffset: 6n });
+    expect(await run(logBatch(topic, 6, events.slice(6)))).toMatchObject({ outcome: 'done', nextOffset: 12n });
+    expect(await eventRows()).toHaveLength(12);
+  });
+
+  test('records that retention removed are stepped over', async () => {
+    const batch = { ...logBatch(topic, 5, [event({})]), continuesFrom: null };
+    expect(await run(batch)).toMatchObject({ outcome: 'done', nextOffset: 6n });
+  });
+
+  test('of two members that hold the same batch, one stores it', async () => {
+    const batch = logBatch(topic, 0, variedEvents());
+    const outcomes = await Promise.all(
+      [run(batch), run(batch), run(batch)].map((one) => one.then(({ outcome }) => outcome)),
+    );
+    expect(outcomes.sort()).toEqual(['done', 'stale', 'stale']);
+    expect(await eventRows()).toHaveLength(12);
+  });
+
+  test('a whole topic replayed from offset 0 changes nothing, versions and warnings included', async () => {
+    const events = variedEvents(60);
+    for (let offset = 0; offset < 60; offset += 20)
+      await run(logBatch(topic, offset, events.slice(offset, offset + 20)));
+    const before = await checksums();
+    await bed.database.sql.query('DELETE FROM consumer_offset WHERE topic = $1', [topic]);
+    for (let offset = 0; offset < 60; offset += 30) {
+      const report = await run(logBatch(topic, offset, events.slice(offset, offset + 30)));
+      expect(report).toMatchObject({ outcome: 'done', stored: 0, duplicates: 30 });
+    }
+    expect(await checksums()).toEqual(before);
+    expect(await storedOffset()).toBe(60n);
+  });
+
+  test('a uuid that comes again, with another time and other properties, has no effect at all', async () => {
+    const first = event({ properties: { $set: { a: 1 } } });
+    const again = { ...first, timestamp: '2019-01-01T00:00:00.000Z', properties: { $set: { a: 2 } } };
+    const report = await run(logBatch(topic, 0, [first, again]));
+    expect(report).toMatchObject({ stored: 1, duplicates: 1 });
+    const before = await checksums();
+    expect(await run(logBatch(topic, 2, [again, { ...again, distinct_id: 'another' }]))).toMatchObject({
+      duplicates: 2,
+    });
+    expect(await checksums()).toEqual(before);
+  });
+
+  test('the same uuid in another project is another event', async () => {
+    const other = await bed.createProject();
+    const mine = event({});
+    const report = await run(logBatch(topic, 0, [mine, { ...mine, token: other.token }]));
+    expect(report).toMatchObject({ stored: 2, duplicates: 0 });
+  });
+
+  test('a failure before any statement of the transaction leaves nothing behind; the repetition stores all', async () => {
+    const batch = logBatch(topic, 0, variedEvents());
+    // Whatever is remembered outside the transaction is made first.
+    await deps.partitions.ensure([Date.now()]);
+    const before = await checksums();
+    let statements = 1;
+    for (let failAt = 1; failAt <= statements; failAt++) {
+      statements = 0;
+      const database = watchedDatabase(bed.database, () => {
+        statements += 1;
+        if (statements === failAt) throw new Error('killed here');
+      });
+      const killed = run(batch, bed.createDeps({ database, partitions: deps.partitions }));
+      await killed.catch(() => {});
+      if (statements < failAt) break;
+      await expect(killed).rejects.toThrow('killed here');
+      expect(await checksums()).toEqual(before);
+      expect(await storedOffset()).toBeNull();
+      statements = failAt + 1;
+    }
+    expect(await storedOffset()).toBe(12n);
+    expect(await eventRows()).toHaveLength(12);
+  });
+
+  test('an environment that is noted only once is noted again when the first try was rolled back', async () => {
+    const failing = bed.createDeps({
+      database: watchedDatabase(bed.database, (text) => {
+        if (text.startsWith('UPDATE consumer_offset')) throw new Error('killed here');
+      }),
+    });
+    const batch = logBatch(topic, 0, [event({})]);
+    await expect(run(batch, failing)).rejects.toThrow('killed here');
+    await run(batch, { ...failing, database: bed.database });
+    expect(await bed.database.prisma.environment.findUniqueOrThrow({ where: { id: project.id } })).toMatchObject({
+      ingested_event: true,
+    });
+  });
+});
+
+describe('lost races', () => {
+  test.each<[string, Partial<CapturedEvent>]>([
+    ['creates the person', { distinct_id: 'raced', properties: { $set: { other: 1 } } }],
+    ['changes the person', { distinct_id: 'known', properties: { $set: { other: 1 } } }],
+    [
+      'merges the person away',
+      { distinct_id: 'survivor', event: '$identify', properties: { $anon_distinct_id: 'known' } },
+    ],
+    ['adds the group type', { properties: { $groups: { company: 'x' } } }],
+    [
+      'adds the group',
+      { event: '$groupidentify', properties: { $group_type: 'team', $group_key: 'g', $group_set: { o: 1 } } },
+    ],
+  ])('when another batch %s in between, the batch starts over and both take effect', async (_, theirs) => {
+    await run(
+      logBatch(topic, 0, [
+        event({ distinct_id: 'known' }),
+        event({ distinct_id: 'survivor' }),
+        event({ properties: { $groups: { team: 'x' } } }),
+      ]),
+    );
+    let isRaced = false;
+    const racing = bed.createDeps({
+      database: watchedDatabase(bed.database, async (text) => {
+        // Everything is read by now, and nothing but groups that exist is locked.
+        if (isRaced || !/INSERT INTO person|lockVersions|FOR NO KEY UPDATE OF p/.test(text)) return;
+        isRaced = true;
+        await run(logBatch(`${topic}-other`, 0, [event(theirs)]));
+      }),
+    });
+    const ours = logBatch(topic, 3, [
+      event({ distinct_id: 'raced', properties: { $set: { ours: 1 } } }),
+      event({ distinct_id: 'known', properties: { $set: { ours: 1 } } }),
+      event({ properties: { $groups: { company: 'y' } } }),
+      event({ event: '$groupidentify', properties: { $group_type: 'team', $group_key: 'g', $group_set: { ours: 1 } } }),
+    ]);
+    const work = { batch: ours, group, verdict: null };
+    await expect(processBatch({ ...work, lockFirst: false }, racing)).rejects.toMatchObject({ name: 'LedgerMoved' });
+    expect(isRaced).toBe(true);
+    expect(await processBatch({ ...work, lockFirst: true }, racing)).toMatchObject({ outcome: 'done', stored: 4 });
+    const persons = await bed.database.sql.query<{ distinct_id: string; properties: Record<string, unknown> }>(
+      `SELECT d.distinct_id, p.properties FROM person_distinct_id d
+         JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid WHERE d.project_id = $1`,
+      [project.id],
+    );
+    const propertiesOf = (id: string) => persons.find(({ distinct_id }) => distinct_id === id)?.properties;
+    expect(propertiesOf('raced')).toMatchObject({ ours: 1 });
+    expect(propertiesOf('known')).toMatchObject({ ours: 1 });
+    if (theirs.properties && '$set' in theirs.properties)
+      expect(propertiesOf(theirs.distinct_id ?? '')).toMatchObject({ other: 1 });
+    const [teamGroup] = await bed.database.sql.query('SELECT group_properties FROM "group" WHERE project_id = $1', [
+      project.id,
+    ]);
+    expect(teamGroup).toMatchObject({
+      group_properties: theirs.event === '$groupidentify' ? { ours: 1, o: 1 } : { ours: 1 },
+    });
+    const indexes = await bed.database.sql.query(
+      'SELECT group_type, group_type_index FROM group_type_mapping WHERE project_id = $1 ORDER BY 2',
+      [project.id],
+    );
+    expect(indexes).toEqual([
+      { group_type: 'team', group_type_index: 0 },
+      { group_type: 'company', group_type_index: 1 },
+    ]);
+  });
+});
+
+describe('statements', () => {
+  test('the number does not depend on the size of the batch', async () => {
+    const seeds = Array.from({ length: 100 }, (_, i) => i).flatMap((i) => [
+      event({ distinct_id: `changed-${i}` }),
+      event({ distinct_id: `source-${i}` }),
+      event({ distinct_id: `target-${i}` }),
+      event({
+        event: '$groupidentify',
+        properties: { $group_type: 'team', $group_key: `g-${i}`, $group_set: { a: 1 } },
+      }),
+    ]);
+    await run(logBatch(topic, 0, seeds));
+    const everyKindOfChange = (i: number) => [
+      event({ distinct_id: `new-${i}`, properties: { $process_person_profile: 'odd' } }),
+      event({ distinct_id: `changed-${i}`, properties: { $set: { b: 1 } } }),
+      event({ distinct_id: `target-${i}`, event: '$identify', properties: { $anon_distinct_id: `source-${i}` } }),
+      event({
+        event: '$groupidentify',
+        properties: { $group_type: 'team', $group_key: `g-${i}`, $group_set: { b: 1 } },
+      }),
+      event({
+        event: '$groupidentify',
+        properties: { $group_type: 'team', $group_key: `n-${i}`, $group_set: { b: 1 } },
+      }),
+    ];
+    let statements = 0;
+    const counting = bed.createDeps({
+      partitions: deps.partitions,
+      projects: deps.projects,
+      database: watchedDatabase(bed.database, () => {
+        statements += 1;
+      }),
+    });
+    const costs: number[] = [];
+    let offset = seeds.length;
+    for (const [from, to] of [
+      [0, 2],
+      [2, 98],
+    ]) {
+      const contents = Array.from({ length: 100 }, (_, i) => i)
+        .slice(from, to)
+        .flatMap(everyKindOfChange);
+      statements = 0;
+      expect(await run(logBatch(topic, offset, contents), counting)).toMatchObject({ stored: contents.length });
+      costs.push(statements);
+      offset += contents.length;
+    }
+    expect(costs).toEqual([16, 16]);
+  });
+
+  test('a batch of plain events of known persons costs five', async () => {
+    await run(logBatch(topic, 0, [event({}), event({})]));
+    const statements: string[] = [];
+    const counting = bed.createDeps({
+      partitions: deps.partitions,
+      projects: deps.projects,
+      database: watchedDatabase(bed.database, (text) => void statements.push(text)),
+    });
+    await run(logBatch(topic, 2, [event({}), event({}), event({})]), counting);
+    expect(statements).toHaveLength(5);
+  });
+});
+
+describe('dead letters', () => {
+  test('records that cannot be read are written away with their reason before the offset passes them', async () => {
+    const garbage = { ...logBatch(topic, 1, [Buffer.from('{"kind":"event",')]).records[0], key: `${project.token}:x` };
+    const batch = logBatch(topic, 0, [event({}), event({}), event({})]);
+    batch.records[1] = { ...garbage, headers: { origin: 'kept' } } as (typeof batch.records)[number];
+    bed.deadLetters.length = 0;
+    const report = await run(batch);
+    expect(report).toMatchObject({
+      outcome: 'done',
+      stored: 2,
+      deadLettered: ['failed_parse_message'],
+      nextOffset: 3n,
+    });
+    expect(bed.deadLetters).toEqual([
+      {
+        topic: 'dead-letter',
+        key: `${project.token}:x`,
+        value: Buffer.from('{"kind":"event",'),
+        headers: {
+          origin: 'kept',
+          dlq_reason: 'failed_parse_message',
+          dlq_step: 'parse_record',
+          dlq_timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+          dlq_topic: topic,
+          dlq_partition: '0',
+          dlq_offset: '1',
+        },
+      },
+    ]);
+    const warnings = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
+    expect(warnings).toMatchObject([
+      {
+        type: 'event_dead_lettered',
+        severity: 'error',
+        details: { reason: 'failed_parse_message', topic, offset: '1' },
+      },
+    ]);
+  });
+
+  test('an event a year ahead is given up, one of tomorrow is not', async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const report = await run(logBatch(topic, 0, [event({ timestamp: inDays(365) }), event({ timestamp: inDays(1) })]));
+    expect(report).toMatchObject({ stored: 1, deadLettered: ['timestamp_out_of_range'] });
+  });
+
+  test('a verdict gives up every record of the batch, and they can be replayed later', async () => {
+    const events = [event({}), event({})];
+    const batch = logBatch(topic, 0, events);
+    const report = await processBatch({ batch, group, verdict: 'processing_error', lockFirst: false }, deps);
+    expect(report).toMatchObject({ stored: 0, deadLettered: ['processing_error', 'processing_error'], nextOffset: 2n });
+    expect(await eventRows()).toHaveLength(0);
+    expect(await run(logBatch(topic, 2, events))).toMatchObject({ stored: 2, duplicates: 0 });
+  });
+
+  test('the offset stays when the dead letter cannot be written', async () => {
+    const refusing = bed.createDeps({
+      deadLetters: {
+        append: async () => {
+          throw new Error('no broker');
+        },
+      },
+    });
+    const batch = logBatch(topic, 0, [event({}), Buffer.from('garbage')]);
+    await expect(run(batch, refusing)).rejects.toThrow('no broker');
+    expect(await storedOffset()).toBeNull();
+    expect(await eventRows()).toHaveLength(0);
+  });
+
+  test('a stale batch writes no dead letters', async () => {
+    const batch = logBatch(topic, 0, [Buffer.from('garbage')]);
+    await run(batch);
+    bed.deadLetters.length = 0;
+    expect(await run(batch, bed.createDeps())).toMatchObject({ outcome: 'stale' });
+    expect(bed.deadLetters).toEqual([]);
+  });
+});
