@@ -3,7 +3,8 @@ import type { Logger } from '@millrace/runtime';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from './generated/client.ts';
-import { isTransientError } from './transient-error.ts';
+import { watchReachability } from './reachability.ts';
+import { isConnectionError, isTransientError } from './transient-error.ts';
 
 /** Runs one SQL statement with numbered parameters; used by `*-store.ts` files on the hot path. */
 export interface Sql {
@@ -25,7 +26,9 @@ export interface Database {
    * A connection that broke is thrown away. Errors reach the caller as they are (see `isTransientError`).
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** False from the first failed ping after a connection was lost until the server answers again; never asks by itself. */
   isHealthy(): boolean;
+  /** Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -48,47 +51,51 @@ export interface DatabaseOptions {
 
 /** The one pool of a process: the typed client and the set-based stores share it. */
 export function createDatabase(options: DatabaseOptions): Database {
-  const { logger } = options;
-  const pool = new pg.Pool({
+  const { logger, statementTimeoutMs = 30_000 } = options;
+  const config: pg.ClientConfig = {
     connectionString: options.url,
-    max: options.poolSize ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
-    query_timeout: options.queryTimeoutMs ?? 0,
     application_name: options.applicationName ?? 'millrace',
     keepAlive: true,
+  };
+  const pool = new pg.Pool({
+    ...config,
+    max: options.poolSize ?? 10,
+    statement_timeout: statementTimeoutMs,
+    // The server's own limit comes first, unless the network swallows its answer.
+    query_timeout: statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined,
   });
-  let isReachable = true;
   pool.on('error', (error) => {
     // An idle connection broke (server restart); the pool replaces it on the next use.
     logger.debug('an idle database connection was lost', { error });
   });
+  const reachability = watchReachability(pool, {
+    config: { ...config, query_timeout: config.connectionTimeoutMillis },
+    logger,
+    pingIntervalMs: 500,
+  });
 
   const sql: Sql = {
-    async query(text, values) {
-      return noteReachability(async () => (await pool.query(text, values)).rows);
-    },
+    query: (text, values) => noting(async () => (await pool.query(text, values)).rows),
   };
 
-  async function noteReachability<T>(work: () => Promise<T>): Promise<T> {
+  async function noting<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const result = await work();
-      isReachable = true;
-      return result;
+      return await work();
     } catch (error) {
-      if (isTransientError(error)) isReachable = false;
+      reachability.noteError(error);
       throw error;
     }
   }
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const client = await noteReachability(() => pool.connect());
+    const client = await pool.connect();
     // Without a listener an error between two statements would end the process.
     const onError = () => {};
     client.on('error', onError);
     const tx: Transaction = {
       isTransaction: true,
-      query: async (text, values) => (await client.query(text, values)).rows,
+      query: (text, values) => noting(async () => (await client.query(text, values)).rows),
     };
     let broken: Error | undefined;
     try {
@@ -97,9 +104,13 @@ export function createDatabase(options: DatabaseOptions): Database {
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      await client.query('ROLLBACK').catch((rollbackError: Error) => {
-        broken = rollbackError;
-      });
+      // On a lost connection PostgreSQL rolls back by itself, and asking for it could wait for the full query timeout.
+      broken = isConnectionError(error)
+        ? new Error('The connection was lost.', { cause: error })
+        : await client.query('ROLLBACK').then(
+            () => undefined,
+            (rollbackError: Error) => rollbackError,
+          );
       throw error;
     } finally {
       client.off('error', onError);
@@ -107,15 +118,22 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  let stopping: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    await prisma.$disconnect();
+    await pool.end();
+    await reachability.stop();
+  }
+
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     prisma,
     sql,
     transaction,
-    isHealthy: () => isReachable,
-    async stop() {
-      await prisma.$disconnect();
-      await pool.end();
+    isHealthy: reachability.isReachable,
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
     },
   };
 }

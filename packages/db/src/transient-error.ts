@@ -1,24 +1,13 @@
 /**
- * SQLSTATE classes after which the same work may succeed when done again: connection trouble, serialization failure,
- * deadlock, lock and statement timeouts, shutdown of the server, too many connections, disk full, read-only failover.
+ * SQLSTATEs after which the same work may succeed when done again on a connection that is still good: serialization
+ * failure, deadlock, lock and statement timeouts, disk or memory full, read-only server during a failover.
  */
-const transientStates = new Set([
-  '40001',
-  '40P01',
-  '55P03',
-  '57014',
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P05',
-  '53000',
-  '53100',
-  '53200',
-  '53300',
-  '25006',
-]);
+const repeatableStates = new Set(['40001', '40P01', '55P03', '57014', '53000', '53100', '53200', '25006']);
 
-const transientSystemCodes = new Set([
+/** SQLSTATEs of a server that ends this connection or takes no new one: shutdown, crash, starting, idle, too many. */
+const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300']);
+
+const systemCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -30,21 +19,74 @@ const transientSystemCodes = new Set([
   'ECONNABORTED',
 ]);
 
+/** Prisma: cannot reach, timed out, closed the connection. */
+const prismaConnectionCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017']);
+
+/** Prisma: no connection of the pool was free in time, write conflict or deadlock, transaction could not begin in time. */
+const prismaRepeatableCodes = new Set(['P2024', 'P2034', 'P2028']);
+
+/** Prisma's driver adapter: what it makes of an error of the connection, in a field of its own. */
+const adapterConnectionKinds = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+]);
+const adapterRepeatableKind = 'TransactionWriteConflict';
+
 /** Messages of the `pg` driver for a lost or unobtainable connection; it gives them no code. */
 const driverMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|connection is not queryable|Query read timeout/i;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection is not queryable|Query read timeout/i;
 
-/** True when the error says "not now" rather than "not like this". Looks through `cause`. */
+/**
+ * True when the error says "not now" rather than "not like this": the same work may be done again, and nothing is wrong
+ * with its data. Looks through `cause`, Prisma's metadata and aggregated errors.
+ */
 export function isTransientError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string') {
-    if (code.startsWith('08') || transientStates.has(code) || transientSystemCodes.has(code)) return true;
-    // Prisma: cannot reach, timed out, pool exhausted, write conflict.
-    if (['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034'].includes(code)) return true;
-  }
-  if (driverMessages.test(error.message)) return true;
-  const aggregated = (error as { errors?: unknown }).errors;
-  if (Array.isArray(aggregated) && aggregated.some(isTransientError)) return true;
-  return error.cause !== undefined && isTransientError(error.cause);
+  return someError(
+    error,
+    (facts) =>
+      isConnectionFailure(facts) ||
+      repeatableStates.has(facts.code) ||
+      prismaRepeatableCodes.has(facts.code) ||
+      facts.kind === adapterRepeatableKind,
+  );
+}
+
+/** True when the connection the work ran on is lost, or none could be had. A subset of `isTransientError`. */
+export function isConnectionError(error: unknown): boolean {
+  return someError(error, isConnectionFailure);
+}
+
+function isConnectionFailure({ code, kind, message }: ErrorFacts): boolean {
+  return (
+    /^08...$/.test(code) ||
+    connectionStates.has(code) ||
+    systemCodes.has(code) ||
+    prismaConnectionCodes.has(code) ||
+    adapterConnectionKinds.has(kind) ||
+    driverMessages.test(message)
+  );
+}
+
+interface ErrorFacts {
+  code: string;
+  kind: string;
+  message: string;
+}
+
+/** Whether the predicate holds for the error or for one it was made from. */
+function someError(error: unknown, predicate: (facts: ErrorFacts) => boolean, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > 8) return false;
+  const { code, originalCode, kind, message, cause, errors, meta } = error as Record<string, unknown>;
+  if (predicate({ code: text(code), kind: text(kind), message: text(message) })) return true;
+  // Prisma's driver error keeps PostgreSQL's code under this name.
+  if (predicate({ code: text(originalCode), kind: '', message: '' })) return true;
+  const origins = [cause, (meta as { driverAdapterError?: unknown } | undefined)?.driverAdapterError];
+  if (Array.isArray(errors)) origins.push(...errors);
+  return origins.some((origin) => someError(origin, predicate, depth + 1));
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -1,0 +1,205 @@
+import { createLogger } from '@millrace/runtime';
+import {
+  createFaultProxy,
+  createTestDatabase,
+  eventually,
+  type FaultProxy,
+  type TestDatabase,
+} from '@millrace/testing';
+import { createDatabase, type Database, waitForDatabase } from './database.ts';
+
+const logger = createLogger('test', 'error');
+let testDatabase: TestDatabase;
+let proxy: FaultProxy;
+let database: Database;
+/** Past the proxy. */
+let direct: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  direct = createDatabase({ url: testDatabase.url, logger });
+  await direct.sql.query('CREATE TABLE note (id INT PRIMARY KEY)');
+});
+beforeEach(async () => {
+  await direct.sql.query('TRUNCATE note');
+  const url = new URL(testDatabase.url);
+  proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port) });
+  url.host = `${proxy.host}:${proxy.port}`;
+  database = createDatabase({ url: url.toString(), logger, poolSize: 2, connectTimeoutMs: 500 });
+});
+afterEach(async () => {
+  await database.stop();
+  await proxy.stop();
+});
+afterAll(async () => {
+  await direct.stop();
+  await testDatabase.drop();
+});
+
+const notes = async () =>
+  (await direct.sql.query<{ id: number }>('SELECT id FROM note ORDER BY id')).map(({ id }) => id);
+const expectHealth = (isHealthy: boolean) =>
+  eventually(() => database.isHealthy() === isHealthy, { what: `isHealthy() being ${isHealthy}` });
+
+describe('a transaction', () => {
+  test('is kept when its work resolves', async () => {
+    const result = await database.transaction(async (tx) => {
+      await tx.query('INSERT INTO note VALUES (1)');
+      expect(await notes()).toEqual([]);
+      return 'done';
+    });
+    expect([result, await notes()]).toEqual(['done', [1]]);
+  });
+
+  test('is undone when its work throws, and the connection is good again', async () => {
+    const reason = new Error('no');
+    const work = () =>
+      database.transaction(async (tx) => {
+        await tx.query('INSERT INTO note VALUES (1)');
+        throw reason;
+      });
+    // More often than the pool has connections: each of them must come back.
+    for (let times = 0; times < 4; times += 1) await expect(work()).rejects.toBe(reason);
+
+    expect(await notes()).toEqual([]);
+    expect(proxy.connectionCount()).toBe(1);
+  });
+
+  test('is undone when a statement fails', async () => {
+    const work = database.transaction(async (tx) => {
+      await tx.query('INSERT INTO note VALUES (1)');
+      await tx.query('INSERT INTO note VALUES (1)');
+    });
+    await expect(work).rejects.toMatchObject({ code: '23505' });
+    expect(await notes()).toEqual([]);
+  });
+
+  test('is undone when its connection is cut between two statements, and the pool goes on', async () => {
+    const work = database.transaction(async (tx) => {
+      await tx.query('INSERT INTO note VALUES (1)');
+      proxy.cut();
+      await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the connection' });
+      await tx.query('INSERT INTO note VALUES (2)');
+    });
+    await expect(work).rejects.toThrow();
+    expect(await notes()).toEqual([]);
+
+    await database.transaction((tx) => tx.query('INSERT INTO note VALUES (3)'));
+    expect(await notes()).toEqual([3]);
+  });
+
+  test('that the network swallows ends with an error and gives its connection up', async () => {
+    const url = new URL(testDatabase.url);
+    url.host = `${proxy.host}:${proxy.port}`;
+    const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, statementTimeoutMs: 500 });
+    try {
+      const work = impatient.transaction(async (tx) => {
+        await tx.query('INSERT INTO note VALUES (1)');
+        proxy.blackHole();
+        await tx.query('INSERT INTO note VALUES (2)');
+      });
+      await expect(work).rejects.toThrow('Query read timeout');
+      await proxy.pass();
+      await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the connection' });
+      expect(await impatient.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      expect(await notes()).toEqual([]);
+    } finally {
+      await impatient.stop();
+    }
+  });
+});
+
+describe('health', () => {
+  test('is good before the first query and stays good when one backend is ended', async () => {
+    expect(database.isHealthy()).toBe(true);
+    const [backend] = await database.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    await direct.sql.query('SELECT pg_terminate_backend($1, 5000)', [backend?.pid]);
+    await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the connection' });
+
+    expect(await database.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(database.isHealthy()).toBe(true);
+  });
+
+  test('is bad while the server is away although nobody asks, and good by itself when it is back', async () => {
+    await database.sql.query('SELECT 1');
+    await proxy.refuse();
+    await expectHealth(false);
+    await proxy.pass();
+    await expectHealth(true);
+    expect(await database.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test.each([
+    ['a statement', () => database.sql.query('SELECT 1')],
+    ['a transaction', () => database.transaction((tx) => tx.query('SELECT 1'))],
+    ['the typed client', () => database.prisma.organization.findMany()],
+  ])('becomes bad by %s that gets no connection', async (_, query) => {
+    await proxy.refuse();
+    await expect(query()).rejects.toThrow();
+    await expectHealth(false);
+    await proxy.pass();
+    await expectHealth(true);
+    await query();
+  });
+
+  test('is bad while the network swallows everything, and good by itself afterwards', async () => {
+    proxy.blackHole();
+    await expect(database.sql.query('SELECT 1')).rejects.toThrow();
+    await expectHealth(false);
+    await proxy.pass();
+    await expectHealth(true);
+  });
+
+  test('is not touched by errors of statements', async () => {
+    await expect(database.sql.query('SELEKT')).rejects.toThrow();
+    await expect(
+      database.transaction(async (tx) => {
+        await tx.query(`SET LOCAL statement_timeout = '10ms'`);
+        await tx.query('SELECT pg_sleep(20)');
+      }),
+    ).rejects.toMatchObject({ code: '57014' });
+    expect(database.isHealthy()).toBe(true);
+    expect(proxy.connectionCount()).toBe(1);
+  });
+});
+
+describe('stopping', () => {
+  test('can be done twice, also while the server is away', async () => {
+    await database.sql.query('SELECT 1');
+    await proxy.refuse();
+    await expectHealth(false);
+    await Promise.all([database.stop(), database.stop()]);
+  });
+
+  test('leaves no connection', async () => {
+    await Promise.all([database.sql.query('SELECT 1'), database.prisma.organization.findMany()]);
+    await database.stop();
+    await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the last connection' });
+  });
+});
+
+describe('waiting for the database', () => {
+  test('ends when it answers', async () => {
+    await proxy.refuse();
+    const waiting = waitForDatabase(database, 20_000);
+    await expectHealth(false);
+    await proxy.pass();
+    await waiting;
+  });
+
+  test('ends with an error when it does not in time', async () => {
+    await proxy.refuse();
+    await expect(waitForDatabase(database, 0)).rejects.toMatchObject({ name: 'AppError', kind: 'unavailable' });
+  });
+
+  test('ends at once when waiting does not help', async () => {
+    const url = new URL(testDatabase.url);
+    url.password = 'wrong';
+    const refused = createDatabase({ url: url.toString(), logger });
+    await expect(waitForDatabase(refused, 60_000)).rejects.toMatchObject({
+      kind: 'unavailable',
+      cause: { code: '28P01' },
+    });
+    await refused.stop();
+  });
+});
