@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { environment } from '@millrace/runtime';
+import { createTestDatabase, createTestTenant, eventually, testServers, uniqueTopicPrefix } from '@millrace/testing';
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+interface GatewayProcess {
+  url: string;
+  output(): string;
+  /** Sends SIGTERM and gives the exit code. */
+  stop(): Promise<number | null>;
+}
+
+async function startMain(settings: Record<string, string>): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+    env: {
+      ...environment(),
+      NODE_OPTIONS: '',
+      INGEST_PORT: '0',
+      TOPIC_PREFIX: uniqueTopicPrefix(),
+      TOPIC_PARTITIONS: '2',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  running.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve)).finally(() =>
+    running.delete(child),
+  );
+  const listening = new Promise<number>((resolve) => {
+    child.on(
+      'message',
+      (message: { type: string; port: number }) => message.type === 'listening' && resolve(message.port),
+    );
+  });
+  const port = await Promise.race([listening, exited.then(() => Promise.reject(new Error(`It ended.\n${output}`)))]);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    output: () => output,
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+const ready = (gateway: GatewayProcess) =>
+  eventually(async () => (await fetch(`${gateway.url}/_readiness`)).status === 200, {
+    what: 'readiness',
+    timeoutMs: 20_000,
+  });
+const capture = async (gateway: GatewayProcess, token: string) => {
+  const body = JSON.stringify({ api_key: token, event: 'a', distinct_id: 'b' });
+  return (await fetch(`${gateway.url}/capture/`, { method: 'POST', body })).status;
+};
+
+test.each([
+  ['kafka', 'Redis'],
+  ['postgres', 'no Redis'],
+])('the process takes events with the %s log and %s, and ends in order', async (eventLog, cache) => {
+  const database = await createTestDatabase();
+  const { token } = await createTestTenant(database.url);
+  const gateway = await startMain({
+    DATABASE_URL: database.url,
+    EVENT_LOG: eventLog,
+    REDIS_URL: cache === 'Redis' ? testServers().redisUrl : '',
+  });
+  await ready(gateway);
+  expect(await capture(gateway, token)).toBe(200);
+  expect(await capture(gateway, 'phc_nobody')).toBe(401);
+  expect(await gateway.stop()).toBe(0);
+  expect(gateway.output()).toContain('"message":"listening"');
+  expect(gateway.output()).not.toContain(token);
+  await database.drop();
+});
+
+test('it comes up and takes events while PostgreSQL and Redis are away', async () => {
+  const gateway = await startMain({
+    DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+    EVENT_LOG: 'kafka',
+    REDIS_URL: 'redis://127.0.0.1:1',
+  });
+  await ready(gateway);
+  expect(await capture(gateway, 'phc_anything')).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+});
+
+test('every mistake in the configuration is reported at once', async () => {
+  await expect(startMain({ DATABASE_URL: '', EVENT_LOG: 'paper', MAX_BODY_BYTES: 'many' })).rejects.toThrow(
+    /DATABASE_URL[\s\S]*EVENT_LOG[\s\S]*MAX_BODY_BYTES/,
+  );
+});
