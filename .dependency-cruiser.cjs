@@ -86,7 +86,12 @@ module.exports = {
       ['^packages/db/'],
       'Stores take the client as an argument.',
     ),
-    only('pg-only-in-db', 'node_modules/pg/', ['^packages/(db|bench|testing|stack)/', '^test-e2e/'], 'One pool, one place.'),
+    only(
+      'pg-only-in-db',
+      'node_modules/pg/',
+      ['^packages/(db|bench|testing|stack)/', '^test-e2e/'],
+      'One pool, one place.',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -1,0 +1,78 @@
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/**
+ * Shows what is being done, step by step. At a terminal a running step turns and counts its seconds; elsewhere each step
+ * is one line when it begins and one when it is done.
+ *
+ * @param {{ stream?: NodeJS.WriteStream, isQuiet?: boolean }} options quiet: only steps that take longer than a moment
+ */
+export function createProgress({ stream = process.stderr, isQuiet = false } = {}) {
+  const isLive = stream.isTTY === true && !process.env.CI;
+  const running = new Set();
+  let frame = 0;
+  let timer;
+
+  function clearLine() {
+    if (isLive && running.size > 0) stream.write('\r\x1b[2K');
+  }
+  function draw() {
+    if (!isLive || running.size === 0) return;
+    const steps = [...running].map((step) => `${step.title}${step.detail && `: ${step.detail}`}${seconds(step)}`);
+    const line = `${frames[frame % frames.length]} ${steps.join(' · ')}`;
+    stream.write(`\r\x1b[2K${line.slice(0, (stream.columns ?? 80) - 1)}`);
+  }
+  function tick() {
+    frame += 1;
+    draw();
+  }
+  function print(line) {
+    clearLine();
+    stream.write(`${line}\n`);
+    draw();
+  }
+
+  return {
+    /** A line of its own, between the steps. */
+    print,
+    /**
+     * Runs `work` as a step. It may call `tell(detail)` while it runs.
+     *
+     * @template T
+     * @param {string} title
+     * @param {(tell: (detail: string) => void) => Promise<T>} work
+     * @returns {Promise<T>}
+     */
+    async step(title, work) {
+      const step = { title, detail: '', startedAt: Date.now() };
+      if (!isLive && !isQuiet) stream.write(`… ${title}\n`);
+      running.add(step);
+      if (isLive) timer ??= setInterval(tick, 120).unref();
+      draw();
+      const finish = (mark) => {
+        clearLine();
+        running.delete(step);
+        if (running.size === 0) {
+          clearInterval(timer);
+          timer = undefined;
+        }
+        if (!isQuiet || mark === '✗') stream.write(`${mark} ${title}${seconds(step)}\n`);
+        draw();
+      };
+      try {
+        const result = await work((detail) => {
+          step.detail = detail;
+        });
+        finish('✓');
+        return result;
+      } catch (error) {
+        finish('✗');
+        throw error;
+      }
+    },
+  };
+}
+
+function seconds({ startedAt }) {
+  const elapsed = (Date.now() - startedAt) / 1000;
+  return elapsed < 0.1 ? '' : ` (${elapsed.toFixed(1)} s)`;
+}

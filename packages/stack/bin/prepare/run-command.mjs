@@ -1,0 +1,47 @@
+// Runs before anything is installed: plain JavaScript, nothing but Node's own modules, and syntax an old Node can read,
+// so that it can be told to go.
+import { requireNode } from './require-node.mjs';
+
+/**
+ * Prepares the repository, then runs `main({ progress, root, programArguments })` of a TypeScript program in this same
+ * process. What it returns becomes the exit code.
+ *
+ * @param {string} program its path, relative to this file
+ */
+export async function runCommand(program) {
+  requireNode();
+  await orExplain(async () => {
+    const { progress, root } = await prepareRepository({ isQuiet: false });
+    const { main } = await import(new URL(program, import.meta.url).href);
+    const exitCode = await main({ progress, root, programArguments: process.argv.slice(2) });
+    process.exitCode = exitCode ?? 0;
+  });
+}
+
+/** Prepares the repository, then runs a TypeScript program as if it had been called by itself. */
+export async function runProgram(url, path, programArguments) {
+  requireNode();
+  await orExplain(async () => {
+    await prepareRepository({ isQuiet: true });
+    process.argv = [process.argv[0], path, ...programArguments];
+    await import(url);
+  });
+}
+
+async function prepareRepository(options) {
+  const { prepare } = await import('./prepare.mjs');
+  const prepared = await prepare(options);
+  const { register } = await import('tsx/esm/api');
+  register();
+  return prepared;
+}
+
+/** What a person can put right is one line; anything else is a defect and shows where it happened. */
+async function orExplain(work) {
+  try {
+    await work();
+  } catch (error) {
+    console.error(error && error.name === 'SetupProblem' ? `\n✗ ${error.message}` : error);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,4 @@
+// `npm test`: every test, on real servers. See packages/stack/src/test/run-tests.ts.
+import { runCommand } from './prepare/run-command.mjs';
+
+await runCommand('../../src/test/run-tests.ts');

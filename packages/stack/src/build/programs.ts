@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The services, in the order they are started: whoever answers the world comes last. */
+export const services = ['event-consumer', 'management-api', 'ingest-gateway'] as const;
+export type ServiceName = (typeof services)[number];
+
+/** Every program that is built, by the name of its file: `dist/<name>.mjs`. */
+export function programs(root: string): Record<string, string> {
+  const entries = {
+    ...Object.fromEntries(services.map((name) => [name, `services/${name}/src/main.ts`])),
+    millrace: 'packages/cli/src/main.ts',
+  };
+  return Object.fromEntries(Object.entries(entries).filter(([, path]) => existsSync(join(root, path))));
+}

@@ -1,0 +1,16 @@
+/** Shows what is being done, step by step (bin/prepare/progress.mjs). */
+export interface Progress {
+  /** A line of its own, between the steps. */
+  print(line: string): void;
+  /** Runs `work` as a step; it may call `tell` with a detail while it runs. */
+  step<T>(title: string, work: (tell: (detail: string) => void) => Promise<T>): Promise<T>;
+}
+
+/** What a command's `main` is given by bin/prepare/run-command.mjs, and what it answers: the exit code. */
+export interface CommandContext {
+  progress: Progress;
+  /** The repository's root, without a slash at its end. */
+  root: string;
+  programArguments: string[];
+}
+export type Command = (context: CommandContext) => Promise<number>;

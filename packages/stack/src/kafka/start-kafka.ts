@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kafka, logLevel } from 'kafkajs';
+import { freePort } from '../process/free-port.ts';
+import type { Keeper } from '../process/keeper.ts';
+import { stopRecordedProcess } from '../process/process-record.ts';
+import { runProgram } from '../process/run-program.ts';
+import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
+import type { RunningServer } from '../provision/server.ts';
+import { SetupProblem } from '../setup-problem.ts';
+import { findJava } from './java.ts';
+import { kafkaJars } from './kafka-jars.ts';
+
+export interface KafkaOptions {
+  /** Where everything of it is kept, e.g. `.millrace/kafka`. */
+  directory: string;
+  preferredPort: number;
+  keeper: Keeper;
+}
+
+/** One broker that is its own controller, on loopback only, from Apache Kafka's own jars. */
+export async function startKafka({ directory, preferredPort, keeper }: KafkaOptions): Promise<RunningServer> {
+  const java = await findJava();
+  if (!java) throw new SetupProblem('Kafka needs Java 17 or newer, and none was found.');
+  const classPath = `${await kafkaJars()}/*`;
+  mkdirSync(directory, { recursive: true });
+  const recordFile = join(directory, 'process.json');
+  await stopRecordedProcess(recordFile, 'SIGTERM', 30_000);
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort(preferredPort);
+    const controllerPort = await freePort(preferredPort === 0 ? 0 : port + 1, new Set([port]));
+    const config = join(directory, 'server.properties');
+    writeFileSync(config, serverProperties(port, controllerPort));
+    if (!existsSync(join(directory, 'data/meta.properties'))) await format(java, classPath, { directory, config });
+    const server = startServerProcess({
+      name: 'Kafka',
+      command: java,
+      arguments: ['-Xmx512m', '-XX:+UseSerialGC', '-cp', classPath, 'kafka.Kafka', config],
+      marker: config,
+      cwd: directory,
+      logFile: join(directory, 'kafka.log'),
+      recordFile,
+      keeper,
+      stopSignal: 'SIGTERM',
+      stopPatienceMs: 30_000,
+    });
+    const address = `127.0.0.1:${port}`;
+    try {
+      await waitUntilReady({ name: 'Kafka', process: server }, () => hasBroker(address), 90_000);
+      return { address, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
+    } catch (error) {
+      await server.stop();
+      if (attempt < 5 && /Address already in use/.test(server.lastLog())) continue;
+      throw error;
+    }
+  }
+}
+
+function serverProperties(port: number, controllerPort: number): string {
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    // Relative to the working directory, whatever characters that has in its name.
+    'log.dirs': 'data',
+    'offsets.topic.replication.factor': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    // A group forms without waiting for members that nobody starts.
+    'group.initial.rebalance.delay.ms': 0,
+    'auto.create.topics.enable': false,
+  };
+  return `${Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n')}\n`;
+}
+
+/** A log directory is given its cluster's id once. */
+async function format(
+  java: string,
+  classPath: string,
+  { directory, config }: { directory: string; config: string },
+): Promise<void> {
+  const clusterId = randomBytes(16).toString('base64url');
+  const { status, output } = await runProgram(
+    java,
+    [
+      '-Xmx256m',
+      '-XX:+UseSerialGC',
+      '-cp',
+      classPath,
+      'kafka.tools.StorageTool',
+      'format',
+      '-t',
+      clusterId,
+      '-c',
+      config,
+    ],
+    { cwd: directory },
+  );
+  if (status !== 0) throw new SetupProblem(`Kafka's data directory could not be prepared:\n${output.trim()}`);
+}
+
+async function hasBroker(address: string): Promise<boolean> {
+  const kafka = new Kafka({
+    brokers: [address],
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 1000,
+    requestTimeout: 3000,
+    retry: { retries: 0 },
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return (await admin.describeCluster()).brokers.length > 0;
+  } catch {
+    return false;
+  } finally {
+    await admin.disconnect().catch(() => {});
+  }
+}

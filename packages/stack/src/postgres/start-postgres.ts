@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { freePort } from '../process/free-port.ts';
+import type { Keeper } from '../process/keeper.ts';
+import { endProcess, stopRecordedProcess } from '../process/process-record.ts';
+import { runProgram } from '../process/run-program.ts';
+import { type ServerProcess, startServerProcess, waitUntilReady } from '../process/server-process.ts';
+import { unprivilegedUser } from '../process/unprivileged-user.ts';
+import type { RunningServer } from '../provision/server.ts';
+import { SetupProblem } from '../setup-problem.ts';
+import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
+import { type PostgresPrograms, postgresPrograms } from './postgres-programs.ts';
+
+export interface PostgresOptions {
+  /** Where everything of it is kept, e.g. `.millrace/postgres`. */
+  directory: string;
+  /** Taken when it is free, else the next free one. 0 takes any. */
+  preferredPort: number;
+  /** Settings of postgresql.conf, e.g. `{ fsync: 'off' }` for data that need not survive a crash. */
+  settings?: Record<string, string>;
+  keeper: Keeper;
+}
+
+/** PostgreSQL from its npm package, listening on loopback only, with a password of this directory's own. */
+export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
+  const user = unprivilegedUser();
+  const programs = await postgresPrograms(user);
+  const place = postgresPlace(options.directory, user);
+  await stopLeftOver(options.directory, place);
+  const password = readPassword(options.directory);
+  if (!existsSync(join(place.data, 'PG_VERSION'))) {
+    await initialize(programs, place, { password, isThrowaway: options.settings?.fsync === 'off' });
+  }
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort(options.preferredPort);
+    const server = launch(options, { programs, place, port });
+    const url = `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`;
+    try {
+      await waitUntilReady({ name: 'PostgreSQL', process: server }, () => answers(url), 60_000);
+      return { address: url, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
+    } catch (error) {
+      await server.stop();
+      // Somebody else was quicker to take the port.
+      if (attempt < 5 && /Address already in use/.test(server.lastLog())) continue;
+      throw error;
+    }
+  }
+}
+
+function launch(
+  { directory, settings = {}, keeper }: PostgresOptions,
+  { programs, place, port }: { programs: PostgresPrograms; place: PostgresPlace; port: number },
+): ServerProcess {
+  const all = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '300',
+    // Many consumers and the log's own readers work at once; the default 128 MB is for machines of long ago.
+    shared_buffers: '256MB',
+    ...settings,
+  };
+  return startServerProcess({
+    name: 'PostgreSQL',
+    command: programs.postgres,
+    arguments: ['-D', place.data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    marker: place.data,
+    user: place.user,
+    logFile: join(directory, 'postgres.log'),
+    recordFile: join(directory, 'process.json'),
+    keeper,
+    // Ends open sessions and writes everything down.
+    stopSignal: 'SIGINT',
+    stopPatienceMs: 60_000,
+  });
+}
+
+async function initialize(
+  programs: PostgresPrograms,
+  { data, user }: PostgresPlace,
+  { password, isThrowaway }: { password: string; isThrowaway: boolean },
+): Promise<void> {
+  const temporary = mkdtempSync(join(tmpdir(), 'millrace-initdb-'));
+  const passwordFile = join(temporary, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user) {
+    chmodSync(temporary, 0o711);
+    chownSync(passwordFile, user.uid, user.gid);
+  }
+  try {
+    const settings = ['-U', 'postgres', `--pwfile=${passwordFile}`, '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C'];
+    const { status, output } = await runProgram(
+      programs.initdb,
+      ['-D', data, ...settings, ...(isThrowaway ? ['--no-sync'] : [])],
+      { cwd: '/', ...(user ? { uid: user.uid, gid: user.gid } : {}) },
+    );
+    if (status !== 0) throw new SetupProblem(`The database could not be created in ${data}:\n${output.trim()}`);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** An earlier run that was killed may have left its server: it is asked to end, so that nobody else holds the files. */
+async function stopLeftOver(directory: string, { data }: PostgresPlace): Promise<void> {
+  await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
+  const pidFile = join(data, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const pid = Number(readFileSync(pidFile, 'utf8').split('\n', 1)[0]);
+  await endProcess({ pid, marker: data }, 'SIGINT', 60_000);
+}
+
+function readPassword(directory: string): string {
+  const file = join(directory, 'password');
+  if (!existsSync(file)) writeFileSync(file, randomBytes(18).toString('base64url'), { mode: 0o600 });
+  return readFileSync(file, 'utf8');
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch (error) {
+    // A password that does not fit will not fit later either.
+    if ((error as { code?: string }).code === '28P01') {
+      throw new SetupProblem(
+        'PostgreSQL refuses the password in .millrace: its data and its password file do not belong together.',
+      );
+    }
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

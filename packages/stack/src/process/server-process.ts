@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SetupProblem } from '../setup-problem.ts';
+import type { Keeper } from './keeper.ts';
+import { writeProcessRecord } from './process-record.ts';
+import type { SystemUser } from './unprivileged-user.ts';
+
+export interface ServerProcessOptions {
+  /** How it is called in messages. */
+  name: string;
+  command: string;
+  arguments: string[];
+  /** A part of the command line that no other process has; a data directory or a config file. */
+  marker: string;
+  env?: Record<string, string | undefined>;
+  /** Whom it runs as; this process's own user when left out. */
+  user?: SystemUser | undefined;
+  cwd?: string;
+  logFile: string;
+  /** Where it is noted, for a later run to find it if this one dies. */
+  recordFile: string;
+  keeper: Keeper;
+  stopSignal: NodeJS.Signals;
+  stopPatienceMs: number;
+}
+
+/** A server program that runs until it is stopped. */
+export interface ServerProcess {
+  pid: number;
+  /** Resolves when it has ended, for whatever reason. */
+  ended: Promise<void>;
+  hasEnded(): boolean;
+  /** The end of what it logged. */
+  lastLog(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts a server in a session of its own, where Ctrl-C does not reach it: it must outlive those who use it. */
+export function startServerProcess(options: ServerProcessOptions): ServerProcess {
+  const log = openSync(options.logFile, 'a', 0o600);
+  const child = spawn(options.command, options.arguments, {
+    cwd: options.cwd ?? '/',
+    env: options.env ?? process.env,
+    detached: true,
+    stdio: ['ignore', log, log],
+    ...(options.user ? { uid: options.user.uid, gid: options.user.gid } : {}),
+  });
+  closeSync(log);
+  child.unref();
+  let hasEnded = false;
+  let startError: Error | undefined;
+  const ended = new Promise<void>((resolve) => {
+    const end = (error?: Error) => {
+      if (error) startError = error;
+      hasEnded = true;
+      if (child.pid) options.keeper.forget(child.pid);
+      rmSync(options.recordFile, { force: true });
+      resolve();
+    };
+    child.once('exit', () => end());
+    child.once('error', end);
+  });
+  const pid = child.pid ?? 0;
+  if (pid > 0) {
+    options.keeper.watch(pid, options.stopSignal);
+    writeProcessRecord(options.recordFile, { pid, marker: options.marker });
+  }
+  return {
+    pid,
+    ended,
+    hasEnded: () => hasEnded,
+    lastLog: () =>
+      startError?.message ?? readFileSync(options.logFile, 'utf8').trim().split('\n').slice(-15).join('\n'),
+    async stop() {
+      if (hasEnded) return;
+      child.kill(options.stopSignal);
+      // Referenced on purpose: the exit of an unreferenced child alone would not keep this process waiting.
+      const impatience = setTimeout(() => child.kill('SIGKILL'), options.stopPatienceMs);
+      await ended;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+/**
+ * Asks until the server answers.
+ * @throws SetupProblem with the end of its log when it ends before that, or says nothing for `timeoutMs`.
+ */
+export async function waitUntilReady(
+  { name, process: server }: { name: string; process: ServerProcess },
+  isReady: () => Promise<boolean>,
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!(await isReady())) {
+    if (server.hasEnded()) throw new SetupProblem(`${name} ended while it was starting:\n${server.lastLog()}`);
+    if (Date.now() > deadline) {
+      throw new SetupProblem(`${name} was not ready after ${timeoutMs / 1000} s:\n${server.lastLog()}`);
+    }
+    await sleep(100);
+  }
+}

@@ -1,0 +1,25 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Demo } from './demo.ts';
+
+/** What a script needs to talk to the running system. */
+export interface Connection extends Demo {
+  ingestUrl: string;
+  apiUrl: string;
+}
+
+/** `connection.json` is there exactly while the system is ready. It holds keys: only its owner may read it. */
+export function connectionFile(directory: string) {
+  const file = join(directory, 'connection.json');
+  return {
+    path: file,
+    write({ ingestUrl, apiUrl, organizationId, projectId, environmentId, projectApiKey, personalApiKey }: Connection) {
+      const written = `${file}.new`;
+      const content = { ingestUrl, apiUrl, organizationId, projectId, environmentId, projectApiKey, personalApiKey };
+      writeFileSync(written, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+      // Whoever waits for it never reads half of it.
+      renameSync(written, file);
+    },
+    remove: () => rmSync(file, { force: true }),
+  };
+}

@@ -1,0 +1,39 @@
+import { linkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunning } from '../process/command-line.ts';
+import { readProcessRecord, writeProcessRecord } from '../process/process-record.ts';
+import { SetupProblem } from '../setup-problem.ts';
+
+/** A part of this command's line; see package.json. */
+const marker = 'bin/start.mjs';
+
+/**
+ * Makes this process the only system on a data directory.
+ * @returns releases it
+ * @throws SetupProblem when another one runs there.
+ */
+export function lockInstance(directory: string): () => void {
+  const lock = join(directory, 'start.lock');
+  const own = `${lock}.${process.pid}`;
+  writeProcessRecord(own, { pid: process.pid, marker });
+  try {
+    for (;;) {
+      try {
+        // It appears with its content or not at all.
+        linkSync(own, lock);
+        return () => rmSync(lock, { force: true });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      const holder = readProcessRecord(lock);
+      if (holder && holder.pid !== process.pid && isRunning(holder.pid, holder.marker)) {
+        throw new SetupProblem(
+          `Millrace is already running on ${directory} (process ${holder.pid}). Stop it with Ctrl-C where it runs, or set MILLRACE_DATA_DIR to run another one.`,
+        );
+      }
+      rmSync(lock, { force: true });
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+}

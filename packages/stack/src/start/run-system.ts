@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { createDatabase, migrate } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import { bundlePrograms } from '../build/bundle-programs.ts';
+import { programs, type ServiceName, services } from '../build/programs.ts';
+import type { Progress } from '../command.ts';
+import { startPostgres } from '../postgres/start-postgres.ts';
+import type { Keeper } from '../process/keeper.ts';
+import { provide, type Source } from '../provision/provision.ts';
+import type { RunningServer } from '../provision/server.ts';
+import { kafkaSources, redisSources } from '../provision/sources.ts';
+import type { Connection } from './connection-file.ts';
+import { type Demo, ensureDemo } from './demo.ts';
+import { readPorts } from './ports.ts';
+import { type ServiceSettings, serviceEnvironment } from './service-environment.ts';
+import type { StopRequest } from './stop-request.ts';
+import { type SupervisedService, supervise } from './supervise.ts';
+
+export interface SystemOptions {
+  root: string;
+  directory: string;
+  logDirectory: string;
+  withKafka: boolean;
+  keeper: Keeper;
+  progress: Progress;
+  stopRequest: StopRequest;
+}
+
+export interface RunningSystem {
+  connection: Connection;
+  /** Services first, the outermost first, so that nobody loses what he still needs; then the servers. */
+  stop(): Promise<void>;
+}
+
+/** Servers, data and programs side by side, then the services one after the other. Leaves nothing running if it fails. */
+export async function runSystem(options: SystemOptions): Promise<RunningSystem> {
+  const { root, directory, progress, stopRequest } = options;
+  const parts: { name: string; stop(): Promise<void> }[] = [];
+  const stop = async () => {
+    for (const part of parts.splice(0).reverse()) await progress.step(`Stopping ${part.name}`, () => part.stop());
+  };
+  const own = (name: string, server: RunningServer): RunningServer => {
+    parts.push({ name, stop: server.stop });
+    void server.ended.then(() => stopRequest.fail(`${name} ended by itself. It said:\n${server.lastLog()}`));
+    return server;
+  };
+  try {
+    const built = join(directory, 'build');
+    const [data, broker] = await all([
+      startData(options, own),
+      options.withKafka ? startBroker(options, own) : Promise.resolve({}),
+      progress.step('Building the services', () => bundlePrograms(root, serviceEntries(root), built)),
+    ]);
+    const settings: ServiceSettings = { databaseUrl: data.databaseUrl, ...broker };
+    const ports: Partial<Record<ServiceName, number>> = {};
+    for (const name of services) {
+      if (stopRequest.isMade()) break;
+      const service = await startOne(name, built, { settings, options });
+      parts.push(service);
+      ports[name] = service.port;
+    }
+    const connection = {
+      ...data.demo,
+      ingestUrl: `http://127.0.0.1:${ports['ingest-gateway']}`,
+      apiUrl: `http://127.0.0.1:${ports['management-api']}`,
+    };
+    return { connection, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Own = (name: string, server: RunningServer) => RunningServer;
+
+async function startData({ root, directory, keeper, progress }: SystemOptions, own: Own) {
+  const { postgres } = readPorts(process.env);
+  const { address: databaseUrl } = await progress.step('PostgreSQL', async () =>
+    own('PostgreSQL', await startPostgres({ directory: join(directory, 'postgres'), preferredPort: postgres, keeper })),
+  );
+  await progress.step('Migrating the database', () => migrate(databaseUrl, join(root, 'prisma')));
+  const demo = await progress.step('Demo organization', () => prepareDemo(databaseUrl, directory));
+  return { databaseUrl, demo };
+}
+
+async function prepareDemo(url: string, directory: string): Promise<Demo> {
+  const database = createDatabase({ url, logger: createLogger('start', 'warn'), poolSize: 1 });
+  try {
+    return await ensureDemo(database, directory);
+  } finally {
+    await database.stop();
+  }
+}
+
+async function startBroker({ directory, keeper, progress }: SystemOptions, own: Own) {
+  const options = { directory, keeper, ports: readPorts(process.env) };
+  const start = (name: string, sources: Source[]) =>
+    progress.step(name, async () => own(name, (await provide(name, sources)).server));
+  const [kafka, redis] = await all([start('Kafka', kafkaSources(options)), start('Redis', redisSources(options))]);
+  return { kafkaBrokers: kafka.address, redisUrl: redis.address };
+}
+
+function startOne(
+  name: ServiceName,
+  built: string,
+  { settings, options }: { settings: ServiceSettings; options: SystemOptions },
+): Promise<SupervisedService> {
+  const { keeper, progress, stopRequest, logDirectory } = options;
+  return progress.step(name, () =>
+    supervise({
+      name,
+      file: join(built, `${name}.mjs`),
+      logFile: join(logDirectory, `${name}.log`),
+      preferredPort: readPorts(process.env)[name],
+      env: (port) => serviceEnvironment(process.env, settings, { name, port }),
+      keeper,
+      tell: progress.print,
+      giveUp: stopRequest.fail,
+    }),
+  );
+}
+
+function serviceEntries(root: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(programs(root)).filter(([name]) => name !== 'millrace'));
+}
+
+/** Like Promise.all, but waits for all of them even when one fails: what the others have started must be stopped. */
+async function all<T extends readonly Promise<unknown>[]>(
+  promises: readonly [...T],
+): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises) as Promise<{ [K in keyof T]: Awaited<T[K]> }>;
+}

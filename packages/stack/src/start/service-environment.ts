@@ -1,0 +1,41 @@
+import type { ServiceName } from '../build/programs.ts';
+
+/** Where the services find what they stand on. Without brokers they use the log inside PostgreSQL. */
+export interface ServiceSettings {
+  databaseUrl: string;
+  kafkaBrokers?: string;
+  redisUrl?: string;
+}
+
+const portVariable: Record<ServiceName, string> = {
+  'ingest-gateway': 'INGEST_PORT',
+  'management-api': 'API_PORT',
+  'event-consumer': 'HEALTH_PORT',
+};
+const hostVariable: Record<ServiceName, string> = {
+  'ingest-gateway': 'INGEST_HOST',
+  'management-api': 'API_HOST',
+  'event-consumer': 'HEALTH_HOST',
+};
+
+/**
+ * A service's environment: the person's own, so that any setting can be tried, with addresses and port put in. It listens
+ * on loopback unless told otherwise: the demo's key is no secret to whoever looks over your shoulder.
+ */
+export function serviceEnvironment(
+  env: Record<string, string | undefined>,
+  { databaseUrl, kafkaBrokers, redisUrl }: ServiceSettings,
+  { name, port }: { name: ServiceName; port: number },
+): Record<string, string | undefined> {
+  return {
+    ...env,
+    NODE_ENV: 'production',
+    NODE_OPTIONS: undefined,
+    DATABASE_URL: databaseUrl,
+    EVENT_LOG: kafkaBrokers ? 'kafka' : 'postgres',
+    KAFKA_BROKERS: kafkaBrokers,
+    REDIS_URL: redisUrl,
+    [portVariable[name]]: String(port),
+    [hostVariable[name]]: env[hostVariable[name]] || '127.0.0.1',
+  };
+}

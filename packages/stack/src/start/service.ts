@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { SetupProblem } from '../setup-problem.ts';
+import { pickLogLines } from './pick-log-lines.ts';
+
+export interface ServiceOptions {
+  name: string;
+  /** The built program. */
+  file: string;
+  env: Record<string, string | undefined>;
+  logFile: string;
+  /** A line for the person at the terminal. */
+  tell(line: string): void;
+}
+
+/** One start of a service, until its process ends. */
+export interface ServiceRun {
+  pid: number;
+  port: number;
+  ended: Promise<string>;
+  /** SIGTERM, and SIGKILL when it has not drained after 35 s. */
+  stop(): Promise<void>;
+  kill(): void;
+}
+
+const endWithParent = fileURLToPath(new URL('../process/end-with-parent.mjs', import.meta.url));
+const readyWithinMs = 60_000;
+/** A little longer than the services give themselves. */
+const drainedWithinMs = 35_000;
+
+/** Thrown when a service's port was taken between looking and listening. */
+export class PortTaken extends Error {}
+
+/**
+ * Starts a service and waits until it listens.
+ * @throws PortTaken, or SetupProblem with the end of what it said when it ends before that.
+ */
+export async function startService(options: ServiceOptions): Promise<ServiceRun> {
+  const { name, file, env, logFile } = options;
+  // A group of ours: Ctrl-C reaches all, and each drains; what is still needed by others is stopped by us, in order.
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
+    env: { ...env, MILLRACE_PARENT: String(process.pid) },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
+  const output = followOutput(child, log, options);
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => resolve(signal ? `was ended by ${signal}` : `ended with code ${code}`));
+  });
+  void ended.then(() => log.end());
+  const port = await untilListening(child, ended, { name, output });
+  return {
+    pid: child.pid ?? 0,
+    port,
+    ended,
+    kill: () => void child.kill('SIGKILL'),
+    async stop() {
+      child.kill('SIGTERM');
+      const impatience = setTimeout(() => child.kill('SIGKILL'), drainedWithinMs);
+      await ended;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+/** All of it goes to the file, what a person should see to the terminal. @returns the end of it. */
+function followOutput(child: ChildProcess, log: WriteStream, { name, tell }: ServiceOptions): () => string {
+  let end = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      end = (end + text).slice(-8000);
+      log.write(text);
+      for (const line of pickLogLines(text)) tell(`  ${name}: ${line}`);
+    });
+  }
+  return () => end;
+}
+
+async function untilListening(
+  child: ChildProcess,
+  ended: Promise<string>,
+  { name, output }: { name: string; output: () => string },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      const said = output().trim();
+      reject(/EADDRINUSE/.test(said) ? new PortTaken(name) : new SetupProblem(`${name} ${why}. It said:\n${said}`));
+    };
+    const timer = setTimeout(() => fail(`was not ready after ${readyWithinMs / 1000} s`), readyWithinMs);
+    void ended.then(fail);
+    child.on('message', (message: { type?: string; port?: number }) => {
+      if (message.type !== 'listening') return;
+      clearTimeout(timer);
+      resolve(message.port ?? 0);
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import type { Connection } from './connection-file.ts';
+
+/** What a person at the terminal reads once all is ready: where things are, and two commands that work when pasted. */
+export function welcome(connection: Connection, facts: { connectionPath: string; logDirectory: string; log: string }) {
+  const { ingestUrl, apiUrl, organizationId, projectId, projectApiKey, personalApiKey } = connection;
+  const event = `{"api_key":"${projectApiKey}","event":"hello","distinct_id":"you","properties":{"from":"curl"}}`;
+  return `
+Millrace is running on ${facts.log}.
+
+  Events         ${ingestUrl}      point an SDK's host here
+  Management     ${apiUrl}
+  Project key    ${projectApiKey}
+  Personal key   ${personalApiKey}
+  Organization   ${organizationId}, with an owner and a member
+  Project        ${projectId}
+
+Send an event:
+
+  curl -s -X POST ${ingestUrl}/capture/ -H 'Content-Type: application/json' -d '${event}'
+
+See it arrive:
+
+  curl -s -H 'Authorization: Bearer ${personalApiKey}' '${apiUrl}/api/projects/${projectId}/events/?event=hello'
+
+For scripts: ${facts.connectionPath}
+Logs: ${facts.logDirectory}
+Ctrl-C stops it; the data stay.
+`;
+}

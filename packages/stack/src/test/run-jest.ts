@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TestServerSet } from './provide-test-servers.ts';
+
+export interface TestCounts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const endWithParent = new URL('../process/end-with-parent.mjs', import.meta.url).href;
+const countReporter = fileURLToPath(new URL('../jest/count-reporter.mjs', import.meta.url));
+const skipWithoutServer = fileURLToPath(new URL('../jest/skip-without-server.mjs', import.meta.url));
+
+/**
+ * Starts jest on the given servers; its output goes to the terminal as it is.
+ * @param countsFile where the counts will be found, see `readCounts`
+ */
+export function startJest(
+  root: string,
+  { addresses, missing }: TestServerSet,
+  { countsFile, jestArguments }: { countsFile: string; jestArguments: readonly string[] },
+): ChildProcess {
+  const jest = createRequire(join(root, 'package.json')).resolve('jest/bin/jest');
+  const env: Record<string, string | undefined> = {
+    ...process.env,
+    ...addresses,
+    NODE_OPTIONS:
+      `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim(),
+    MILLRACE_PARENT: String(process.pid),
+    MILLRACE_TEST_COUNTS: countsFile,
+    MILLRACE_MISSING: missing.join(','),
+  };
+  for (const variable of missing) delete env[variable];
+  return spawn(
+    process.execPath,
+    [
+      // The config comes last: what follows a list of reporters would be taken for one more.
+      ...['--import', endWithParent, jest, '--reporters=default', `--reporters=${countReporter}`],
+      ...(missing.length > 0 ? [`--env=${skipWithoutServer}`] : []),
+      ...['-c', join(root, '.jest.config.mjs'), ...jestArguments],
+    ],
+    { cwd: root, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
+  );
+}
+
+/** Null when jest did not come to its end. */
+export function readCounts(countsFile: string): TestCounts | null {
+  try {
+    return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
+  } catch {
+    return null;
+  }
+}
