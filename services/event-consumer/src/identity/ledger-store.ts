@@ -20,9 +20,8 @@
  *  7. new group types in the order of (project, index), then new groups          groups/group-store.ts
  *  8. event rows, warnings in the order of (project, id), environments by id
  *
- * A batch that was done again with (4) before reading may need more persons in `lockVersions` than it has locked, because
- * a mapping moved in between; only then can two batches meet in a circle, and PostgreSQL's deadlock check, which makes
- * one of them start over, is the last resort.
+ * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, starts over:
+ * it must not lock once more out of order.
  *
  * Who relies on what: a mapping is only added, moved or deleted by somebody who holds the row lock of the person it
  * belongs to, and whoever changes a person raises its version. So a person whose version is the one read, and which is
@@ -58,10 +57,13 @@ export interface StoredMapping {
   version: number;
 }
 
-/** A person at the version that was read. */
-export interface PersonVersion {
+export interface PersonKey {
   projectId: number;
   uuid: string;
+}
+
+/** A person at the version that was read. */
+export interface PersonVersion extends PersonKey {
   version: number;
 }
 
@@ -73,11 +75,14 @@ export interface MergedPerson {
   moves: number;
 }
 
-/** Locks the persons that own any of the ids now, so that they are still the same when they are read and written. */
-export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[]): Promise<void> {
-  if (ids.length === 0) return;
-  await tx.query(
-    `SELECT 1
+/**
+ * Locks the persons that own any of the ids now, so that they are still the same when they are read and written.
+ * Returns which they are.
+ */
+export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[]): Promise<PersonKey[]> {
+  if (ids.length === 0) return [];
+  return tx.query<PersonKey & Record<string, unknown>>(
+    `SELECT p.project_id AS "projectId", p.uuid
        FROM person p
       WHERE (p.project_id, p.uuid) IN (
               SELECT d.project_id, d.person_uuid

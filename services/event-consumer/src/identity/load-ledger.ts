@@ -2,7 +2,8 @@ import type { Transaction } from '@millrace/db';
 import { type GroupKey, lockGroups, readGroupTypes } from '../groups/group-store.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
 import { emptyProjectLedger, groupLedgerKey, type Ledger } from './ledger.ts';
-import { type DistinctIdKey, lockPersonsOf, type PersonVersion, readMappings } from './ledger-store.ts';
+import { LedgerMoved } from './ledger-moved.ts';
+import { type DistinctIdKey, lockPersonsOf, type PersonKey, type PersonVersion, readMappings } from './ledger-store.ts';
 import { touchedBy } from './touched-by.ts';
 
 /** The ledger the rules change, and what stood in the database when it was read. */
@@ -20,6 +21,8 @@ export interface LoadOptions {
 /**
  * Loads everything the events can touch, in at most four statements. Groups are locked, persons normally are not; how
  * that is safe, and the order of locks, stands in ledger-store.ts.
+ *
+ * @throws LedgerMoved when a mapping moved between locking and reading.
  */
 export async function loadLedger(
   tx: Transaction,
@@ -32,8 +35,9 @@ export async function loadLedger(
     stored: new Map(),
   };
   await loadGroups(tx, loaded.ledger, touched);
-  if (lockFirst) await lockPersonsOf(tx, touched.distinctIds);
+  const locked = lockFirst ? await lockPersonsOf(tx, touched.distinctIds) : null;
   await loadPersons(tx, loaded, touched.distinctIds);
+  if (locked !== null) requireLocked(loaded, locked);
   return loaded;
 }
 
@@ -52,6 +56,11 @@ async function loadPersons(tx: Transaction, { ledger, stored }: LoadedLedger, id
     project.persons.set(personUuid, { ...stateOf(person), isNew: false, isDirty: false });
     stored.set(storedPersonKey(projectId, personUuid), { projectId, uuid: personUuid, version: person.version });
   }
+}
+
+function requireLocked({ stored }: LoadedLedger, locked: PersonKey[]): void {
+  const keys = new Set(locked.map(({ projectId, uuid }) => storedPersonKey(projectId, uuid)));
+  for (const key of stored.keys()) if (!keys.has(key)) throw new LedgerMoved('the person of a distinct id');
 }
 
 async function loadGroups(tx: Transaction, ledger: Ledger, touched: TouchedByBatch): Promise<void> {

@@ -1,0 +1,33 @@
+import { ConfigError, readConfig } from '@millrace/runtime';
+import { configuredLanes, consumerConfigSchema } from './config.ts';
+
+const databaseUrl = { DATABASE_URL: 'postgresql://x' };
+
+test('works on all lanes by default, the historical one strictly in order', () => {
+  const config = readConfig(consumerConfigSchema, databaseUrl);
+  expect(configuredLanes(config)).toEqual([
+    { lane: 'live', partitionConcurrency: 4 },
+    { lane: 'historical', partitionConcurrency: 1 },
+    { lane: 'overflow', partitionConcurrency: 1 },
+  ]);
+  expect(config).toMatchObject({ healthPort: 8001, maxBatchRecords: 500, eventLog: 'kafka' });
+});
+
+test('works on the lanes that are named, each once', () => {
+  const config = readConfig(consumerConfigSchema, {
+    ...databaseUrl,
+    CONSUMER_LANES: 'historical,live,live',
+    LIVE_PARTITION_CONCURRENCY: '9',
+  });
+  expect(configuredLanes(config)).toEqual([
+    { lane: 'live', partitionConcurrency: 9 },
+    { lane: 'historical', partitionConcurrency: 1 },
+  ]);
+});
+
+test('tells of all mistakes at once', () => {
+  const wrong = { CONSUMER_LANES: 'live;overflow', EVENT_LOG: 'redis', MAX_BATCH_RECORDS: '0' };
+  const read = () => readConfig(consumerConfigSchema, wrong);
+  expect(read).toThrow(ConfigError);
+  for (const name of ['DATABASE_URL', 'CONSUMER_LANES', 'EVENT_LOG', 'MAX_BATCH_RECORDS']) expect(read).toThrow(name);
+});

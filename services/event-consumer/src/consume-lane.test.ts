@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { type CapturedEvent, consumerGroup, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { createDatabase } from '@millrace/db';
+import {
+  type AppendRecord,
+  createKafkaLog,
+  createPostgresLog,
+  type EventLog,
+  type LogConsumer,
+} from '@millrace/event-log';
+import { createMetrics } from '@millrace/runtime';
+import { testServers } from '@millrace/testing';
+import { consumeLane } from './consume-lane.ts';
+import { createConsumeMetrics } from './consume-metrics.ts';
+import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
+import { startLanes } from './start-lanes.ts';
+import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from './testing/consumer-bed.ts';
+import { tableChecksums } from './testing/table-checksums.ts';
+
+let bed: ConsumerBed;
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+
+const partitionCount = 3;
+
+async function openLog(kind: 'kafka' | 'postgres'): Promise<{ log: EventLog; close(): Promise<void> }> {
+  const { logger } = bed;
+  if (kind === 'kafka') {
+    const log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'event-consumer-test', logger });
+    return { log, close: () => log.close() };
+  }
+  const database = createDatabase({ url: bed.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+  const log = createPostgresLog({ database, logger });
+  return {
+    log,
+    async close() {
+      await log.close();
+      await database.stop();
+    },
+  };
+}
+
+function toRecord(topic: string, event: CapturedEvent): AppendRecord {
+  return { topic, key: recordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
+}
+
+/** Waits until a condition holds; says what it still was when it never did. */
+async function eventually(what: () => Promise<unknown>, expected: unknown): Promise<void> {
+  const deadline = Date.now() + 25_000;
+  for (;;) {
+    const seen = await what();
+    if (JSON.stringify(seen) === JSON.stringify(expected)) return;
+    if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
+  const prefix = `t-${randomUUID()}.`;
+  const topics = topicNames(prefix);
+  const group = consumerGroup('live', prefix);
+  let log: EventLog;
+  let close: () => Promise<void>;
+  let project: TestProject;
+  const fatal: Error[] = [];
+
+  beforeAll(async () => {
+    ({ log, close } = await openLog(kind));
+    await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: partitionCount })));
+    project = await bed.createProject();
+  });
+  afterAll(() => close());
+
+  function consume(): Promise<LogConsumer> {
+    const metrics = createConsumeMetrics(createMetrics({ withProcessMetrics: false }));
+    return consumeLane(
+      { lane: 'live', partitionConcurrency: 2 },
+      {
+        log,
+        database: bed.database,
+        process: bed.createDeps({
+          deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger: bed.logger, now: Date.now }),
+        }),
+        topics,
+        topicPrefix: prefix,
+        maxBatchRecords: 20,
+        maxBatchBytes: 1_000_000,
+        logger: bed.logger,
+        metricsOf: metrics,
+        onFatal: (error) => fatal.push(error),
+      },
+    );
+  }
+
+  /** How far the group is behind, over all partitions. */
+  async function lag(): Promise<number> {
+    const stored = await bed.database.prisma.consumer_offset.findMany({ where: { topic: topics.live, group } });
+    const ends = await log.endOffsets(topics.live);
+    return ends.reduce((sum, { partition, endOffset }) => {
+      const next = stored.find((row) => row.partition === partition)?.next_offset ?? 0n;
+      return sum + Number(endOffset - next);
+    }, 0);
+  }
+
+  const events: CapturedEvent[] = [];
+  const countEvents = () => bed.database.prisma.event.count({ where: { project_id: project.id } });
+
+  test('what is appended is stored, what is garbage becomes a dead letter, the offsets arrive at the end', async () => {
+    for (let i = 0; i < 300; i++) {
+      const distinct_id = `person-${i % 25}`;
+      const isIdentify = i % 10 === 9;
+      events.push(
+        capturedEvent(project.token, {
+          distinct_id: isIdentify ? `user-${i % 4}` : distinct_id,
+          event: isIdentify ? '$identify' : 'thing',
+          properties: isIdentify ? { $anon_distinct_id: distinct_id } : { $set: { [`key_${i}`]: i } },
+        }),
+      );
+    }
+    const consumer = await consume();
+    await log.append(events.slice(0, 150).map((event) => toRecord(topics.live, event)));
+    await log.append([
+      { topic: topics.live, key: `${project.token}:x`, value: Buffer.from('garbage'), headers: { from: 'test' } },
+    ]);
+    await log.append(events.slice(150).map((event) => toRecord(topics.live, event)));
+    await eventually(lag, 0);
+    await consumer.stop();
+    expect(await countEvents()).toBe(300);
+    const dead = await log.endOffsets(topics.deadLetter);
+    expect(dead.reduce((sum, { endOffset }) => sum + endOffset, 0n)).toBe(1n);
+    expect(fatal).toEqual([]);
+  });
+
+  test('another member goes on where the first stopped', async () => {
+    const more = Array.from({ length: 40 }, (_, i) => capturedEvent(project.token, { distinct_id: `late-${i}` }));
+    events.push(...more);
+    await log.append(more.map((event) => toRecord(topics.live, event)));
+    const consumer = await consume();
+    await eventually(lag, 0);
+    await consumer.stop();
+    expect(await countEvents()).toBe(340);
+  });
+
+  test('the whole topic replayed from its start changes no row', async () => {
+    const before = await tableChecksums(bed.database.sql);
+    await bed.database.prisma.consumer_offset.deleteMany({ where: { topic: topics.live } });
+    const consumer = await consume();
+    await eventually(lag, 0);
+    await consumer.stop();
+    expect(await tableChecksums(bed.database.sql)).toEqual(before);
+  });
+
+  test('two members share the partitions, and their connections are cut while they work', async () => {
+    const many = Array.from({ length: 600 }, (_, i) =>
+      capturedEvent(project.token, { distinct_id: `shared-${i % 60}`, properties: { $set: { [`k${i}`]: 1 } } }),
+    );
+    const members = await Promise.all([consume(), consume()]);
+    for (let i = 0; i < many.length; i += 100) {
+      await log.append(many.slice(i, i + 100).map((event) => toRecord(topics.live, event)));
+      await bed.database.sql.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`,
+      );
+    }
+    await eventually(lag, 0);
+    await Promise.all(members.map((member) => member.stop()));
+    const where = { project_id: project.id, distinct_id: { startsWith: 'shared-' } };
+    expect(await bed.database.prisma.event.count({ where })).toBe(600);
+    const persons = await bed.database.prisma.person.findMany({
+      where: { project_id: project.id, main_distinct_id: { startsWith: 'shared-' } },
+    });
+    expect(persons).toHaveLength(60);
+    // Ten events each, the first of which created the person: nine changes, each applied once.
+    expect(persons.map(({ version }) => Number(version))).toEqual(persons.map(() => 9));
+    expect(fatal).toEqual([]);
+  });
+});
+
+describe('starting before the log is there', () => {
+  test('waits, and is ready once the log is', async () => {
+    const topics = topicNames(`t-${randomUUID()}.`);
+    const { log, close } = await openLog('postgres');
+    let failures = 2;
+    const lanes = startLanes({
+      topics,
+      topicPartitions: 1,
+      logger: bed.logger,
+      log: {
+        async ensureTopics(wanted) {
+          if (failures-- > 0) throw new Error('not there yet');
+          await log.ensureTopics(wanted);
+        },
+      },
+      joins: [async () => ({ ready: Promise.resolve(), stop: async () => {} })],
+    });
+    expect(lanes.isReady()).toBe(false);
+    await eventually(async () => lanes.isReady(), true);
+    await lanes.stop();
+    expect(lanes.isReady()).toBe(false);
+    await close();
+  });
+
+  test('can be stopped while it waits', async () => {
+    const lanes = startLanes({
+      topics: topicNames(),
+      topicPartitions: 1,
+      logger: bed.logger,
+      log: {
+        ensureTopics: async () => {
+          throw new Error('never there');
+        },
+      },
+      joins: [],
+    });
+    await lanes.stop();
+    expect(lanes.isReady()).toBe(false);
+  });
+});

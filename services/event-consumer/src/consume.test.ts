@@ -1,0 +1,318 @@
+import { randomUUID } from 'node:crypto';
+import type { CapturedEvent } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { LedgerMoved } from './identity/ledger-moved.ts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from './testing/consumer-bed.ts';
+import { createHandlerBed } from './testing/handler-bed.ts';
+import { watchedDatabase } from './testing/watched-database.ts';
+
+let bed: ConsumerBed;
+let project: TestProject;
+let topic: string;
+
+beforeAll(async () => {
+  bed = await createConsumerBed();
+  // A value the database refuses, whatever the rules think of it.
+  await bed.database.sql.query(`ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')`);
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+  topic = randomUUID();
+  bed.deadLetters.length = 0;
+});
+
+const event = (overrides: Partial<CapturedEvent> = {}) => capturedEvent(project.token, overrides);
+
+async function storedUuids(): Promise<string[]> {
+  const rows = await bed.database.prisma.event.findMany({ where: { project_id: project.id }, select: { uuid: true } });
+  return rows.map(({ uuid }) => uuid);
+}
+
+async function storedOffset(): Promise<bigint | undefined> {
+  const rows = await bed.database.prisma.consumer_offset.findMany({ where: { topic } });
+  return rows[0]?.next_offset;
+}
+
+const deadOffsets = () => bed.deadLetters.map(({ headers }) => Number(headers?.dlq_offset));
+
+describe('poison', () => {
+  test.each([[[0]], [[9]], [[4, 5]], [[0, 3, 7, 9]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]])(
+    'records %j of ten are refused by the database: exactly they become dead letters',
+    async (poisoned) => {
+      const events = Array.from({ length: 10 }, (_, i) => event(poisoned.includes(i) ? { event: 'poison' } : {}));
+      const { handle, counted } = createHandlerBed(bed, bed.createDeps());
+      expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 10n });
+      const good = events.filter(({ event: name }) => name !== 'poison').map(({ uuid }) => uuid);
+      expect((await storedUuids()).sort()).toEqual(good.sort());
+      expect(deadOffsets()).toEqual(poisoned);
+      expect(bed.deadLetters.every(({ headers }) => headers?.dlq_reason === 'refused_by_database')).toBe(true);
+      expect(await storedOffset()).toBe(10n);
+      expect(await counted('dead_letters_total', 'refused_by_database')).toBe(poisoned.length);
+      expect(await counted('events_stored_total')).toBe(good.length);
+      const warnings = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
+      expect(warnings.map(({ details }) => (details as { eventUuid: string }).eventUuid).sort()).toEqual(
+        poisoned.map((i) => events[i]?.uuid).sort(),
+      );
+    },
+  );
+
+  test('a number no column holds', async () => {
+    const warning = {
+      kind: 'warning' as const,
+      uuid: randomUUID(),
+      token: project.token,
+      type: 'missing_event_name' as const,
+      count: 3_000_000_000,
+      now: new Date().toISOString(),
+      details: {},
+    };
+    const { handle } = createHandlerBed(bed, bed.createDeps());
+    expect(await handle(logBatch(topic, 0, [event(), warning, event()]))).toMatchObject({ nextOffset: 3n });
+    expect(await storedUuids()).toHaveLength(2);
+    expect(deadOffsets()).toEqual([1]);
+  });
+
+  test('records that are not what they should be, among good ones', async () => {
+    const { handle, counted } = createHandlerBed(bed, bed.createDeps());
+    const good = event();
+    const contents = [
+      Buffer.from(''),
+      Buffer.from('{'),
+      Buffer.from('null'),
+      Buffer.from([0xff, 0xfe, 0x00]),
+      good,
+      Buffer.from(JSON.stringify({ ...event(), uuid: 'not-a-uuid' })),
+      Buffer.from(JSON.stringify({ ...event(), distinct_id: { toString: 1 } })),
+      Buffer.from(`{"kind":"event","uuid":"${randomUUID()}","properties":${'['.repeat(50_000)}`),
+      Buffer.from(`{"a":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`),
+      event(),
+    ];
+    expect(await handle(logBatch(topic, 0, contents))).toMatchObject({ outcome: 'done', nextOffset: 10n });
+    expect(deadOffsets()).toEqual([0, 1, 2, 3, 5, 6, 7, 8]);
+    expect(await storedUuids()).toHaveLength(2);
+    expect(await counted('dead_letters_total')).toBe(8);
+  });
+
+  test('a NUL and half a surrogate pair are no poison: the event is stored with replacements', async () => {
+    const odd = event({ properties: { 'k\u0000': 'a\u0000b', half: '\ud83e' }, distinct_id: 'x\u0000y' });
+    const { handle } = createHandlerBed(bed, bed.createDeps());
+    await handle(logBatch(topic, 0, [odd]));
+    const [row] = await bed.database.prisma.event.findMany({ where: { project_id: project.id } });
+    expect(row).toMatchObject({ distinct_id: 'x\ufffdy', properties: { 'k\ufffd': 'a\ufffdb', half: '\ufffd' } });
+  });
+
+  test('a mistake in the rules costs the record that meets it, not its neighbours', async () => {
+    const events = Array.from({ length: 7 }, () => event());
+    const { handle } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+      if (work.verdict === null && work.batch.records.some(({ offset }) => offset === 3n)) throw new TypeError('bug');
+      return run(work);
+    });
+    expect(await handle(logBatch(topic, 0, events))).toMatchObject({ nextOffset: 7n });
+    expect(deadOffsets()).toEqual([3]);
+    expect(bed.deadLetters[0]?.headers).toMatchObject({ dlq_reason: 'processing_error', dlq_step: 'process_batch' });
+    expect(await storedUuids()).toHaveLength(6);
+  });
+
+  test('stored data that contradicts itself does not stop the partition', async () => {
+    // The id's own person exists, but the id does not point to it: no attempt can ever create it.
+    const { handle } = createHandlerBed(bed, bed.createDeps());
+    await handle(logBatch(topic, 0, [event({ distinct_id: 'torn' })]));
+    await bed.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
+    const result = await handle(logBatch(topic, 1, [event(), event({ distinct_id: 'torn' }), event()]));
+    expect(result).toMatchObject({ outcome: 'done', nextOffset: 4n });
+    expect(deadOffsets()).toEqual([2]);
+    expect(bed.deadLetters[0]?.headers?.dlq_reason).toBe('ledger_conflict');
+  });
+
+  test('a dead letter that cannot be written stops the partition before its record, not before its neighbours', async () => {
+    let isBroken = true;
+    const { handle } = createHandlerBed(
+      bed,
+      bed.createDeps({
+        deadLetters: {
+          append: async () => {
+            if (isBroken) throw new AppError('unavailable', 'no broker');
+          },
+        },
+      }),
+    );
+    const events = [event(), event(), event({ event: 'poison' }), event()];
+    const batch = logBatch(topic, 0, events);
+    await expect(handle(batch)).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await storedOffset()).toBe(2n);
+    expect(await storedUuids()).toHaveLength(2);
+    isBroken = false;
+    expect(await handle(logBatch(topic, 2, events.slice(2)))).toMatchObject({ nextOffset: 4n });
+    expect(await storedUuids()).toHaveLength(3);
+  });
+});
+
+describe('transient failures', () => {
+  test('the connection is killed before each statement in turn: every batch is stored once', async () => {
+    let statement = 0;
+    let killAt = 1;
+    let kills = 0;
+    const database = watchedDatabase(bed.database, async (_, tx) => {
+      statement += 1;
+      if (statement !== killAt) return;
+      kills += 1;
+      await tx.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {});
+    });
+    const deps = bed.createDeps({ database });
+    await deps.partitions.ensure([Date.now()]);
+    const { handle, counted } = createHandlerBed(bed, deps);
+    const uuids: string[] = [];
+    let batches = 0;
+    for (killAt = 1; kills === killAt - 1; killAt++) {
+      statement = 0;
+      const contents = [
+        event({ distinct_id: 'steady', properties: { $set: { n: killAt } } }),
+        event({ distinct_id: `anonymous-${killAt}` }),
+        event({
+          distinct_id: 'steady',
+          event: '$identify',
+          properties: { $anon_distinct_id: `anonymous-${killAt - 1}` },
+        }),
+        event({
+          event: '$groupidentify',
+          properties: { $group_type: 't', $group_key: 'g', $group_set: { n: killAt } },
+        }),
+      ];
+      uuids.push(...contents.map(({ uuid }) => uuid));
+      const from = batches * 4;
+      expect(await handle(logBatch(topic, from, contents))).toMatchObject({
+        outcome: 'done',
+        nextOffset: BigInt(from + 4),
+      });
+      batches += 1;
+    }
+    expect(kills).toBeGreaterThan(10);
+    expect(await counted('retries_total', 'transient')).toBe(kills);
+    expect((await storedUuids()).sort()).toEqual(uuids.sort());
+    const [group] = await bed.database.prisma.group.findMany({ where: { project_id: project.id } });
+    expect(group).toMatchObject({ version: BigInt(batches), group_properties: { n: batches } });
+    const persons = await bed.database.prisma.person.findMany({ where: { project_id: project.id } });
+    const steady = persons.find(({ main_distinct_id }) => main_distinct_id === 'steady');
+    // Created by the first event; each later one changed it, exactly once.
+    expect(steady).toMatchObject({ version: BigInt(2 * batches - 1), properties: { n: batches } });
+  });
+
+  test('a commit whose answer is lost is found done', async () => {
+    let isLost = false;
+    const database: Pick<typeof bed.database, 'transaction'> = {
+      async transaction(work) {
+        const result = await bed.database.transaction(work);
+        if (isLost) return result;
+        isLost = true;
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      },
+    };
+    const deps = bed.createDeps();
+    await deps.partitions.ensure([Date.now()]);
+    const { handle } = createHandlerBed(bed, { ...deps, database });
+    expect(await handle(logBatch(topic, 0, [event(), event()]))).toEqual({ outcome: 'stale', nextOffset: 2n });
+    expect(await storedUuids()).toHaveLength(2);
+  });
+
+  test('the same in the middle of isolating a poison record', async () => {
+    let commits = 0;
+    const database: Pick<typeof bed.database, 'transaction'> = {
+      async transaction(work) {
+        const result = await bed.database.transaction(work);
+        commits += 1;
+        if (commits !== 1) return result;
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      },
+    };
+    const deps = bed.createDeps();
+    await deps.partitions.ensure([Date.now()]);
+    const { handle } = createHandlerBed(bed, { ...deps, database });
+    const events = [event(), event(), event({ event: 'poison' }), event()];
+    expect(await handle(logBatch(topic, 0, events))).toMatchObject({ nextOffset: 4n });
+    expect(await storedUuids()).toHaveLength(3);
+    expect(deadOffsets()).toEqual([2]);
+  });
+
+  test('when it lasts, the batch goes back to the log, nothing is skipped and nothing dead-lettered', async () => {
+    let isDown = true;
+    const { handle, pauses } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+      if (isDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      return run(work);
+    });
+    const batch = logBatch(topic, 0, [event(), event()]);
+    await expect(handle(batch)).rejects.toThrow('ECONNREFUSED');
+    expect(pauses.length).toBeGreaterThan(1);
+    expect(bed.deadLetters).toEqual([]);
+    isDown = false;
+    expect(await handle(batch)).toMatchObject({ outcome: 'done', nextOffset: 2n });
+  });
+
+  test.each([
+    ['a table is missing', '42P01'],
+    ['a right is missing', '42501'],
+    ['the disk is full', '53100'],
+    ['the database is read-only', '25006'],
+    ['an index is broken', 'XX001'],
+  ])('when %s no record is blamed', async (_, code) => {
+    const { handle } = createHandlerBed(bed, bed.createDeps(), () => {
+      throw Object.assign(new Error('refused'), { code });
+    });
+    await expect(handle(logBatch(topic, 0, [event()]))).rejects.toMatchObject({ code });
+    expect(bed.deadLetters).toEqual([]);
+  });
+
+  test('a lost race is tried again at once, and waits for others from then on', async () => {
+    const attempts: boolean[] = [];
+    const { handle, pauses, counted } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+      attempts.push(work.lockFirst);
+      if (attempts.length < 4) throw new LedgerMoved('a person');
+      return run(work);
+    });
+    expect(await handle(logBatch(topic, 0, [event()]))).toMatchObject({ outcome: 'done' });
+    expect(attempts).toEqual([false, true, true, true]);
+    expect(pauses[0]).toBe(0);
+    expect(await counted('retries_total', 'moved')).toBe(3);
+  });
+});
+
+describe('another member', () => {
+  test('that took the batch over while it was being isolated ends the work', async () => {
+    const events = [event(), event(), event({ event: 'poison' }), event()];
+    const batch = logBatch(topic, 0, events);
+    let calls = 0;
+    const { handle } = createHandlerBed(bed, bed.createDeps(), async (work, run) => {
+      calls += 1;
+      // Everything fails as a whole; before the left half comes, somebody else has done it all and more.
+      if (calls === 2) {
+        await bed.database.sql.query('INSERT INTO consumer_offset VALUES ($1, 0, $2, 40)', [topic, 'g']);
+      }
+      return run(work);
+    });
+    expect(await handle(batch)).toEqual({ outcome: 'stale', nextOffset: 40n });
+    expect(await storedUuids()).toEqual([]);
+    expect(bed.deadLetters).toEqual([]);
+  });
+
+  test('a stopping member finishes what it has begun and begins nothing new', async () => {
+    const events = [event(), event({ event: 'poison' }), event(), event()];
+    const stopping = new AbortController();
+    const { handle } = createHandlerBed(bed, bed.createDeps(), async (work, run) => {
+      const report = await run(work);
+      stopping.abort();
+      return report;
+    });
+    expect(await handle(logBatch(topic, 0, events), stopping.signal)).toMatchObject({
+      outcome: 'done',
+      nextOffset: 1n,
+    });
+    expect(await storedOffset()).toBe(1n);
+    expect(await storedUuids()).toHaveLength(1);
+  });
+});

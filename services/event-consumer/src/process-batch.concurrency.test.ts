@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { CapturedEvent } from '@millrace/contracts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from './testing/consumer-bed.ts';
+import { createHandlerBed, type HandlerBed } from './testing/handler-bed.ts';
+
+let bed: ConsumerBed;
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+
+const members = 4;
+const batchesPerMember = 60;
+const eventsPerBatch = 6;
+
+/** A fixed sequence of numbers in [0, 1), so that a failure can be looked at again. */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/**
+ * Members of one group at work on partitions of their own, whose events name the same few people and groups all the
+ * time: far more collisions than any real traffic has.
+ */
+async function collide(project: TestProject, seed: number, people: number) {
+  const random = seededRandom(seed);
+  const personId = () => `person-${Math.floor(random() * people)}`;
+  const sent: CapturedEvent[] = [];
+  const makeEvent = (): CapturedEvent => {
+    const event = capturedEvent(project.token, { distinct_id: personId() });
+    // A key of its own on the person: a lost update shows.
+    const $set = { [`set_${sent.length}`]: true };
+    const dice = random();
+    if (dice < 0.2) Object.assign(event, { event: '$identify', properties: { $anon_distinct_id: personId(), $set } });
+    else if (dice < 0.35) Object.assign(event, { event: '$create_alias', properties: { alias: personId(), $set } });
+    else if (dice < 0.4) Object.assign(event, { event: '$merge_dangerously', properties: { alias: personId(), $set } });
+    else if (dice < 0.6) {
+      const $group_set = { [`set_${sent.length}`]: true };
+      const type = `type-${Math.floor(random() * 4)}`;
+      const key = `group-${Math.floor(random() * 3)}`;
+      Object.assign(event, { event: '$groupidentify', properties: { $group_type: type, $group_key: key, $group_set } });
+    } else if (dice < 0.7) Object.assign(event, { properties: { $process_person_profile: false } });
+    else Object.assign(event, { properties: { $set, $groups: { [`type-${Math.floor(random() * 4)}`]: 'some' } } });
+    sent.push(event);
+    // Now and then an SDK sends an event again, and it takes another way.
+    return random() < 0.05 ? (sent[Math.floor(random() * sent.length)] ?? event) : event;
+  };
+  const topic = randomUUID();
+  const partitions = Array.from({ length: members }, () =>
+    Array.from({ length: batchesPerMember }, () => Array.from({ length: eventsPerBatch }, makeEvent)),
+  );
+  const handled = new Set(partitions.flat(2).map(({ uuid }) => uuid));
+  const beds = await Promise.all(
+    partitions.map(async (batches, partition) => {
+      const member = createHandlerBed(bed, bed.createDeps());
+      let offset = 0;
+      for (const contents of batches) {
+        const result = await member.handle(logBatch(topic, offset, contents, partition));
+        expect(result).toMatchObject({ outcome: 'done', nextOffset: BigInt(offset + contents.length) });
+        offset += contents.length;
+      }
+      return member;
+    }),
+  );
+  return { sent: sent.filter(({ uuid }) => handled.has(uuid)), beds };
+}
+
+async function count(beds: HandlerBed[], name: string, label?: string): Promise<number> {
+  const counts = await Promise.all(beds.map((member) => member.counted(name, label)));
+  return counts.reduce((sum, one) => sum + one, 0);
+}
+
+test.each([
+  [1, 8],
+  [2, 30],
+  [3, 200],
+])(
+  'members that meet on the same persons all the time leave a consistent state (seed %d, %d people)',
+  async (seed, people) => {
+    const project = await bed.createProject();
+    const { sent, beds } = await collide(project, seed, people);
+    const projectId = project.id;
+    const { sql, prisma } = bed.database;
+
+    // Every event once, none lost, none given up.
+    const rows = await prisma.event.findMany({ where: { project_id: projectId }, select: { uuid: true } });
+    expect(rows.map(({ uuid }) => uuid).sort()).toEqual(sent.map(({ uuid }) => uuid).sort());
+    expect(bed.deadLetters).toEqual([]);
+    // They did collide, and never in a circle: a deadlock would count as transient.
+    expect(await count(beds, 'retries_total', 'moved')).toBeGreaterThan(0);
+    expect(await count(beds, 'retries_total', 'transient')).toBe(0);
+    expect(await count(beds, 'batches_total', 'stale')).toBe(0);
+
+    // Every id belongs to a living person, every person has an id, the main one among them.
+    expect(
+      await sql.query(
+        `SELECT d.distinct_id FROM person_distinct_id d
+         LEFT JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+        WHERE d.project_id = $1 AND p.uuid IS NULL`,
+        [projectId],
+      ),
+    ).toEqual([]);
+    expect(
+      await sql.query(
+        `SELECT p.uuid FROM person p
+        WHERE p.project_id = $1 AND NOT EXISTS (
+              SELECT 1 FROM person_distinct_id d
+               WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid AND d.distinct_id = p.main_distinct_id)`,
+        [projectId],
+      ),
+    ).toEqual([]);
+
+    // No update was lost: what an event set is on the person its id belongs to now, through all merges.
+    const owners = await sql.query<{ distinct_id: string; properties: Record<string, unknown> }>(
+      `SELECT d.distinct_id, p.properties FROM person_distinct_id d
+       JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid WHERE d.project_id = $1`,
+      [projectId],
+    );
+    const propertiesOf = new Map(owners.map((row) => [row.distinct_id, row.properties]));
+    const lost = sent.filter(({ distinct_id, properties }) => {
+      const keys = Object.keys((properties.$set as Record<string, unknown> | undefined) ?? {});
+      return keys.some((key) => propertiesOf.get(distinct_id)?.[key] !== true);
+    });
+    expect(lost.map(({ event, distinct_id }) => `${event} of ${distinct_id}`)).toEqual([]);
+
+    // Groups: every update arrived, versions count them.
+    const groups = await prisma.group.findMany({ where: { project_id: projectId } });
+    const groupIdentifies = sent.filter(({ event }) => event === '$groupidentify');
+    const keysSet = groups.flatMap(({ group_properties }) => Object.keys(group_properties as object));
+    expect(keysSet).toHaveLength(groupIdentifies.length);
+    expect(groups.reduce((sum, { version }) => sum + Number(version), 0)).toBe(groupIdentifies.length);
+  },
+  120_000,
+);

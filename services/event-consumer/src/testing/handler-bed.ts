@@ -1,0 +1,56 @@
+import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
+import { createMetrics } from '@millrace/runtime';
+import { createBatchHandler } from '../consume.ts';
+import { createConsumeMetrics } from '../consume-metrics.ts';
+import {
+  type BatchReport,
+  type BatchWork,
+  type ProcessBatchDeps,
+  processBatch,
+  type StaleBatch,
+} from '../process-batch.ts';
+import type { ConsumerBed } from './consumer-bed.ts';
+
+export interface HandlerBed {
+  handle(batch: LogBatch, signal?: AbortSignal): Promise<BatchResult>;
+  /** Value of a counter of the lane, over all its labels or those with this one. */
+  counted(name: string, label?: string): Promise<number>;
+  /** Times the handler paused before trying again, ms. */
+  pauses: number[];
+}
+
+/** The handler of a lane as consume-lane.ts makes it, on real stores, with pauses that are only noted. */
+export function createHandlerBed(
+  bed: ConsumerBed,
+  deps: ProcessBatchDeps,
+  process: (
+    work: BatchWork,
+    run: (work: BatchWork) => Promise<BatchReport | StaleBatch>,
+  ) => Promise<BatchReport | StaleBatch> = (work, run) => run(work),
+): HandlerBed {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const pauses: number[] = [];
+  const runBatch = (work: BatchWork) => processBatch(work, deps);
+  const handler = createBatchHandler({
+    group: 'g',
+    process: (work) => process(work, runBatch),
+    logger: bed.logger,
+    metrics: createConsumeMetrics(metrics)('live'),
+    sleep: async (ms) => {
+      pauses.push(ms);
+    },
+  });
+  return {
+    pauses,
+    handle(batch, signal = new AbortController().signal) {
+      const context: BatchContext = { signal, heartbeat: async () => {} };
+      return handler(batch, context);
+    },
+    async counted(name, label) {
+      const values = (await metrics.registry.getSingleMetric(`millrace_consumer_${name}`)?.get())?.values ?? [];
+      return values
+        .filter(({ labels }) => label === undefined || Object.values(labels).includes(label))
+        .reduce((sum, { value }) => sum + value, 0);
+    },
+  };
+}
