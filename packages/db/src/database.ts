@@ -41,7 +41,8 @@ export interface DatabaseOptions {
   statementTimeoutMs?: number;
   /**
    * A statement whose answer has not come after this long fails here, whatever the server does: the only way to notice
-   * a server that is gone without a word. Its connection is thrown away. 0 = never.
+   * a server that is gone without a word. Its connection is thrown away. Unless told, some seconds more than
+   * `statementTimeoutMs`; 0 = never.
    */
   queryTimeoutMs?: number;
   /** How long to wait for a connection. */
@@ -63,7 +64,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     max: options.poolSize ?? 10,
     statement_timeout: statementTimeoutMs,
     // The server's own limit comes first, unless the network swallows its answer.
-    query_timeout: statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined,
+    query_timeout:
+      options.queryTimeoutMs ??
+      (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
   });
   pool.on('error', (error) => {
     // An idle connection broke (server restart); the pool replaces it on the next use.

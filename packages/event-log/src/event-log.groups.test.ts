@@ -60,6 +60,30 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     await fixture.effects(topic, group, keys.length * 301);
   }, 60_000);
 
+  test('tells handlers at work when their partitions go to a new member, which need not wait for them', async () => {
+    const topic = await fixture.createTopic(4);
+    const group = randomUUID();
+    const exact = createExactHandler(fixture.database, topic, group, 'slow');
+    let atWork = 0;
+    let told = 0;
+    let isReleased = false;
+    await fixture.log.append(keys.flatMap((key) => numbered(topic, key, 0, 1)));
+    await fixture.consume(topic, group, {
+      ...exact,
+      async handler(batch, { signal }) {
+        atWork += 1;
+        await eventually('a word', () => signal.aborted || isReleased);
+        told += signal.aborted ? 1 : 0;
+        return exact.handler(batch);
+      },
+    });
+    await eventually('four handlers at work', () => atWork === 4);
+    await fixture.consume(topic, group, createExactHandler(fixture.database, topic, group, 'new'));
+    expect(told).toBeGreaterThanOrEqual(2);
+    isReleased = true;
+    expectEachOnceInOrder(await fixture.effects(topic, group, keys.length), 1);
+  });
+
   test('spreads partitions evenly, and leaves members without when there are more than partitions', async () => {
     const topic = await fixture.createTopic(4);
     const group = randomUUID();

@@ -69,7 +69,7 @@ export interface ConsumeOptions {
 }
 
 export interface LogConsumer {
-  /** Resolves once the member has joined its group and its first assignment is known. */
+  /** Resolves once the member has joined its group and its first assignment is known, or when it is stopped before. */
   ready: Promise<void>;
   /** Waits for the batches in hand, gives up the partitions, leaves the group. */
   stop(): Promise<void>;
@@ -92,7 +92,7 @@ export interface EventLog {
    */
   append(records: AppendRecord[]): Promise<void>;
   consume(options: ConsumeOptions): Promise<LogConsumer>;
-  /** For lag metrics, tests and tools. */
+  /** By partition. For lag metrics, tests and tools. Rejects with `unavailable`, also when there is no such topic. */
   endOffsets(topic: string): Promise<PartitionEnd[]>;
   /** False while the last attempts to reach the log failed; for readiness. */
   isHealthy(): boolean;

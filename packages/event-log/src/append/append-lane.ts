@@ -43,6 +43,7 @@ export function createLane(options: LaneOptions) {
   let isPumping = false;
   let isHurried = false;
   let timer: NodeJS.Timeout | undefined;
+  let lastError: Error | null = null;
 
   function enqueue(queue: PartitionQueue, entry: QueuedRecord): void {
     if (waitingBytes === 0) waitingSince = performance.now();
@@ -69,6 +70,7 @@ export function createLane(options: LaneOptions) {
         failures = 0;
         if (!isDue()) break;
       } else {
+        if (failures === 0) logger.warn('records could not be appended and are tried again', { error: lastError });
         await new Promise((resolve) =>
           setTimeout(resolve, Math.min(firstRetryDelayMs * 2 ** failures, maxRetryDelayMs)),
         );
@@ -120,13 +122,13 @@ export function createLane(options: LaneOptions) {
       );
     } catch (error) {
       metrics.attemptFailed();
-      logger.debug('an attempt to append failed', { error });
       refusals = taken.map(() => ({ reason: 'not_now', error: error as Error }));
     }
     taken.forEach((one, index) => {
       settle(one, refusals[index] ?? null);
     });
-    return refusals.every((refusal) => refusal === null);
+    lastError = refusals.find((refusal) => refusal !== null)?.error ?? null;
+    return lastError === null;
   }
 
   function settle({ queue, entries }: Taken, refusal: BatchRefusal | null): void {

@@ -4,36 +4,11 @@ import type { AppendRecord } from '../event-log.ts';
 import { type AppendCall, createAppendCall, createExpiry } from './append-call.ts';
 import { createLane, type Lane } from './append-lane.ts';
 import { createAppendMetrics } from './append-metrics.ts';
+import type { AppendSettings } from './append-settings.ts';
 import type { AppendTransport, OutgoingRecord } from './append-transport.ts';
 import type { QueuedRecord } from './partition-queue.ts';
 import { recordSize } from './record-size.ts';
 import { createTopicQueues, type TopicQueues } from './topic-queues.ts';
-
-/** Settings that both adapters share. Bytes are those of keys, values and headers with a little for framing. */
-export interface AppendSettings {
-  /** How long a record may wait for company before it is sent. */
-  lingerMs: number;
-  /** Bytes of one partition in one request at most; also sends before the linger is over. */
-  maxBatchBytes: number;
-  /** Bytes of one request at most. */
-  maxRequestBytes: number;
-  /** Bytes accepted and not yet settled, over all calls. Beyond it `append` rejects at once. */
-  maxInFlightBytes: number;
-  /** After this a call is rejected, whatever has become of its records. At most 2500, to keep the port's 3 s. */
-  appendTimeoutMs: number;
-  /** Bytes of one record at most. */
-  maxRecordBytes: number;
-}
-
-/** A broker's default `message.max.bytes` (1,048,588) less the 61 bytes around a batch of one record. */
-export const defaultAppendSettings: AppendSettings = {
-  lingerMs: 5,
-  maxBatchBytes: 900_000,
-  maxRequestBytes: 8 * 1024 * 1024,
-  maxInFlightBytes: 64 * 1024 * 1024,
-  appendTimeoutMs: 2500,
-  maxRecordBytes: 1_048_588 - 61,
-};
 
 export interface AppendPipelineOptions {
   settings: AppendSettings;
@@ -84,18 +59,26 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
   function take(records: OutgoingRecord[], sizes: number[], bytes: number): Promise<void> {
     inFlightBytes += bytes;
     metrics.inFlight(inFlightBytes);
-    openCalls += 1;
-    return new Promise((resolve, rejectCall) => {
-      const call = createAppendCall(records.length, (error) => {
-        openCalls -= 1;
-        if (openCalls === 0) for (const wake of idleWaiters.splice(0)) wake();
-        if (error !== null) return rejectCall(error);
-        metrics.acknowledged((performance.now() - call.startedAt) / 1000);
-        resolve();
-      });
-      expiry.watch(call);
-      enqueueAll(records, sizes, call);
+    const { call, settled } = openCall(records.length);
+    enqueueAll(records, sizes, call);
+    return settled;
+  }
+
+  /** Apart from `take`, so that a call, which is kept until its time limit, does not keep its records with it. */
+  function openCall(records: number): { call: AppendCall; settled: Promise<void> } {
+    let settle: (error: Error | null) => void = () => {};
+    const settled = new Promise<void>((resolve, rejectCall) => {
+      settle = (error) => (error === null ? resolve() : rejectCall(error));
     });
+    const call = createAppendCall(records, (error) => {
+      openCalls -= 1;
+      if (openCalls === 0) for (const wake of idleWaiters.splice(0)) wake();
+      if (error === null) metrics.acknowledged((performance.now() - call.startedAt) / 1000);
+      settle(error);
+    });
+    openCalls += 1;
+    expiry.watch(call);
+    return { call, settled };
   }
 
   function enqueueAll(records: OutgoingRecord[], sizes: number[], call: AppendCall): void {

@@ -1,5 +1,6 @@
 import { AppError } from '@millrace/errors';
-import { createAppendPipeline, defaultAppendSettings } from '../append/append-pipeline.ts';
+import { createAppendPipeline } from '../append/append-pipeline.ts';
+import { sendTimeoutOf, toAppendSettings } from '../append/append-settings.ts';
 import { createConsumeMetrics } from '../consume/consume-metrics.ts';
 import type { EventLog } from '../event-log.ts';
 import { createReachability } from '../reachability.ts';
@@ -23,9 +24,8 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
   useOwnProduceEncoding();
   stopIdleRequestQueueTimer();
   const { logger } = options;
-  const settings = { ...defaultAppendSettings, ...onlyDefined(options) };
-  // Shorter than a call may take, so that a record gets a second chance on a new connection.
-  const sendTimeoutMs = Math.max(200, settings.appendTimeoutMs - 400);
+  const settings = toAppendSettings(options);
+  const sendTimeoutMs = sendTimeoutOf(settings);
   const sessions = createKafkaSessions(options, Math.max(200, sendTimeoutMs - 200));
   const reachability = createReachability(logger, false, () => sessions.use(async () => {}, sendTimeoutMs, 'probing'));
   sessions.reportTo(reachability);
@@ -69,12 +69,4 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
       await sessions.close(lookUpTimeoutMs);
     },
   };
-}
-
-function onlyDefined(options: KafkaLogOptions): Partial<typeof defaultAppendSettings> {
-  return Object.fromEntries(
-    Object.keys(defaultAppendSettings)
-      .map((name) => [name, options[name as keyof typeof defaultAppendSettings]] as const)
-      .filter(([, value]) => value !== undefined),
-  );
 }

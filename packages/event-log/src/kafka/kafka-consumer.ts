@@ -4,6 +4,7 @@ import {
   type ConsumerCrashEvent,
   type ConsumerGroupJoinEvent,
   type EachBatchPayload,
+  type ISocketFactory,
   Kafka,
 } from 'kafkajs';
 import { backoffMs, sleep } from '../consume/backoff.ts';
@@ -36,9 +37,9 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
   const { options, logger } = deps;
   const { topic, group } = consume;
   const sockets = createTrackedSockets(options.socketFactory);
-  const consumer = createConsumer(options, group, sockets);
   const partitions = new Map<number, AssignedPartition>();
   const stopping = new AbortController();
+  const consumer = createConsumer(options, group, sockets.socketFactory, stopping.signal);
   const commits = createKafkaCommits(consumer, topic, logger);
   const positions = createStartPositions({ ...deps, consume, consumer });
   const reader = createPartitionReader({ ...deps, consume, positions, commits });
@@ -119,6 +120,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
 
   async function leave(): Promise<void> {
     stopping.abort();
+    announceJoined();
     const held = [...partitions.values()];
     interruptAll();
     // Otherwise kafkajs would fetch the same records again and again while the last batches end.
@@ -153,16 +155,21 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
 function createConsumer(
   options: KafkaLogOptions,
   groupId: string,
-  { socketFactory }: Pick<ReturnType<typeof createTrackedSockets>, 'socketFactory'>,
+  socketFactory: ISocketFactory,
+  stopping: AbortSignal,
 ): Consumer {
   const kafka = new Kafka({
     ...clientConfig(options, options.brokers),
     requestTimeout: requestTimeoutMs,
-    retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 },
     socketFactory,
   });
   return kafka.consumer({
     groupId,
+    retry: {
+      ...{ retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 },
+      // A member that crashed while it was being stopped must not come back.
+      restartOnFailure: async () => !stopping.aborted,
+    },
     sessionTimeout: options.sessionTimeoutMs ?? defaults.sessionTimeoutMs,
     rebalanceTimeout: 30_000,
     heartbeatInterval: options.heartbeatIntervalMs ?? defaults.heartbeatIntervalMs,

@@ -1,6 +1,6 @@
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { ISocketFactory, KafkaConfig } from 'kafkajs';
-import type { AppendSettings } from '../append/append-pipeline.ts';
+import type { AppendSettings } from '../append/append-settings.ts';
 
 export interface KafkaLogOptions extends Partial<AppendSettings> {
   /** `host:port` of brokers to begin with. */

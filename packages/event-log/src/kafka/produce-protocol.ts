@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import type { Message, Partitioners } from 'kafkajs';
+import produce, { type ProduceRequest } from 'kafkajs/src/protocol/requests/produce/index.js';
 import type { OutgoingRecord } from '../append/append-transport.ts';
 import { encodeRecordBatch } from './record-batch.ts';
 
@@ -14,31 +14,15 @@ import { encodeRecordBatch } from './record-batch.ts';
  * would be refused there as an invalid value: neither can write wrong bytes.
  */
 
-interface ProduceRequest {
-  acks: number;
-  timeout: number;
-  topicData: { topic: string; partitions: { partition: number; messages: Message[] }[] }[];
-}
-
-interface ProduceProtocol {
-  versions: string[];
-  protocol(options: { version: number }): (request: ProduceRequest) => {
-    request: { apiKey: number; apiVersion: number; apiName: string; expectResponse(): boolean; encode(): unknown };
-    response: { decode(raw: unknown): Promise<unknown>; parse(data: unknown): Promise<unknown> };
-  };
-}
-
-const modulePath = 'kafkajs/src/protocol/requests/produce/index.js';
 /** Record batches of magic 2 came with version 3 of the request. */
 const oldestVersion = 3;
-const installed = Symbol.for('millrace.event-log.produce-encoding');
+let isInstalled = false;
 
 /** Puts our encoder in place, once per process. @throws Error when kafkajs is not the one this was written for. */
 export function useOwnProduceEncoding(): void {
-  const produce: ProduceProtocol & { [installed]?: true } = createRequire(import.meta.url)(modulePath);
-  if (produce[installed]) return;
-  if (typeof produce.protocol !== 'function' || !produce.versions?.includes('7')) {
-    throw new Error(`${modulePath} has changed; the produce encoding needs to be looked at.`);
+  if (isInstalled) return;
+  if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
+    throw new Error('kafkajs has changed its produce request; our encoding of it needs to be looked at.');
   }
   const original = produce.protocol;
   produce.protocol = ({ version }) => {
@@ -53,7 +37,7 @@ export function useOwnProduceEncoding(): void {
       };
     };
   };
-  produce[installed] = true;
+  isInstalled = true;
 }
 
 /** All records of one partition as what kafkajs takes for one message: it must only carry them to our encoder. */

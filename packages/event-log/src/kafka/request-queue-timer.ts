@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /**
  * Once a connection has had its first response, kafkajs 2.2.4 keeps a timer going on it that finds nothing to do and
@@ -7,24 +7,18 @@ import { createRequire } from 'node:module';
  * for a free place or for the end of a throttling; this says so to the class, once per process.
  */
 
-interface RequestQueue {
-  pending: unknown[];
-  scheduleCheckPendingRequests(): void;
-}
-
-const modulePath = 'kafkajs/src/network/requestQueue/index.js';
-const corrected = Symbol.for('millrace.event-log.request-queue-timer');
+let isCorrected = false;
 
 /** @throws Error when kafkajs is not the one this was written for. */
 export function stopIdleRequestQueueTimer(): void {
-  const { prototype }: { prototype: RequestQueue & { [corrected]?: true } } = createRequire(import.meta.url)(
-    modulePath,
-  );
-  if (prototype[corrected]) return;
-  const schedule = prototype.scheduleCheckPendingRequests;
-  if (typeof schedule !== 'function') throw new Error(`${modulePath} has changed; its timer needs to be looked at.`);
+  if (isCorrected) return;
+  const { prototype } = RequestQueue;
+  const schedule = prototype?.scheduleCheckPendingRequests;
+  if (typeof schedule !== 'function') {
+    throw new Error('kafkajs has changed its request queue; the timer in it needs to be looked at.');
+  }
   prototype.scheduleCheckPendingRequests = function scheduleWhenNeeded(this: RequestQueue) {
     if (this.pending.length > 0) schedule.call(this);
   };
-  prototype[corrected] = true;
+  isCorrected = true;
 }

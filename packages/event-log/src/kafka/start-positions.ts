@@ -40,7 +40,7 @@ export function createStartPositions({ consume, consumer, logger, boundsOf }: St
   ): Promise<void> {
     const { signal } = partition.abort;
     partition.position = null;
-    consumer.pause([{ topic, partitions: [partition.partition] }]);
+    whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
     for (let failures = 1; !signal.aborted; failures += 1) {
       try {
@@ -106,16 +106,20 @@ export function createStartPositions({ consume, consumer, logger, boundsOf }: St
     /** Repeats the current position to kafkajs. */
     seekAgain(partition: AssignedPartition): void {
       if (partition.position === null) return;
-      consumer.seek({ topic, partition: partition.partition, offset: String(partition.position) });
+      const offset = String(partition.position);
+      whileRunning(() => consumer.seek({ topic, partition: partition.partition, offset }));
     },
-    pauseAll(): void {
-      try {
-        consumer.pause([{ topic }]);
-      } catch {
-        // Not running: nothing to pause.
-      }
-    },
+    pauseAll: () => whileRunning(() => consumer.pause([{ topic }])),
   };
+}
+
+/** kafkajs throws when the consumer is between a crash and its restart; what is asked of it is then beside the point. */
+function whileRunning(ask: () => void): void {
+  try {
+    ask();
+  } catch {
+    // The next assignment begins afresh.
+  }
 }
 
 export type StartPositions = ReturnType<typeof createStartPositions>;

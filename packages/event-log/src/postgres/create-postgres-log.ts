@@ -1,7 +1,8 @@
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
-import { type AppendSettings, createAppendPipeline, defaultAppendSettings } from '../append/append-pipeline.ts';
+import { createAppendPipeline } from '../append/append-pipeline.ts';
+import { type AppendSettings, sendTimeoutOf, toAppendSettings } from '../append/append-settings.ts';
 import { createConsumeMetrics } from '../consume/consume-metrics.ts';
 import type { EventLog } from '../event-log.ts';
 import { createReachability } from '../reachability.ts';
@@ -16,25 +17,24 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   database: Database;
   logger: Logger;
   metrics?: Metrics;
-  /** How often appends of other processes, and changes in a group, are looked for. */
+  /** How often appends of other processes, and changes in a group, are looked for; 100 unless told. */
   pollIntervalMs?: number;
-  /** A consumer that is silent for this long has lost its partitions. */
+  /** A consumer that is silent for this long has lost its partitions; 4000 unless told. */
   leaseMs?: number;
-  /** Records that every known group has passed are kept this long. */
+  /** Records that every known group has passed are kept this long; 24 unless told. */
   retentionHours?: number;
   trimIntervalMs?: number;
 }
 
-const defaults = { pollIntervalMs: 100, leaseMs: 4000, retentionHours: 24, trimIntervalMs: 60_000 };
 const lookUpTimeoutMs = 5000;
 
 /** The embedded log, in tables of the same database: no broker to install, fit for one machine or a small install. */
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
   const { database, logger } = options;
-  const settings = { ...defaultAppendSettings, ...withoutUndefined(options) };
-  const { pollIntervalMs, leaseMs, retentionHours, trimIntervalMs } = { ...defaults, ...withoutUndefined(options) };
+  const settings = toAppendSettings(options);
+  const { pollIntervalMs = 100, leaseMs = 4000, retentionHours = 24, trimIntervalMs = 60_000 } = options;
   const appended = new Map<string, Set<() => void>>();
-  const sendTimeoutMs = Math.max(200, settings.appendTimeoutMs - 400);
+  const sendTimeoutMs = sendTimeoutOf(settings);
   const reachability = createReachability(logger, true, async () => {
     await withDeadline(database.sql.query('SELECT 1'), sendTimeoutMs, 'probing');
   });
@@ -74,18 +74,16 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
     append: pipeline.append,
     consume: async (consume) =>
       consumeFromPostgres({ database, logger, metrics: consumeMetrics, pollIntervalMs, leaseMs, onAppended }, consume),
-    endOffsets: (topic) => answer(readEnds(database.sql, topic)),
+    async endOffsets(topic) {
+      const ends = await answer(readEnds(database.sql, topic));
+      if (ends.length === 0) throw new AppError('unavailable', `The event log has no topic ${topic}.`);
+      return ends;
+    },
     isHealthy: reachability.isHealthy,
     async close() {
       await pipeline.close(settings.appendTimeoutMs);
       trimmer.stop();
       reachability.stop();
     },
-  };
-}
-
-function withoutUndefined<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
   };
 }

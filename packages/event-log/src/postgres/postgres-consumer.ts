@@ -146,6 +146,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
 
   async function leave(): Promise<void> {
     stopping.abort();
+    announceJoined();
     wake();
     forgetAppends();
     const batches = Promise.all([...held.keys(), ...ending.keys()].map(end));

@@ -1,0 +1,33 @@
+/**
+ * The two files inside kafkajs 2.2.4 that this package corrects (produce-protocol.ts, request-queue-timer.ts). Imported
+ * by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
+ */
+declare module 'kafkajs/src/protocol/requests/produce/index.js' {
+  import type { Message } from 'kafkajs';
+
+  interface ProduceRequest {
+    acks: number;
+    timeout: number;
+    topicData: { topic: string; partitions: { partition: number; messages: Message[] }[] }[];
+  }
+
+  const produce: {
+    versions: string[];
+    protocol(options: { version: number }): (request: ProduceRequest) => {
+      request: { apiKey: number; apiVersion: number; apiName: string; expectResponse(): boolean; encode(): unknown };
+      response: { decode(raw: unknown): Promise<unknown>; parse(data: unknown): Promise<unknown> };
+    };
+  };
+  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  export default produce;
+  export type { ProduceRequest };
+}
+
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  class RequestQueue {
+    pending: unknown[];
+    scheduleCheckPendingRequests(): void;
+  }
+  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  export default RequestQueue;
+}
