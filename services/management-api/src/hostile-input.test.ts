@@ -104,8 +104,8 @@ describe.each(lists.map((route) => ({ path: route.path, fields: Object.keys(rout
           fc.constantFrom(-210866803200000, 8.64e15, -62135596800001),
         ),
         id: fc.oneof(fc.uuid(), fc.bigInt().map(String), fc.string()),
-        index: fc.integer(),
-        key: fc.string({ unit: 'binary' }),
+        index: fc.integer({ min: 0, max: 4 }),
+        key: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\u0000', 'a\u0000b')),
       });
       await fc.assert(
         fc.asyncProperty(place, async (given) => {

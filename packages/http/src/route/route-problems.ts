@@ -51,7 +51,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
 }
 
 /** Names of the `:parameters` of a path. */
-export function pathParameters(path: string): string[] {
+function pathParameters(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
 }
 

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { parseDateTime } from './date-time.ts';
 
 /** Annotation of a query parameter whose bad values fall back to the default instead of being refused. */
-export const lenientKeyword = 'x-lenient';
+const lenientKeyword = 'x-lenient';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: false });
 addFormats.default(ajv);

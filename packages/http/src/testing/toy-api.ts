@@ -15,7 +15,7 @@ export interface ToyCaller {
 
 const defineRoute = routeDefiner<ToyCaller>();
 
-export const thing = Type.Object({
+const thing = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 5, description: 'name' }),
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9, description: 'size' })),
   color: Type.Optional(Type.Union([Type.Enum(['red', 'blue']), Type.Null()], { description: 'color' })),
