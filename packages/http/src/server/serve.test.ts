@@ -1,6 +1,7 @@
 import { serve } from './serve.ts';
 
-test('stopping lets a request in progress finish and takes no new one', async () => {
+// Were the kept-alive connection waited for, this would run into jest's limit long before the drain time.
+test('stopping lets a request in progress finish, takes no new one and waits for nothing else', async () => {
   let release = () => {};
   let arrived = () => {};
   const hasArrived = new Promise<void>((resolve) => {
@@ -11,7 +12,7 @@ test('stopping lets a request in progress finish and takes no new one', async ()
       release = () => response.end('done');
       arrived();
     },
-    { port: 0, host: '127.0.0.1', drainTimeoutMs: 10_000 },
+    { port: 0, host: '127.0.0.1', drainTimeoutMs: 600_000 },
   );
   const url = `http://127.0.0.1:${server.port}/`;
   const answer = fetch(url).then((response) => response.text());

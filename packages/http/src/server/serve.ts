@@ -18,6 +18,10 @@ export async function serve(
   const server = createServer((request, response) => {
     // A kept-alive connection would otherwise go on being used until the client tires of it.
     if (isStopping) response.setHeader('Connection', 'close');
+    // One that was in use when stopping began becomes idle now, and nobody else would close it.
+    response.once('close', () => {
+      if (isStopping) setImmediate(() => server.closeIdleConnections());
+    });
     listener(request, response);
   });
   // Longer than the idle time of common load balancers, so that it is they who close.
