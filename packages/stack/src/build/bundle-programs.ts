@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import { carriedPatterns, carryPackages } from './carried-packages.ts';
 
 /** Libraries written for `require` find it, wherever they end up. */
@@ -37,5 +37,7 @@ export async function bundlePrograms(
     banner: { js: requireForLibraries },
     logLevel: 'warning',
   });
+  // The compiler's own process holds what it read, and would stay as long as this one.
+  await stop();
   await carryPackages(root, outDirectory);
 }

@@ -3,10 +3,12 @@ import { cp, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * Packages that hold machine code or WebAssembly files, which cannot become part of a bundle, and who depends on them.
- * They are copied beside the programs as they are.
+ * Packages that cannot become part of a bundle, and who depends on them: they hold machine code or WebAssembly files, or
+ * are looked up by path while running. They are copied beside the programs as they are.
  */
 const carried: Record<string, string> = {
+  // The produce request is put in the place of its own (packages/event-log, produce-protocol.ts).
+  kafkajs: 'packages/event-log',
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',
 };

@@ -12,7 +12,7 @@ import { kafkaSources, redisSources } from '../provision/sources.ts';
 import type { Connection } from './connection-file.ts';
 import { type Demo, ensureDemo } from './demo.ts';
 import { readPorts } from './ports.ts';
-import { type ServiceSettings, serviceEnvironment } from './service-environment.ts';
+import { type ServiceSettings, serviceEnvironment, serviceUrl } from './service-environment.ts';
 import type { StopRequest } from './stop-request.ts';
 import { type SupervisedService, supervise } from './supervise.ts';
 
@@ -61,8 +61,8 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
     }
     const connection = {
       ...data.demo,
-      ingestUrl: `http://127.0.0.1:${ports['ingest-gateway']}`,
-      apiUrl: `http://127.0.0.1:${ports['management-api']}`,
+      ingestUrl: serviceUrl(process.env, 'ingest-gateway', ports['ingest-gateway'] ?? 0),
+      apiUrl: serviceUrl(process.env, 'management-api', ports['management-api'] ?? 0),
     };
     return { connection, stop };
   } catch (error) {
@@ -113,6 +113,7 @@ function startOne(
       logFile: join(logDirectory, `${name}.log`),
       preferredPort: readPorts(process.env)[name],
       env: (port) => serviceEnvironment(process.env, settings, { name, port }),
+      url: (port) => serviceUrl(process.env, name, port),
       keeper,
       tell: progress.print,
       giveUp: stopRequest.fail,

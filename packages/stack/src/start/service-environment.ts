@@ -7,6 +7,8 @@ export interface ServiceSettings {
   redisUrl?: string;
 }
 
+const loopback = '127.0.0.1';
+
 const portVariable: Record<ServiceName, string> = {
   'ingest-gateway': 'INGEST_PORT',
   'management-api': 'API_PORT',
@@ -17,6 +19,13 @@ const hostVariable: Record<ServiceName, string> = {
   'management-api': 'API_HOST',
   'event-consumer': 'HEALTH_HOST',
 };
+
+/** Where a service that listens on `…_HOST` and `port` is reached from this machine. */
+export function serviceUrl(env: Record<string, string | undefined>, name: ServiceName, port: number): string {
+  const host = env[hostVariable[name]] || loopback;
+  const isEverywhere = host === '0.0.0.0' || host === '::';
+  return `http://${isEverywhere ? loopback : host.includes(':') ? `[${host}]` : host}:${port}`;
+}
 
 /**
  * A service's environment: the person's own, so that any setting can be tried, with addresses and port put in. It listens
@@ -36,6 +45,6 @@ export function serviceEnvironment(
     KAFKA_BROKERS: kafkaBrokers,
     REDIS_URL: redisUrl,
     [portVariable[name]]: String(port),
-    [hostVariable[name]]: env[hostVariable[name]] || '127.0.0.1',
+    [hostVariable[name]]: env[hostVariable[name]] || loopback,
   };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SetupProblem } from '../setup-problem.ts';
 import { pickLogLines } from './pick-log-lines.ts';
@@ -9,6 +10,8 @@ export interface ServiceOptions {
   /** The built program. */
   file: string;
   env: Record<string, string | undefined>;
+  /** Where it answers once it listens. */
+  url(port: number): string;
   logFile: string;
   /** A line for the person at the terminal. */
   tell(line: string): void;
@@ -33,7 +36,7 @@ const drainedWithinMs = 35_000;
 export class PortTaken extends Error {}
 
 /**
- * Starts a service and waits until it listens.
+ * Starts a service and waits until it says that it is ready for its work.
  * @throws PortTaken, or SetupProblem with the end of what it said when it ends before that.
  */
 export async function startService(options: ServiceOptions): Promise<ServiceRun> {
@@ -50,7 +53,12 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
     child.once('exit', (code, signal) => resolve(signal ? `was ended by ${signal}` : `ended with code ${code}`));
   });
   void ended.then(() => log.end());
+  let hasEnded = false;
+  void ended.then(() => {
+    hasEnded = true;
+  });
   const port = await untilListening(child, ended, { name, output });
+  await untilReady(`${options.url(port)}/_readiness`, () => hasEnded);
   return {
     pid: child.pid ?? 0,
     port,
@@ -98,4 +106,21 @@ async function untilListening(
       resolve(message.port ?? 0);
     });
   });
+}
+
+/**
+ * Ready is later than listening: a consumer has to join its groups first. One that is not ready in time may still become
+ * so, and says in its log what it waits for.
+ */
+async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
+  const deadline = Date.now() + readyWithinMs;
+  while (!hasEnded() && Date.now() < deadline && !(await answersOk(url))) await sleep(100);
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2000) })).ok;
+  } catch {
+    return false;
+  }
 }

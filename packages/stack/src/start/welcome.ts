@@ -20,7 +20,7 @@ Send an event:
 
 See it arrive:
 
-  curl -s -H 'Authorization: Bearer ${personalApiKey}' '${apiUrl}/api/projects/${projectId}/events/?event=hello'
+  sleep 1; curl -s -H 'Authorization: Bearer ${personalApiKey}' '${apiUrl}/api/projects/${projectId}/events/?event=hello'
 
 For scripts: ${facts.connectionPath}
 Logs: ${facts.logDirectory}
