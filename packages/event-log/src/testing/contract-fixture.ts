@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, type TestDatabase, testServers } from '@millrace/testing';
 import type { AppendRecord, ConsumeOptions, EventLog, LogConsumer, LogRecord } from '../event-log.ts';
+import { deleteTopics } from '../kafka/testing/delete-topics.ts';
 import { type AdapterName, type LogSettings, openLog } from './adapters.ts';
 import { countEffects, createEffectTable, createExactHandler, type Effect, readEffects } from './effects.ts';
 import { eventually } from './eventually.ts';
@@ -28,6 +29,7 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
   await createEffectTable(database);
   const closers: (() => Promise<void>)[] = [];
   const consumers: LogConsumer[] = [];
+  const topics: string[] = [];
 
   function open(settings?: LogSettings): EventLog {
     const { log, close } = openLog(adapter, testDatabase.url, settings);
@@ -43,6 +45,7 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
     open,
     async createTopic(partitions = 4) {
       const topic = `contract-${randomUUID()}`;
+      topics.push(topic);
       await log.ensureTopics([{ topic, partitions }]);
       return topic;
     },
@@ -73,6 +76,7 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
     async stop() {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
       await Promise.all(closers.map((close) => close()));
+      if (adapter === 'kafka') await deleteTopics(testServers().kafkaBrokers, topics);
       await database.stop();
       await testDatabase.drop();
     },
