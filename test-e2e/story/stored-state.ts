@@ -25,7 +25,7 @@ export async function storedState({ database }: { database: Pool }): Promise<Sto
             p.properties, p.is_identified, p.created_at, p.main_distinct_id
        FROM person p LEFT JOIN person_distinct_id d ON d.project_id = p.project_id AND d.person_uuid = p.uuid
       GROUP BY p.project_id, p.uuid
-      ORDER BY ids COLLATE "C"`,
+      ORDER BY min(d.distinct_id COLLATE "C")`,
   );
   const groups = await database.query<ExpectedGroup>(
     `SELECT m.group_type AS type, g.group_key AS key, g.group_properties AS properties

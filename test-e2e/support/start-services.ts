@@ -33,6 +33,7 @@ export interface RunningServices {
   tenant: TestTenant;
   /** Straight to the database, past any fault. */
   database: pg.Pool;
+  databaseUrl: string;
   gateway: ServiceProcess;
   /** Index is identity: a killed one is replaced in its place. */
   consumers: ServiceProcess[];
@@ -56,6 +57,8 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     TOPIC_PREFIX: topicPrefix,
     TOPIC_PARTITIONS: String(partitions),
     LOG_LEVEL: 'info',
+    // The least a broker allows by default: a killed consumer's partitions are with the others soon.
+    KAFKA_SESSION_TIMEOUT_MS: '6000',
     INGEST_PORT: '0',
     API_PORT: '0',
     HEALTH_PORT: '0',
@@ -78,6 +81,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     apiUrl: `http://127.0.0.1:${api?.port}`,
     tenant,
     database,
+    databaseUrl: testDatabase.url,
     gateway,
     consumers: running,
     startConsumer,
