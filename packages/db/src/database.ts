@@ -128,7 +128,11 @@ export function createDatabase(options: DatabaseOptions): Database {
     await reachability.stop();
   }
 
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool),
+    // Any longer form repeats the arguments of the query, and errors are logged.
+    errorFormat: 'minimal',
+  });
   return {
     prisma,
     sql,

@@ -21,27 +21,51 @@ export class ConfigError extends Error {
  * Reads one service's config from the environment by its schema: field `ingestPort` from `INGEST_PORT`, with the
  * schema's default, coerced to the field's type, all problems reported together. An empty variable counts as unset.
  *
- * @throws ConfigError naming each variable that is missing or wrong.
+ * @throws ConfigError naming each variable that is missing or wrong, never its value: it may be a secret.
  */
 export function readConfig<P extends TProperties>(
   schema: TObject<P>,
   env: Record<string, string | undefined>,
 ): Readonly<Static<TObject<P>>> {
   const raw: Record<string, unknown> = {};
-  for (const field of Object.keys(schema.properties)) {
-    const text = env[environmentName(field)];
-    if (text !== undefined && text !== '') raw[field] = text;
+  for (const [field, fieldSchema] of Object.entries(schema.properties)) {
+    const text = env[environmentName(field)]?.trim();
+    if (text) raw[field] = coerce(fieldSchema, text);
   }
-  const value = Value.Convert(schema, Value.Default(schema, raw)) as Record<string, unknown>;
+  const value = Value.Default(schema, raw) as Record<string, unknown>;
   const problems = Object.entries(schema.properties).flatMap(([field, fieldSchema]) => {
     const name = environmentName(field);
     if (value[field] === undefined) {
       return isOptional(schema, field) ? [] : [`${name} is required${describe(fieldSchema)}`];
     }
-    return Value.Check(fieldSchema, value[field]) ? [] : [`${name} is not valid${describe(fieldSchema)}`];
+    if (Value.Check(fieldSchema, value[field])) return [];
+    return [`${name} is not ${expectation(fieldSchema)}${describe(fieldSchema)}`];
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(value) as Readonly<Static<TObject<P>>>;
+}
+
+/** The parts of JSON Schema that settings use. */
+interface SettingSchema {
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+}
+
+/** TypeBox's conversion, except that it would read `1.5`, `true` and `0x10` as whole numbers. */
+function coerce(schema: TSchema, text: string): unknown {
+  if ((schema as SettingSchema).type === 'integer') return /^[+-]?\d+$/.test(text) ? Number(text) : text;
+  return Value.Convert(schema, text);
+}
+
+function expectation(schema: TSchema): string {
+  const { type, minimum, maximum } = schema as SettingSchema;
+  if (type === 'boolean') return 'true or false';
+  if (type !== 'integer' && type !== 'number') return 'valid';
+  const kind = type === 'integer' ? 'a whole number' : 'a number';
+  const from = minimum === undefined ? '' : ` from ${minimum}`;
+  return `${kind}${from}${maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`}`;
 }
 
 function isOptional(schema: TObject, field: string): boolean {
@@ -49,7 +73,7 @@ function isOptional(schema: TObject, field: string): boolean {
 }
 
 function describe(schema: TSchema): string {
-  const description = (schema as { description?: string }).description;
+  const { description } = schema as SettingSchema;
   return description ? ` (${description})` : '';
 }
 

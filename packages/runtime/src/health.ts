@@ -20,7 +20,12 @@ export function createHealth(metrics: Metrics): Health {
   let isStopping = false;
 
   function report(checks: Map<string, HealthCheck>, failedStatus: number) {
-    const failing = Object.fromEntries([...checks].flatMap(([name, check]) => (check() ? [[name, check()]] : [])));
+    const failing = Object.fromEntries(
+      [...checks].flatMap(([name, check]) => {
+        const problem = run(check);
+        return problem === null ? [] : [[name, problem]];
+      }),
+    );
     const status = isStopping && checks === readiness ? 'stopping' : Object.keys(failing).length > 0 ? 'failing' : 'ok';
     return {
       status: status === 'ok' ? 200 : failedStatus,
@@ -52,4 +57,13 @@ export function createHealth(metrics: Metrics): Health {
       }
     },
   };
+}
+
+/** A check that throws has failed. */
+function run(check: HealthCheck): string | null {
+  try {
+    return check();
+  } catch (error) {
+    return `the check itself failed: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }

@@ -6,7 +6,10 @@ export interface Stoppable {
 }
 
 export interface Lifecycle {
-  /** Registers what was just started; stopped in reverse order. Returns the same thing, for one-line wiring. */
+  /**
+   * Registers what was just started; stopped in reverse order. Returns the same thing, for one-line wiring.
+   * What is started while others are being stopped (the start was overtaken by a signal) is stopped too.
+   */
   own<T extends Stoppable>(name: string, part: T): T;
   /** Stops everything, newest first. A part that fails to stop is logged and the others are still stopped. */
   stop(): Promise<void>;
@@ -17,12 +20,14 @@ export function createLifecycle(logger: Logger): Lifecycle {
   let stopping: Promise<void> | undefined;
 
   async function stopAll(): Promise<void> {
-    for (const { name, part } of parts.reverse()) {
-      try {
-        await part.stop();
-      } catch (error) {
-        logger.error('a part did not stop cleanly', { part: name, error });
-      }
+    for (let last = parts.pop(); last; last = parts.pop()) await stopPart(last);
+  }
+
+  async function stopPart({ name, part }: { name: string; part: Stoppable }): Promise<void> {
+    try {
+      await part.stop();
+    } catch (error) {
+      logger.error('a part did not stop cleanly', { part: name, error });
     }
   }
 
@@ -48,9 +53,10 @@ export async function runService(
   start: (lifecycle: Lifecycle, fail: (error: Error) => void) => Promise<void>,
 ): Promise<void> {
   const lifecycle = createLifecycle(logger);
+  let exitCode = 0;
   let isStopping = false;
 
-  const stop = async (exitCode: number) => {
+  const stop = async () => {
     if (isStopping) return;
     isStopping = true;
     const timer = setTimeout(() => {
@@ -64,11 +70,13 @@ export async function runService(
   };
   const fail = (error: Error) => {
     logger.error('the service cannot go on', { error });
-    void stop(1);
+    // Also when it happens while stopping after a signal.
+    exitCode = 1;
+    void stop();
   };
 
-  process.on('SIGTERM', () => void stop(0));
-  process.on('SIGINT', () => void stop(0));
+  process.on('SIGTERM', () => void stop());
+  process.on('SIGINT', () => void stop());
   process.on('unhandledRejection', (reason) => fail(reason instanceof Error ? reason : new Error(String(reason))));
   process.on('uncaughtException', fail);
   try {

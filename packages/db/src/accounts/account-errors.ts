@@ -1,7 +1,8 @@
 import { AppError } from '@millrace/errors';
 
+/** @param what also the fact `resource` in the error's details, for callers that say which of their inputs was wrong. */
 export function notFound(what: 'Organization' | 'User' | 'Project' | 'Personal API key', cause?: unknown): AppError {
-  return new AppError('not_found', `${what} not found.`, { cause });
+  return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });
 }
 
 /** Answers of an account function to constraints of the database, by constraint name. */

@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import { ConfigError, environmentName, integerSetting, readConfig } from './config.ts';
+
+const schema = Type.Object({
+  ingestPort: integerSetting(8000, 'a TCP port', { max: 65_535 }),
+  databaseUrl: Type.String({ description: 'postgresql://…' }),
+  eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], { default: 'kafka' }),
+  trustProxy: Type.Boolean({ default: true }),
+  sampleRate: Type.Number({ default: 0.5, minimum: 0, maximum: 1 }),
+  redisUrl: Type.Optional(Type.String()),
+});
+const required = { DATABASE_URL: 'postgresql://x' };
+
+test.each([
+  ['drainTimeoutMs', 'DRAIN_TIMEOUT_MS'],
+  ['port', 'PORT'],
+  ['maxBatch2Bytes', 'MAX_BATCH2_BYTES'],
+])('field %s is read from %s', (field, name) => {
+  expect(environmentName(field)).toBe(name);
+});
+
+test('what is not set has its default; what is optional is absent', () => {
+  expect(readConfig(schema, required)).toEqual({
+    ingestPort: 8000,
+    databaseUrl: 'postgresql://x',
+    eventLog: 'kafka',
+    trustProxy: true,
+    sampleRate: 0.5,
+  });
+});
+
+test('an empty or blank variable counts as not set', () => {
+  const config = readConfig(schema, { ...required, INGEST_PORT: '', TRUST_PROXY: '  ', REDIS_URL: '' });
+  expect(config).toMatchObject({ ingestPort: 8000, trustProxy: true });
+  expect(config).not.toHaveProperty('redisUrl');
+  expect(() => readConfig(schema, { DATABASE_URL: '' })).toThrow('DATABASE_URL is required (postgresql://…)');
+});
+
+test('the config cannot be changed and takes nothing it does not know', () => {
+  const config = readConfig(schema, { ...required, PATH: '/bin' });
+  expect(Object.isFrozen(config)).toBe(true);
+  expect(config).not.toHaveProperty('path');
+});
+
+test.each([
+  ['INGEST_PORT', '0', { ingestPort: 0 }],
+  ['INGEST_PORT', ' 65535 ', { ingestPort: 65_535 }],
+  ['TRUST_PROXY', 'false', { trustProxy: false }],
+  ['TRUST_PROXY', '0', { trustProxy: false }],
+  ['TRUST_PROXY', '1', { trustProxy: true }],
+  ['SAMPLE_RATE', '0.25', { sampleRate: 0.25 }],
+  ['EVENT_LOG', 'postgres', { eventLog: 'postgres' }],
+  // A text stays a text, whatever it looks like.
+  ['REDIS_URL', '123', { redisUrl: '123' }],
+])('%s=%j is understood', (name, text, expected) => {
+  expect(readConfig(schema, { ...required, [name]: text })).toMatchObject(expected);
+});
+
+const wrong: [string, string, string][] = [
+  ['INGEST_PORT', '65536', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '-1', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '80.5', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '0x50', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', 'true', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '8000;', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
+  ['INGEST_PORT', '99999999999999999999', 'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)'],
+  ['TRUST_PROXY', 'yes', 'TRUST_PROXY is not true or false'],
+  ['SAMPLE_RATE', '2', 'SAMPLE_RATE is not a number from 0 to 1'],
+  ['EVENT_LOG', 'Kafka', 'EVENT_LOG is not valid'],
+];
+
+test.each(wrong)('%s=%j is refused', (name, text, problem) => {
+  expect(problemsOf({ ...required, [name]: text })).toEqual([problem]);
+});
+
+test('all problems are reported together, without values', () => {
+  const secret = 'postgresql://user:secret@host/db';
+  const env = { INGEST_PORT: 'eighty', TRUST_PROXY: 'maybe', EVENT_LOG: secret };
+  expect(problemsOf(env)).toEqual([
+    'INGEST_PORT is not a whole number from 0 to 65535 (a TCP port)',
+    'DATABASE_URL is required (postgresql://…)',
+    'EVENT_LOG is not valid',
+    'TRUST_PROXY is not true or false',
+  ]);
+  expect(() => readConfig(schema, env)).toThrow(/4 problem\(s\):\n {2}- INGEST_PORT/);
+  expect(() => readConfig(schema, env)).not.toThrow('secret');
+});
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(schema, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('The configuration should have been refused.');
+}

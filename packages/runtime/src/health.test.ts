@@ -1,0 +1,113 @@
+import { createHealth, type Health } from './health.ts';
+import { startHealthServer } from './health-server.ts';
+import { createMetrics } from './metrics.ts';
+
+const newHealth = () => createHealth(createMetrics({ withProcessMetrics: false }));
+
+async function ask(health: Health, path: string) {
+  const answer = await health.answer(path);
+  return answer && { status: answer.status, body: JSON.parse(answer.body) as unknown };
+}
+
+test('all is well while no check complains', async () => {
+  const health = newHealth();
+  health.require('database', () => null);
+  health.requireAlive('consumer', () => null);
+
+  for (const path of ['/_readiness', '/_liveness']) {
+    expect(await ask(health, path)).toEqual({ status: 200, body: { status: 'ok', failing: {} } });
+  }
+});
+
+test('a failing check makes the process unready, not dead, and is named', async () => {
+  const health = newHealth();
+  let problem: string | null = 'the database cannot be reached';
+  health.require('database', () => problem);
+  health.require('log', () => null);
+
+  expect(await ask(health, '/_readiness')).toEqual({
+    status: 503,
+    body: { status: 'failing', failing: { database: 'the database cannot be reached' } },
+  });
+  expect(await ask(health, '/_liveness')).toMatchObject({ status: 200 });
+  problem = null;
+  expect(await ask(health, '/_readiness')).toMatchObject({ status: 200 });
+});
+
+test('a failing check of life asks for a restart, and does not touch readiness', async () => {
+  const health = newHealth();
+  health.requireAlive('consumer', () => 'stuck for 60 s');
+
+  expect(await ask(health, '/_liveness')).toEqual({
+    status: 500,
+    body: { status: 'failing', failing: { consumer: 'stuck for 60 s' } },
+  });
+  expect(await ask(health, '/_readiness')).toMatchObject({ status: 200 });
+});
+
+test('a check is asked once per answer, so that an answer does not contradict itself', async () => {
+  const health = newHealth();
+  const answers: (string | null)[] = ['down', null];
+  health.require('flapping', () => answers.shift() ?? null);
+
+  expect(await ask(health, '/_readiness')).toEqual({
+    status: 503,
+    body: { status: 'failing', failing: { flapping: 'down' } },
+  });
+});
+
+test('a check that throws has failed', async () => {
+  const health = newHealth();
+  health.require('broken', () => {
+    throw new Error('boom');
+  });
+  expect(await ask(health, '/_readiness')).toEqual({
+    status: 503,
+    body: { status: 'failing', failing: { broken: 'the check itself failed: boom' } },
+  });
+});
+
+test('while stopping the process is unready and alive', async () => {
+  const health = newHealth();
+  health.require('database', () => null);
+  health.setStopping();
+
+  expect(await ask(health, '/_readiness')).toEqual({ status: 503, body: { status: 'stopping', failing: {} } });
+  expect(await ask(health, '/_liveness')).toMatchObject({ status: 200 });
+});
+
+test('other paths are not its own', async () => {
+  expect(await newHealth().answer('/_ready')).toBeNull();
+});
+
+test('the health server answers the three paths and no other, until it is stopped', async () => {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  metrics.counter('events_stored_total', 'Events stored.', ['lane']).inc({ lane: 'live' }, 3);
+  const health = createHealth(metrics);
+  health.require('database', () => 'away');
+  const server = await startHealthServer(health, { port: 0, host: '127.0.0.1' });
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
+  };
+
+  expect(await get('/_readiness?probe=1')).toMatchObject({ status: 503, type: 'application/json' });
+  expect(await get('/_liveness')).toMatchObject({ status: 200, body: '{"status":"ok","failing":{}}' });
+  expect(await get('/metrics')).toMatchObject({
+    status: 200,
+    type: expect.stringContaining('text/plain'),
+    body: expect.stringContaining('events_stored_total{lane="live"} 3'),
+  });
+  expect(await get('/')).toMatchObject({ status: 404 });
+
+  await Promise.all([server.stop(), server.stop()]);
+  await expect(get('/_liveness')).rejects.toThrow();
+});
+
+test('a health server on a taken port fails to start', async () => {
+  const first = await startHealthServer(newHealth(), { port: 0, host: '127.0.0.1' });
+  await expect(startHealthServer(newHealth(), { port: first.port, host: '127.0.0.1' })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
+  await first.stop();
+});

@@ -1,0 +1,87 @@
+import { Writable } from 'node:stream';
+import { AppError } from '@millrace/errors';
+import winston from 'winston';
+import { createLogger } from './logger.ts';
+
+/** What one call of the logger writes, read back. */
+function lineOf(write: (logger: winston.Logger) => void, level?: string): Record<string, unknown> {
+  const lines: string[] = [];
+  const logger = createLogger('gateway', level);
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  logger.clear().add(new winston.transports.Stream({ stream }));
+  write(logger);
+  expect(lines.join('')).not.toContain('{}');
+  return lines.length === 0 ? {} : (JSON.parse(lines.join('')) as Record<string, unknown>);
+}
+
+test('a line has level, message, time and service', () => {
+  expect(lineOf((logger) => logger.info('ready', { port: 8000 }))).toEqual({
+    level: 'info',
+    message: 'ready',
+    port: 8000,
+    service: 'gateway',
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+  });
+});
+
+test('what is below the level is not written', () => {
+  expect(lineOf((logger) => logger.info('ready'), 'warn')).toEqual({});
+});
+
+test('an error keeps its name, code, stack and the chain of its causes', () => {
+  const root = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const middle = new TypeError('cannot load', { cause: root });
+  const error = new AppError('unavailable', 'Not now.', { cause: middle, details: { partition: 3 } });
+
+  expect(lineOf((logger) => logger.error('failed', { error })).error).toEqual({
+    name: 'AppError',
+    message: 'Not now.',
+    code: 'unavailable',
+    kind: 'unavailable',
+    details: { partition: 3 },
+    stack: expect.stringContaining('logger.test.ts'),
+    cause: {
+      name: 'TypeError',
+      message: 'cannot load',
+      cause: { name: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' },
+    },
+  });
+});
+
+test.each([
+  ['deep in the facts', (error: Error) => ({ outcome: { attempts: [error] } }), ['outcome', 'attempts', 0, 'message']],
+  ['under any name', (error: Error) => ({ reason: error }), ['reason', 'message']],
+  ['as one of several', (error: Error) => ({ error: new AggregateError([error]) }), ['error', 'errors', 0, 'message']],
+])('an error is found %s', (_, facts, path) => {
+  const line = lineOf((logger) => logger.error('failed', facts(new Error('boom'))));
+  expect(line).toHaveProperty(path, 'boom');
+});
+
+test('an error given as the message or as the facts is told', () => {
+  expect(lineOf((logger) => logger.error(new Error('boom')))).toMatchObject({ message: 'boom' });
+  expect(lineOf((logger) => logger.error('failed:', new Error('boom')))).toMatchObject({ message: 'failed: boom' });
+});
+
+test('a cause that is no error is told as text, and a circle of causes ends', () => {
+  expect(lineOf((logger) => logger.error('x', { error: new Error('a', { cause: 'broken pipe' }) }))).toHaveProperty(
+    ['error', 'cause'],
+    'broken pipe',
+  );
+  const error = new Error('a');
+  error.cause = new Error('b', { cause: error });
+  expect(lineOf((logger) => logger.error('x', { error }))).toHaveProperty(['error', 'cause', 'cause', 'message'], 'a');
+});
+
+test('a bigint, such as an offset, and facts that refer to themselves can be logged', () => {
+  const facts: Record<string, unknown> = { offset: 12_345_678_901_234_567_890n };
+  facts.self = facts;
+  expect(lineOf((logger) => logger.info('stored', { facts }))).toHaveProperty(
+    ['facts', 'offset'],
+    '12345678901234567890',
+  );
+});
