@@ -14,7 +14,12 @@ const logger = quietLogger();
 beforeAll(async () => {
   fixture = await createGatewayFixture();
 });
-afterAll(() => fixture.stop());
+/** What a test opened and, when it failed, did not close. */
+const leftOpen: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  await fixture.stop();
+  await Promise.allSettled(leftOpen.map((close) => close()));
+});
 
 const bodyFor = (token: string, name = 'a') => JSON.stringify({ api_key: token, event: name, distinct_id: 'b' });
 
@@ -32,6 +37,7 @@ test.each([
   door.blackHole();
   const broker = address === null ? `127.0.0.1:${door.port}` : new URL(address).host;
   const log = createKafkaLog({ brokers: [broker], clientId: 'gateway-test', logger });
+  leftOpen.push(log.close, door.stop);
   const gateway = await fixture.startGateway({ log });
   const answers = await Promise.all([post(gateway, bodyFor(token)), post(gateway, bodyFor(token))]);
   for (const { status, headers, body } of answers) {
@@ -58,6 +64,7 @@ describe('stores of project keys that fail', () => {
     const cache = createRedisKeyValue(throughDoor(testServers().redisUrl, redisDoor), logger, {
       keyPrefix: fixture.cachePrefix,
     });
+    leftOpen.push(cache.stop, database.stop, postgresDoor.stop, redisDoor.stop);
     // Entries are stale at once, so that every request would like to ask.
     const gateway = await fixture.startGateway({ keys: { sql: database.sql, cache, knownForMs: 0 } });
     await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });

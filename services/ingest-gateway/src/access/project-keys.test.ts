@@ -140,3 +140,21 @@ test('without any store an unknown key is undetermined, and asked for again late
     what: 'the key being found after the store is back',
   });
 });
+
+test('without any store a key that was known stays known, and nobody waits for more than the first to find out', async () => {
+  const { token } = await createTestTenant(database);
+  let isDown = false;
+  const sql: Sql = {
+    query(text, values) {
+      queries += 1;
+      return isDown ? Promise.reject(new Error('down')) : database.sql.query(text, values);
+    },
+  };
+  const cache: KeyValue = { ...createInProcessKeyValue(), get: () => Promise.reject(new Error('down')) };
+  const keys = await startKeys({ sql, cache, knownForMs: 0, refreshInBackgroundForMs: 0 });
+  const known = await keys.find(token);
+  isDown = true;
+  expect(await keys.find(token)).toEqual(known);
+  expect(keys.find(token)).toEqual(known);
+  expect(queries).toBe(2);
+});

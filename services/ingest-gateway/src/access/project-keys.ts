@@ -29,11 +29,13 @@ export interface ProjectKeysOptions {
   /** How long an answer is used without asking again. */
   knownForMs?: number;
   unknownForMs?: number;
+  /** After `knownForMs`: how long an answer is still used while it is looked up anew, so that nobody waits. */
+  refreshInBackgroundForMs?: number;
 }
 
 interface Remembered {
-  /** Null: there is no such key. */
-  project: KnownProject | null;
+  /** Null: there is no such key. Undefined: no store could say. */
+  project: KnownProject | null | undefined;
   lookedUpAtMs: number;
 }
 
@@ -43,8 +45,6 @@ const unknown: KeyLookup = Object.freeze({ outcome: 'unknown' });
 const maxRemembered = 100_000;
 /** How long an outage of the stores can be bridged from memory. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
-/** An answer older than this is not used before the stores were asked, unless they do not answer. */
-const refreshInBackgroundForMs = 60_000;
 const databaseTimeLimitMs = 500;
 const cacheTimeLimitMs = 200;
 const restAfterFailureMs = 1000;
@@ -54,7 +54,7 @@ const restAfterFailureMs = 1000;
  * remembered never waits for a store that does not answer.
  */
 export async function createProjectKeys(options: ProjectKeysOptions): Promise<ProjectKeys> {
-  const { sql, logger, knownForMs = 60_000, unknownForMs = 5000 } = options;
+  const { sql, logger, knownForMs = 60_000, unknownForMs = 5000, refreshInBackgroundForMs = 60_000 } = options;
   const shared = createProjectKeyCache(options.cache);
   const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
   const underWay = new Map<string, Promise<KeyLookup>>();
@@ -68,6 +68,8 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     const remembered = memory.get(token);
     if (remembered === undefined) return lookUpOnce(token);
     const ageMs = performance.now() - remembered.lookedUpAtMs;
+    // An outage must not cost every request with this key a round of questions.
+    if (remembered.project === undefined) return ageMs < restAfterFailureMs ? undetermined : lookUpOnce(token);
     if (remembered.project === null) return ageMs < unknownForMs ? unknown : lookUpOnce(token);
     if (ageMs < knownForMs) return { outcome: 'known', project: remembered.project };
     if (ageMs < knownForMs + refreshInBackgroundForMs || (databaseBreaker.isOpen() && ageMs < bridgeForMs)) {
@@ -94,7 +96,10 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     } catch (error) {
       logger.debug('a project key could not be looked up', { error });
       const remembered = memory.get(token);
-      if (!remembered?.project || performance.now() - remembered.lookedUpAtMs > bridgeForMs) return undetermined;
+      if (!remembered?.project || performance.now() - remembered.lookedUpAtMs > bridgeForMs) {
+        if (generation === begunIn) memory.set(token, { project: undefined, lookedUpAtMs: performance.now() });
+        return undetermined;
+      }
       return { outcome: 'known', project: remembered.project };
     }
   }
