@@ -52,9 +52,8 @@ export function createBatchHandler(
 
     const [left, right] = halves(batch);
     const first = await settle(left, context);
-    // What the left half stored is the right half's place to go on from; anything else is another member's doing.
-    if (first.nextOffset !== right.continuesFrom) return first;
     if (context.signal.aborted) return first;
+    // Should another member have moved the offset meanwhile, the right half finds itself stale.
     return settle(right, context);
   }
 

@@ -100,22 +100,41 @@ describe('event identities', () => {
   });
 
   test('batches that claim the same identities in opposite orders do not lock each other out', async () => {
-    const uuids = Array.from({ length: 200 }, () => randomUUID());
-    const claim = (order: string[]) =>
+    const [first, middle, last] = [randomUUID(), randomUUID(), randomUUID()].sort() as [string, string, string];
+    const claim = (...uuids: string[]) =>
       bed.database.transaction((tx) =>
         insertIdentities(
           tx,
-          order.map((uuid) => identity(uuid)),
+          uuids.map((uuid) => identity(uuid)),
         ),
       );
-    const claimed = await Promise.all([
-      claim(uuids),
-      claim([...uuids].reverse()),
-      claim(uuids),
-      claim([...uuids].reverse()),
-    ]);
-    expect(claimed.map(({ size }) => size).sort()).toEqual([0, 0, 0, 200]);
+    let forward: Promise<Set<string>> | undefined;
+    let backward: Promise<Set<string>> | undefined;
+    // A third batch holds the one in the middle until both have claimed what they come to before it, and then fails.
+    await bed.database
+      .transaction(async (tx) => {
+        await insertIdentities(tx, [identity(middle)]);
+        forward = claim(first, middle, last);
+        backward = claim(last, middle, first);
+        await untilWaiting(2);
+        throw new Error('rolled back');
+      })
+      .catch(() => {});
+    const claimed = await Promise.all([forward, backward]);
+    expect(claimed.map((keys) => keys?.size).sort()).toEqual([0, 3]);
   });
+
+  async function untilWaiting(count: number): Promise<void> {
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const waiting = await bed.database.sql.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      if (waiting.length >= count) return;
+      if (Date.now() > deadline) throw new Error(`${waiting.length} transactions wait for a lock, not ${count}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
 });
 
 test('only the environments named are marked as having events', async () => {

@@ -54,11 +54,11 @@ export function parseRecords(batch: LogBatch, verdict: DeadLetterReason | null):
 
 /** The project API keys the records name. */
 export function tokensOf(parsed: ParsedRecords): Set<string> {
-  return new Set([
-    ...parsed.events.map(({ captured }) => captured.token),
-    ...parsed.warnings.map(({ token }) => token),
-    ...parsed.condemned.flatMap(({ token }) => (token === null ? [] : [token])),
-  ]);
+  const tokens = new Set<string>();
+  for (const { captured } of parsed.events) tokens.add(captured.token);
+  for (const { token } of parsed.warnings) tokens.add(token);
+  for (const { token } of parsed.condemned) if (token !== null) tokens.add(token);
+  return tokens;
 }
 
 /** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey); a token has no colon. */

@@ -35,4 +35,7 @@ test('the second of two members waits and then sees what the first stored', asyn
     });
   await Promise.all([member(), member(), member()]);
   expect(seen).toEqual([0n, 10n, 20n]);
+  // The same once the row is there.
+  await Promise.all([member(), member(), member()]);
+  expect(seen).toEqual([0n, 10n, 20n, 30n, 40n, 50n]);
 });
