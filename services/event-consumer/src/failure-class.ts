@@ -22,9 +22,10 @@ export function classifyFailure(error: unknown): FailureClass {
   if (isTransientError(error) || isAppError(error, 'unavailable') || isAppError(error, 'timeout')) {
     return { kind: 'transient' };
   }
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  if (typeof code !== 'string' || isAppError(error)) return { kind: 'poison', reason: 'processing_error' };
-  return recordStates.test(code) ? { kind: 'poison', reason: 'refused_by_database' } : { kind: 'systemic' };
+  const code = error instanceof Error ? String((error as { code?: unknown }).code) : '';
+  if (recordStates.test(code)) return { kind: 'poison', reason: 'refused_by_database' };
+  if (sqlState.test(code) || systemError.test(code)) return { kind: 'systemic' };
+  return { kind: 'poison', reason: 'processing_error' };
 }
 
 /**
@@ -33,3 +34,6 @@ export function classifyFailure(error: unknown): FailureClass {
  * befall every record, and must not turn a whole topic into dead letters.
  */
 const recordStates = /^(22|23|54)[0-9A-Z]{3}$|^XX000$/;
+const sqlState = /^[0-9A-Z]{5}$/;
+/** Codes of the operating system, e.g. EMFILE; Node's own mistakes of use begin with `ERR_`. */
+const systemError = /^E[A-Z0-9]+$/;

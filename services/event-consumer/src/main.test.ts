@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { environment } from '@millrace/runtime';
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+const repositoryRoot = fileURLToPath(new URL('../../../', import.meta.url));
+
+function start(settings: Record<string, string>): {
+  child: ChildProcess;
+  port: Promise<number>;
+  exit: Promise<number | null>;
+} {
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+    cwd: repositoryRoot,
+    env: {
+      ...environment(),
+      NODE_OPTIONS: '',
+      HEALTH_PORT: '0',
+      HEALTH_HOST: '127.0.0.1',
+      LOG_LEVEL: 'error',
+      ...settings,
+    },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const exit = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const port = new Promise<number>((resolve, reject) => {
+    child.once('message', (message: { type: string; port: number }) => resolve(message.port));
+    void exit.then((code) => reject(new Error(`ended with ${code} before it listened`)));
+  });
+  port.catch(() => {});
+  return { child, port, exit };
+}
+
+test('without any server it comes up, is alive but not ready, and stops when asked', async () => {
+  const nowhere = { DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', KAFKA_BROKERS: '127.0.0.1:1' };
+  const { child, port, exit } = start(nowhere);
+  const url = `http://127.0.0.1:${await port}`;
+  expect((await fetch(`${url}/_liveness`)).status).toBe(200);
+  const readiness = await fetch(`${url}/_readiness`);
+  expect(readiness.status).toBe(503);
+  expect(await readiness.json()).toMatchObject({ failing: { lanes: expect.any(String) } });
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('millrace_consumer_batches_total');
+  child.kill('SIGTERM');
+  expect(await exit).toBe(0);
+}, 90_000);
+
+test('a wrong configuration ends it with a non-zero code', async () => {
+  const { exit } = start({ DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', CONSUMER_LANES: 'fast' });
+  expect(await exit).toBe(1);
+}, 90_000);
