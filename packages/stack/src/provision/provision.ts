@@ -12,6 +12,8 @@ export interface Source {
 export interface Provisioned {
   server: RunningServer;
   source: string;
+  /** Why not from a source before it, `<source>: <reason>` each. */
+  passedOver: string[];
 }
 
 /** Thrown when no source could give the server; says why for each. */
@@ -34,7 +36,7 @@ export async function provide(server: string, sources: readonly Source[]): Promi
       continue;
     }
     try {
-      return { server: await source.start(), source: source.name };
+      return { server: await source.start(), source: source.name, passedOver: reasons };
     } catch (error) {
       reasons.push(`${source.name}: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -8,6 +8,7 @@ import { startPostgres } from '../postgres/start-postgres.ts';
 import type { Keeper } from '../process/keeper.ts';
 import { hasProgram } from '../process/run-program.ts';
 import { startRedis } from '../redis/start-redis.ts';
+import { answersAt } from './answers-at.ts';
 import { canInstallDebianPackages, installDebianPackages } from './debian.ts';
 import type { Source } from './provision.ts';
 import { type RunningServer, serverAt } from './server.ts';
@@ -65,11 +66,14 @@ export function redisSources({ directory, keeper, ports }: SourceOptions): Sourc
 }
 
 function given(variable: string): Source {
-  const address = process.env[variable];
+  const address = process.env[variable] ?? '';
   return {
     name: variable,
-    unavailable: async () => (address ? null : 'not set'),
-    start: async () => serverAt(String(address)),
+    async unavailable() {
+      if (address === '') return 'not set';
+      return (await answersAt(address)) ? null : 'nothing answers there';
+    },
+    start: async () => serverAt(address),
   };
 }
 

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SetupProblem } from '../setup-problem.ts';
-import { pickLogLines } from './pick-log-lines.ts';
+import { shortLogLine } from './short-log-line.ts';
 
 export interface ServiceOptions {
   name: string;
@@ -52,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
     child.once('error', (error) => resolve(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => resolve(signal ? `was ended by ${signal}` : `ended with code ${code}`));
   });
-  void ended.then(() => log.end());
+  child.once('close', () => log.end());
   let hasEnded = false;
   void ended.then(() => {
     hasEnded = true;
@@ -77,10 +78,12 @@ export async function startService(options: ServiceOptions): Promise<ServiceRun>
 function followOutput(child: ChildProcess, log: WriteStream, { name, tell }: ServiceOptions): () => string {
   let end = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      end = (end + text).slice(-8000);
-      log.write(text);
-      for (const line of pickLogLines(text)) tell(`  ${name}: ${line}`);
+    if (!stream) continue;
+    createInterface({ input: stream }).on('line', (line) => {
+      end = `${end}${line}\n`.slice(-8000);
+      log.write(`${line}\n`);
+      const short = shortLogLine(line);
+      if (short !== null) tell(`  ${name}: ${short}`);
     });
   }
   return () => end;

@@ -30,10 +30,10 @@ export async function provideTestServers(
   const outcomes = await Promise.allSettled(
     wanted.map(async ([variable, name, sources]) => {
       try {
-        const { server, source } = await progress.step(name, async () => provide(name, sources));
+        const { server, source, passedOver } = await progress.step(name, async () => provide(name, sources));
         running.push(server);
         addresses[variable] = server.address;
-        progress.print(`  ${name}: ${source}`);
+        progress.print(`  ${name} from ${source}${passedOver.length > 0 ? ` (${passedOver.join('; ')})` : ''}`);
       } catch (error) {
         if (!(error instanceof NotProvided)) throw error;
         missing.push(variable);

@@ -1,0 +1,15 @@
+import { createKeeper } from '../process/keeper.ts';
+import { kafkaSources, postgresSources, redisSources } from './sources.ts';
+
+const keeper = createKeeper();
+const options = { directory: '/nowhere', keeper, ports: { kafka: 0, redis: 0 } };
+
+afterAll(() => keeper.dismiss());
+
+test.each([
+  [postgresSources, ['DATABASE_URL', 'Docker', 'the npm package']],
+  [kafkaSources, ['KAFKA_BROKERS', 'Docker', "Apache Kafka's jars", 'Debian packages']],
+  [redisSources, ['REDIS_URL', 'Docker', 'redis-server', 'Debian packages']],
+])('%p: an address given, Docker, a local program, an installed package', (sources, order) => {
+  expect(sources(options).map(({ name }) => name)).toEqual(order);
+});

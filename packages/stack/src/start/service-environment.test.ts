@@ -1,0 +1,37 @@
+import { serviceEnvironment, serviceUrl } from './service-environment.ts';
+
+const settings = { databaseUrl: 'postgresql://x' };
+const gateway = { name: 'ingest-gateway', port: 8000 } as const;
+
+test('a stray broker or Redis in the environment does not change the embedded system', () => {
+  const env = {
+    KAFKA_BROKERS: 'elsewhere:9092',
+    REDIS_URL: 'redis://elsewhere',
+    DATABASE_URL: 'postgresql://elsewhere',
+  };
+  expect(serviceEnvironment(env, settings, gateway)).toMatchObject({
+    EVENT_LOG: 'postgres',
+    DATABASE_URL: 'postgresql://x',
+    KAFKA_BROKERS: undefined,
+    REDIS_URL: undefined,
+    INGEST_PORT: '8000',
+  });
+});
+
+test('any other setting of the person is passed on', () => {
+  const env = serviceEnvironment(
+    { MAX_BODY_BYTES: '5' },
+    { ...settings, kafkaBrokers: 'b:1', redisUrl: 'redis://r' },
+    gateway,
+  );
+  expect(env).toMatchObject({ MAX_BODY_BYTES: '5', EVENT_LOG: 'kafka', KAFKA_BROKERS: 'b:1', REDIS_URL: 'redis://r' });
+});
+
+test.each([
+  [{}, 'http://127.0.0.1:8000'],
+  [{ INGEST_HOST: '0.0.0.0' }, 'http://127.0.0.1:8000'],
+  [{ INGEST_HOST: '::1' }, 'http://[::1]:8000'],
+  [{ INGEST_HOST: '10.1.2.3' }, 'http://10.1.2.3:8000'],
+])('with %p it is reached at %s', (env, url) => {
+  expect(serviceUrl(env, 'ingest-gateway', 8000)).toBe(url);
+});

@@ -1,0 +1,12 @@
+import { shortLogLine } from './short-log-line.ts';
+
+test.each([
+  ['{"level":"info","message":"listening"}', null],
+  ['{"level":"warn","message":"slow"}', 'warn: slow'],
+  ['{"level":"error","message":"gone","error":{"message":"refused\\nby all"}}', 'error: gone (refused)'],
+  ['Segmentation fault', 'Segmentation fault'],
+  ['null', 'null'],
+  ['  ', null],
+])('of %p a person sees %p', (line, short) => {
+  expect(shortLogLine(line)).toBe(short);
+});

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removePostgresPlace } from '../postgres/postgres-place.ts';
+import { freePort } from '../process/free-port.ts';
+import { findProcesses } from '../testing/find-processes.ts';
+import { paste } from '../testing/paste.ts';
+import { runStartCommand, type StartCommand } from '../testing/start-command.ts';
+import { waitUntil } from '../testing/wait-until.ts';
+
+let directory: string;
+let taken: Server;
+let takenPort: number;
+const commands: StartCommand[] = [];
+
+const start = (env: Record<string, string> = {}, options: string[] = []) => {
+  const command = runStartCommand(
+    directory,
+    { INGEST_PORT: String(takenPort), API_PORT: String(takenPort), ...env },
+    options,
+  );
+  commands.push(command);
+  return command;
+};
+const curlLines = (command: StartCommand) =>
+  [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
+
+function testServer(variable: string): string {
+  const address = process.env[variable];
+  if (!address) throw new Error(`${variable} is not set. Run the tests with \`npm test\`.`);
+  return address;
+}
+
+/** The two commands a person pastes: send an event, look at it. */
+async function sendAndSee(command: StartCommand): Promise<string> {
+  const [send = '', see = ''] = curlLines(command);
+  expect(await paste(send)).toBe('{"status":"Ok"}');
+  let seen = '';
+  await waitUntil(async () => {
+    seen = await paste(see);
+    return seen.includes('"distinct_id":"you"');
+  }, 'the event did not arrive');
+  return seen;
+}
+
+const nothingRuns = () =>
+  waitUntil(() => findProcesses(directory).length === 0, 'processes of the system are left over');
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace start ü-'));
+  // So that the database lies in it, and its server is found by it, when the tests run as root.
+  chmodSync(directory, 0o755);
+  takenPort = await freePort();
+  taken = createServer().listen(takenPort, '127.0.0.1');
+});
+
+afterEach(async () => {
+  for (const command of commands.splice(0)) command.kill('SIGKILL');
+  await nothingRuns();
+});
+
+afterAll(() => {
+  taken.close();
+  removePostgresPlace(join(directory, 'postgres'));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('npm start: from nothing to a stored event, with the wanted ports taken; Ctrl-C leaves the data and nothing else', async () => {
+  const command = start();
+  const connection = await command.ready();
+
+  expect(statSync(join(directory, 'connection.json')).mode & 0o777).toBe(0o600);
+  expect(Object.keys(connection).sort()).toEqual(
+    ['apiUrl', 'environmentId', 'ingestUrl', 'organizationId', 'personalApiKey', 'projectApiKey', 'projectId'].sort(),
+  );
+  expect([connection.ingestUrl, connection.apiUrl]).not.toContain(`http://127.0.0.1:${takenPort}`);
+  const seen = await sendAndSee(command);
+
+  const second = start();
+  expect(await second.ended).toBe(1);
+  expect(second.output().trim().split('\n')).toEqual([expect.stringMatching(/already running/)]);
+  expect(existsSync(join(directory, 'connection.json'))).toBe(true);
+
+  command.kill('SIGINT');
+  expect(await command.ended).toBe(0);
+  expect(existsSync(join(directory, 'connection.json'))).toBe(false);
+  await nothingRuns();
+
+  const again = start();
+  expect(await again.ready()).toMatchObject({
+    organizationId: connection.organizationId,
+    projectApiKey: connection.projectApiKey,
+    personalApiKey: connection.personalApiKey,
+  });
+  expect(await paste(String(curlLines(again)[1]))).toBe(seen);
+}, 300_000);
+
+test('a service that crashes comes back; a system that is killed leaves nothing running and starts again', async () => {
+  const command = start();
+  await command.ready();
+  const [gateway] = findProcesses(join(directory, 'build/ingest-gateway.mjs'));
+  process.kill(Number(gateway), 'SIGKILL');
+  await waitUntil(() => command.output().includes('! ingest-gateway was ended by SIGKILL'), 'nobody noticed the crash');
+  await waitUntil(
+    async () => (await paste(String(curlLines(command)[0]))) === '{"status":"Ok"}',
+    'it did not come back',
+  );
+
+  command.kill('SIGKILL');
+  await nothingRuns();
+  expect(existsSync(join(directory, 'connection.json'))).toBe(true);
+
+  const again = start();
+  await again.ready();
+  await sendAndSee(again);
+}, 300_000);
+
+test('npm start -- --kafka: the same on a broker and Redis', async () => {
+  const servers = { KAFKA_BROKERS: testServer('KAFKA_BROKERS'), REDIS_URL: testServer('REDIS_URL') };
+  const command = start({ ...servers, TOPIC_PREFIX: `t-${randomUUID()}.` }, ['--kafka']);
+  await command.ready();
+  await sendAndSee(command);
+  command.kill('SIGTERM');
+  expect(await command.ended).toBe(0);
+}, 300_000);
+
+test('an option nobody knows is one line', async () => {
+  const command = start({}, ['--kafak']);
+  expect(await command.ended).toBe(1);
+  expect(command.output().trim()).toMatch(/^✗ Unknown option --kafak/);
+}, 60_000);

@@ -1,0 +1,14 @@
+import { spawnSync } from 'node:child_process';
+
+/** Does what a printed curl line says: with curl where there is one, else by reading the line. @returns the answer's body */
+export async function paste(line: string): Promise<string> {
+  const { status, stdout } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
+  const isMissing = status === 127;
+  if (!isMissing) return stdout;
+  const [, url] = /'?(https?:\/\/[^\s']+)/.exec(line) ?? [];
+  const [, header = ''] = /-H '([^']+)'/.exec(line) ?? [];
+  const [, body] = /-d '([^']+)'/.exec(line) ?? [];
+  const [name = '', value = ''] = header.split(': ');
+  const response = await fetch(String(url), { headers: { [name]: value }, ...(body ? { method: 'POST', body } : {}) });
+  return response.text();
+}

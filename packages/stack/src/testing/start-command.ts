@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Connection } from '../start/connection-file.ts';
+import { waitUntil } from './wait-until.ts';
+
+const command = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
+
+/** `npm start` as a process of its own. */
+export interface StartCommand {
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with its exit code, null after a signal. */
+  ended: Promise<number | null>;
+  output(): string;
+  /** Waits until it has said that all is ready. */
+  ready(): Promise<Connection>;
+}
+
+/** @param directory its data directory */
+export function runStartCommand(
+  directory: string,
+  env: Record<string, string> = {},
+  options: readonly string[] = [],
+): StartCommand {
+  const child = spawn(process.execPath, [command, ...options], {
+    // Neither the test runner's Node options nor what it tells its own children.
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, MILLRACE_DATA_DIR: directory },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  let hasEnded = false;
+  const ended = once(child, 'exit').then(([code]) => {
+    hasEnded = true;
+    return code as number | null;
+  });
+  return {
+    kill: (signal) => void child.kill(signal),
+    ended,
+    output: () => output,
+    async ready() {
+      const isReady = () => {
+        if (hasEnded) throw new Error(`npm start ended before it was ready:\n${output}`);
+        return output.includes('Ctrl-C stops it') && existsSync(join(directory, 'connection.json'));
+      };
+      await waitUntil(isReady, 'npm start was not ready in time', 120_000);
+      return JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8')) as Connection;
+    },
+  };
+}
