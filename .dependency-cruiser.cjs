@@ -45,7 +45,7 @@ module.exports = {
     {
       name: 'runtime-imports-only-contracts-and-errors',
       severity: 'error',
-      from: { path: '^packages/runtime/' },
+      from: { path: '^packages/runtime/', pathNot: '\\.test\\.ts$' },
       to: { path: '^(packages|services)/', pathNot: '^packages/(runtime|contracts|errors)/' },
     },
     {

@@ -8,10 +8,12 @@ export function createInProcessKeyValue({ maxEntries = 100_000 } = {}): KeyValue
   const messages = new EventEmitter().setMaxListeners(0);
   return {
     get: async (key) => entries.get(key) ?? null,
-    set: async (key, value, ttlSeconds) => void entries.set(key, value, { ttl: ttlSeconds * 1000 }),
+    // The map takes a lifetime of 0 for "forever".
+    set: async (key, value, ttlSeconds) => void entries.set(key, value, { ttl: Math.max(1, ttlSeconds * 1000) }),
     delete: async (key) => void entries.delete(key),
-    publish: async (channel, message) => void messages.emit(channel, message),
-    subscribe: async (channel, onMessage) => void messages.on(channel, onMessage),
+    // The prefix keeps a channel named "error" from being taken for the emitter's own.
+    publish: async (channel, message) => void messages.emit(`channel ${channel}`, message),
+    subscribe: async (channel, onMessage) => void messages.on(`channel ${channel}`, onMessage),
     isHealthy: () => true,
     stop: async () => {
       messages.removeAllListeners();

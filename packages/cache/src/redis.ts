@@ -3,6 +3,11 @@ import type { Logger } from '@millrace/runtime';
 import { Redis } from 'ioredis';
 import type { KeyValue } from './key-value.ts';
 
+/** How long a connection may be silent while an answer is due before it is given up and made anew. */
+const silenceTimeoutMs = 1000;
+/** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */
+const subscriberPingMs = 5000;
+
 /**
  * The port on Redis. Commands fail at once while the connection is down (no offline queue) and after
  * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests.
@@ -15,6 +20,7 @@ export function createRedisKeyValue(
   const options = {
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
+    socketTimeout: silenceTimeoutMs,
     enableOfflineQueue: false,
     keyPrefix,
     maxRetriesPerRequest: 0,
@@ -31,6 +37,23 @@ export function createRedisKeyValue(
     wasReported = true;
   });
   let subscriber: Redis | undefined;
+  let subscriberPing: NodeJS.Timeout | undefined;
+
+  /** The subscriber keeps its subscriptions over reconnects, so it may queue while the first connection is made. */
+  function createSubscriber(): Redis {
+    const created = new Redis(url, {
+      ...options,
+      commandTimeout: undefined,
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: null,
+    });
+    // The other connection reports the same trouble.
+    created.on('error', () => {});
+    subscriberPing = setInterval(() => {
+      if (created.status === 'ready') created.ping().catch(() => {});
+    }, subscriberPingMs).unref();
+    return created;
+  }
 
   async function run<T>(command: () => Promise<T>): Promise<T> {
     try {
@@ -42,20 +65,12 @@ export function createRedisKeyValue(
 
   return {
     get: (key) => run(() => client.get(key)),
-    set: (key, value, ttlSeconds) => run(async () => void (await client.set(key, value, 'EX', ttlSeconds))),
+    set: (key, value, ttlSeconds) =>
+      run(async () => void (await client.set(key, value, 'PX', Math.max(1, Math.round(ttlSeconds * 1000))))),
     delete: (key) => run(async () => void (await client.del(key))),
     publish: (channel, message) => run(async () => void (await client.publish(keyPrefix + channel, message))),
     async subscribe(channel, onMessage) {
-      if (!subscriber) {
-        // The subscriber keeps its subscriptions over reconnects, so it may queue while the first connection is made.
-        subscriber = new Redis(url, {
-          ...options,
-          commandTimeout: undefined,
-          enableOfflineQueue: true,
-          maxRetriesPerRequest: null,
-        });
-        subscriber.on('error', () => {});
-      }
+      subscriber ??= createSubscriber();
       subscriber.on('message', (name, message) => {
         if (name === keyPrefix + channel) onMessage(message);
       });
@@ -65,6 +80,7 @@ export function createRedisKeyValue(
     },
     isHealthy: () => client.status === 'ready',
     stop: async () => {
+      clearInterval(subscriberPing);
       client.disconnect();
       subscriber?.disconnect();
     },

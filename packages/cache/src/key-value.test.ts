@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@millrace/runtime';
+import { eventually, testServers } from '@millrace/testing';
+import { createInProcessKeyValue } from './in-process.ts';
+import type { KeyValue } from './key-value.ts';
+import { createRedisKeyValue } from './redis.ts';
+
+const logger = createLogger('test', 'error');
+/** Generous: these tests are about what commands do, not about a busy machine. */
+const redisOptions = () => ({ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: 10_000 });
+
+async function ready(store: KeyValue): Promise<KeyValue> {
+  await eventually(() => store.isHealthy(), { what: 'The connection to Redis' });
+  return store;
+}
+
+const adapters: [string, () => Promise<KeyValue>][] = [
+  ['in the process', async () => createInProcessKeyValue()],
+  ['on Redis', async () => ready(createRedisKeyValue(testServers().redisUrl, logger, redisOptions()))],
+];
+
+describe.each(adapters)('a key-value store %s', (_, open) => {
+  let store: KeyValue;
+  beforeEach(async () => {
+    store = await open();
+  });
+  afterEach(() => store.stop());
+
+  test('has nothing under an unknown key', async () => {
+    expect(await store.get('unknown')).toBeNull();
+    await store.delete('unknown');
+  });
+
+  test.each(['phc_abc', 'a key: with "everything" *?[x] and Ünïcödé 👍', ''])('keeps a value under %j', async (key) => {
+    await store.set(key, 'a value\nwith everything "👍" \0', 60);
+    expect(await store.get(key)).toBe('a value\nwith everything "👍" \0');
+    expect(await store.get(`${key}2`)).toBeNull();
+  });
+
+  test('tells an empty value from none', async () => {
+    await store.set('empty', '', 60);
+    expect(await store.get('empty')).toBe('');
+  });
+
+  test('keeps the latest value', async () => {
+    await store.set('key', 'old', 60);
+    await store.set('key', 'new', 60);
+    expect(await store.get('key')).toBe('new');
+  });
+
+  test('forgets what is deleted', async () => {
+    await store.set('key', 'value', 60);
+    await store.delete('key');
+    expect(await store.get('key')).toBeNull();
+  });
+
+  test('forgets a value when its time is over, and no other', async () => {
+    await store.set('long', 'value', 60);
+    await store.set('short', 'value', 0.2);
+    await eventually(async () => (await store.get('short')) === null, { what: 'The end of the short life' });
+    expect(await store.get('long')).toBe('value');
+  });
+
+  test('counts the lifetime from the latest set', async () => {
+    await store.set('key', 'old', 0.2);
+    await store.set('key', 'new', 60);
+    await store.set('marker', 'x', 0.4);
+    await eventually(async () => (await store.get('marker')) === null, { what: 'The end of the marker' });
+    expect(await store.get('key')).toBe('new');
+  });
+
+  test('does not keep a value for ever when the lifetime rounds to nothing', async () => {
+    await store.set('key', 'value', 0.000_1);
+    await eventually(async () => (await store.get('key')) === null, { what: 'The end of the value' });
+  });
+
+  test('carries messages to every subscriber of the channel, in order, and to no other', async () => {
+    const heard: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
+    await store.subscribe('project-keys', (message) => void heard.one?.push(message));
+    await store.subscribe('project-keys', (message) => void heard.two?.push(message));
+    await store.subscribe('other', (message) => void heard.other?.push(message));
+    await store.subscribe('error', (message) => void heard.error?.push(message));
+    await hearing(store, 'project-keys', () => heard.two?.length ?? 0);
+    await hearing(store, 'error', () => heard.error?.length ?? 0);
+    for (const messages of Object.values(heard)) messages.length = 0;
+
+    for (const message of ['phc_a', '*', '']) await store.publish('project-keys', message);
+    await eventually(() => heard.two?.length === 3, { what: 'The last message' });
+    expect(heard).toEqual({ one: ['phc_a', '*', ''], two: ['phc_a', '*', ''], other: [], error: [] });
+  });
+
+  test('calls nobody any more once it is stopped, and can be stopped twice', async () => {
+    let heard = 0;
+    await store.subscribe('channel', () => {
+      heard += 1;
+    });
+    await hearing(store, 'channel', () => heard);
+    await store.stop();
+    await store.stop();
+    heard = 0;
+    await store.publish('channel', 'late').catch(() => {});
+    expect(heard).toBe(0);
+    expect(await store.get('key').catch(() => null)).toBeNull();
+  });
+});
+
+test('two clients on one Redis share values and messages, unless their prefixes differ', async () => {
+  const { redisUrl } = testServers();
+  const options = redisOptions();
+  const stores = await Promise.all(
+    [options, options, redisOptions()].map(async (each) => ready(createRedisKeyValue(redisUrl, logger, each))),
+  );
+  const [writer, reader, stranger] = stores as [KeyValue, KeyValue, KeyValue];
+  try {
+    await writer.set('key', 'value', 60);
+    expect([await reader.get('key'), await stranger.get('key')]).toEqual(['value', null]);
+
+    const heard: string[] = [];
+    const overheard: string[] = [];
+    await reader.subscribe('channel', (message) => void heard.push(message));
+    await stranger.subscribe('channel', (message) => void overheard.push(message));
+    await hearing(stranger, 'channel', () => overheard.length);
+    await hearing(writer, 'channel', () => heard.length);
+    heard.length = 0;
+    overheard.length = 0;
+    await writer.publish('channel', 'hello');
+    await eventually(() => heard.length > 0, { what: 'The message' });
+    expect([heard, overheard]).toEqual([['hello'], []]);
+  } finally {
+    await Promise.all(stores.map((store) => store.stop()));
+  }
+});
+
+test('a store in the process is bounded', async () => {
+  const store = createInProcessKeyValue({ maxEntries: 2 });
+  for (const key of ['a', 'b', 'c']) await store.set(key, key, 60);
+  expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);
+});
+
+/** A subscription takes effect a moment after it was asked for. */
+async function hearing(store: KeyValue, channel: string, heard: () => number): Promise<void> {
+  await eventually(
+    async () => {
+      await store.publish(channel, 'are you there?');
+      return heard() > 0;
+    },
+    { what: `The subscription to ${channel}` },
+  );
+  // Let the answers to earlier questions pass.
+  let before = -1;
+  await eventually(
+    async () => {
+      const isQuiet = before === heard();
+      before = heard();
+      return isQuiet;
+    },
+    { intervalMs: 100, what: 'Silence' },
+  );
+}

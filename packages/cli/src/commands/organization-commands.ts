@@ -1,0 +1,39 @@
+import { type PlanName, productFeaturesOf } from '@millrace/contracts';
+import { createOrganization, listOrganizations } from '@millrace/db';
+import type { Command } from 'commander';
+import { planOption } from '../option-values.ts';
+import type { Row } from '../print.ts';
+import { withSession } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { planOf } from './plan-commands.ts';
+
+export function addOrganizationCommands(program: Command, terminal: Terminal): void {
+  const commands = program.command('org').description('organizations');
+  commands
+    .command('create')
+    .description('create an organization; nobody is a member yet')
+    .requiredOption('--name <name>', '1 to 64 characters')
+    .addOption(planOption().default('full'))
+    .action(({ name, plan }: { name: string; plan: PlanName }, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        printer.record(toRow(await createOrganization(prisma, { name, features: productFeaturesOf(plan) })));
+      }),
+    );
+  commands
+    .command('list')
+    .description('list all organizations, the oldest first')
+    .action((_options: object, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        printer.table((await listOrganizations(prisma)).map(toRow));
+      }),
+    );
+}
+
+function toRow(organization: Awaited<ReturnType<typeof createOrganization>>): Row {
+  return {
+    id: organization.id,
+    name: organization.name,
+    plan: planOf(organization.available_product_features),
+    createdAt: organization.created_at,
+  };
+}

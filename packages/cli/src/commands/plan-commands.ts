@@ -1,0 +1,59 @@
+import {
+  findPlanFeature,
+  isPlanFeature,
+  type PlanFeature,
+  type PlanName,
+  planFeatures,
+  planNames,
+  productFeaturesOf,
+} from '@millrace/contracts';
+import { getOrganization, listProjects, setOrganizationPlan } from '@millrace/db';
+import type { Command } from 'commander';
+import { planOption } from '../option-values.ts';
+import type { Row } from '../print.ts';
+import { withSession } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+
+export function addPlanCommands(program: Command, terminal: Terminal): void {
+  const commands = program.command('plan').description('what an organization may use');
+  commands
+    .command('show')
+    .description("show an organization's plan and its features")
+    .requiredOption('--organization <id>', "the organization's UUID")
+    .action(({ organization }: { organization: string }, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        printer.record(toRow(await getOrganization(prisma, organization)));
+      }),
+    );
+  commands
+    .command('set')
+    .description("change an organization's plan")
+    .requiredOption('--organization <id>', "the organization's UUID")
+    .addOption(planOption().makeOptionMandatory())
+    .action(({ organization, plan }: { organization: string; plan: PlanName }, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer, announce }) => {
+        printer.record(toRow(await setOrganizationPlan(prisma, organization, plan)));
+        const projects = await listProjects(prisma, { organizationId: organization });
+        await announce(projects.flatMap((project) => project.environments.map(({ api_token }) => api_token)));
+      }),
+    );
+}
+
+function toRow(organization: Awaited<ReturnType<typeof getOrganization>>): Row {
+  const stored = organization.available_product_features;
+  return { organizationId: organization.id, plan: planOf(stored), features: featuresOf(stored) };
+}
+
+/** The plan that has exactly these features; `custom` when somebody chose them one by one. */
+export function planOf(availableProductFeatures: unknown): PlanName | 'custom' {
+  const features = featuresOf(availableProductFeatures);
+  const hasFeaturesOf = (plan: PlanName) => {
+    const wanted = productFeaturesOf(plan).map(({ key }) => key);
+    return wanted.length === features.length && wanted.filter(isPlanFeature).every((key) => features.includes(key));
+  };
+  return planNames.find(hasFeaturesOf) ?? 'custom';
+}
+
+function featuresOf(availableProductFeatures: unknown): PlanFeature[] {
+  return planFeatures.filter((key) => findPlanFeature(availableProductFeatures, key) !== null);
+}

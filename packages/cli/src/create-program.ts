@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { addBootstrapCommand } from './commands/bootstrap-command.ts';
+import { addKeyCommands } from './commands/key-commands.ts';
+import { addMemberCommands } from './commands/member-commands.ts';
+import { addMigrateCommand } from './commands/migrate-command.ts';
+import { addOrganizationCommands } from './commands/organization-commands.ts';
+import { addPlanCommands } from './commands/plan-commands.ts';
+import { addProjectCommands } from './commands/project-commands.ts';
+import { addUserCommands } from './commands/user-commands.ts';
+import type { Terminal } from './terminal.ts';
+
+/** All commands of `millrace`, in the order an operator meets them. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('millrace')
+    .description('Sets up and administers a Millrace installation.')
+    .option('--database-url <url>', 'PostgreSQL address (default: DATABASE_URL)')
+    .option('--redis-url <url>', 'Redis address, to tell running gateways of changed keys (default: REDIS_URL)')
+    .option('--json', 'print results as JSON')
+    .exitOverride()
+    // An error is one line.
+    .showSuggestionAfterError(false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void terminal.out.write(text),
+      writeErr: (text) => void terminal.err.write(text),
+    });
+  addMigrateCommand(program, terminal);
+  addBootstrapCommand(program, terminal);
+  addOrganizationCommands(program, terminal);
+  addUserCommands(program, terminal);
+  addMemberCommands(program, terminal);
+  addProjectCommands(program, terminal);
+  addKeyCommands(program, terminal);
+  addPlanCommands(program, terminal);
+  return program;
+}

@@ -1,0 +1,59 @@
+import { isTransientError } from '@millrace/db';
+import { type AppError, isAppError } from '@millrace/errors';
+import { UsageError } from './usage-error.ts';
+
+/** Options that are not simply named after their field. */
+const optionOfField: Record<string, string> = {
+  user_id: '--user',
+  expires_at: '--expires',
+  scoped_organizations: '--organizations',
+  scoped_teams: '--projects',
+};
+
+const optionOfResource: Record<string, string> = {
+  Organization: '--organization',
+  User: '--user',
+  Project: '--project',
+  'Personal API key': '<id>',
+};
+
+/** Turns whatever stopped a command into the one line a person reads, naming the option when one is to blame. */
+export function describeFailure(error: unknown): { line: string; exitCode: number } {
+  if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
+  if (isAppError(error) && error.kind !== 'unavailable') return { line: describeAppError(error), exitCode: 1 };
+  if (isTransientError(error)) return { line: `the database does not answer${codeOf(error)}`, exitCode: 1 };
+  if (isMissingTable(error))
+    return { line: 'the database has no tables yet; run `millrace migrate` first', exitCode: 1 };
+  const message = error instanceof Error ? error.message : String(error);
+  return { line: lastLine(message), exitCode: 1 };
+}
+
+function describeAppError(error: AppError): string {
+  const resource = error.details.resource;
+  const option = error.attr
+    ? (optionOfField[error.attr] ?? `--${error.attr.replaceAll('_', '-')}`)
+    : typeof resource === 'string'
+      ? optionOfResource[resource]
+      : undefined;
+  return option ? `${option}: ${error.message}` : error.message;
+}
+
+/** What the driver or the typed client calls it, to look up: ` (ECONNREFUSED)`, ` (P1001)`. */
+function codeOf(error: unknown): string {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const { code } = each as { code?: unknown };
+    if (typeof code === 'string') return ` (${code})`;
+  }
+  return '';
+}
+
+/** Prisma's code for a table, PostgreSQL's for one met by plain SQL. */
+function isMissingTable(error: unknown): boolean {
+  const { code, meta } = error as { code?: unknown; meta?: unknown };
+  return code === 'P2021' || code === '42P01' || (code === 'P2010' && JSON.stringify(meta).includes('42P01'));
+}
+
+/** Prisma puts what happened after several lines about where. */
+function lastLine(message: string): string {
+  return message.trim().split('\n').at(-1)?.trim() ?? message;
+}

@@ -1,0 +1,1 @@
+export { type BootstrapInput, type Bootstrapped, bootstrapInstallation } from './bootstrap-installation.ts';

@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { createRedisKeyValue } from '@millrace/cache';
+import { hasPlanFeature, planFeatures, projectKeyChannel } from '@millrace/contracts';
+import { createDatabase, type Database, hashPersonalApiKey } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import { createTestDatabase, createTestTenant, eventually, type TestDatabase, testServers } from '@millrace/testing';
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const logger = createLogger('test', 'error');
+
+/** Starting TypeScript in a process of its own takes seconds on a busy machine; a test does it up to six times. */
+const timeoutMs = 180_000;
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+async function useDatabase({ isMigrated }: { isMigrated: boolean }): Promise<void> {
+  testDatabase = await createTestDatabase({ isMigrated });
+  database = createDatabase({ url: testDatabase.url, logger });
+}
+afterEach(async () => {
+  await database.stop();
+  await testDatabase.drop();
+});
+
+interface Outcome {
+  exitCode: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs `millrace` in a process of its own, with nothing in its environment but what is given. */
+function millrace(args: string[], env: Record<string, string> = { DATABASE_URL: testDatabase.url }): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, ['--import', 'tsx', main, ...args], { env, cwd: root }, (_, out, err) =>
+      resolve({ exitCode: child.exitCode, out, err }),
+    );
+  });
+}
+
+async function millraceJson(...args: string[]): Promise<Record<string, unknown>> {
+  const outcome = await millrace([...args, '--json']);
+  expect(outcome).toMatchObject({ exitCode: 0 });
+  return JSON.parse(outcome.out) as Record<string, unknown>;
+}
+
+const keyCount = (personalApiKey: unknown) =>
+  database.prisma.personal_api_key.count({ where: { secure_value: hashPersonalApiKey(String(personalApiKey)) } });
+
+test(
+  'bootstrap makes an empty database usable, once',
+  async () => {
+    await useDatabase({ isMigrated: false });
+    const first = await millraceJson(
+      'bootstrap',
+      '--email',
+      'Ada@example.com',
+      '--organization',
+      'Acme',
+      '--project',
+      'Shop',
+    );
+    expect(first).toEqual({
+      created: true,
+      organizationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      userId: expect.any(Number),
+      projectId: expect.any(Number),
+      environmentId: first.projectId,
+      projectApiKey: expect.stringMatching(/^phc_\w{43}$/),
+      personalApiKey: expect.stringMatching(/^phx_\w{48}$/),
+    });
+    const stored = await database.prisma.organization.findUniqueOrThrow({
+      where: { id: String(first.organizationId) },
+      include: { memberships: { include: { user: true } }, projects: { include: { environments: true } } },
+    });
+    expect(stored).toMatchObject({
+      name: 'Acme',
+      memberships: [{ level: 15, user: { id: first.userId, email: 'ada@example.com' } }],
+      projects: [{ id: first.projectId, name: 'Shop', environments: [{ api_token: first.projectApiKey }] }],
+    });
+    for (const feature of planFeatures) expect(hasPlanFeature(stored.available_product_features, feature)).toBe(true);
+    expect(await database.prisma.personal_api_key.findMany()).toMatchObject([
+      { secure_value: hashPersonalApiKey(String(first.personalApiKey)), scopes: ['*'] },
+    ]);
+
+    const again = await millrace(['bootstrap', '--email', 'eve@example.com']);
+    expect(again).toMatchObject({ exitCode: 0, err: expect.stringContaining('There is an organization already') });
+    expect(again.out).not.toContain('phx_');
+    expect(await database.prisma.user.count()).toBe(1);
+
+    const forced = await millraceJson('bootstrap', '--email', 'ada@example.com', '--force', '--plan', 'free');
+    expect(forced).toMatchObject({ created: true, userId: first.userId });
+    expect(await database.prisma.organization.count()).toBe(2);
+  },
+  timeoutMs,
+);
+
+test(
+  'bootstrap started twice at once creates one organization',
+  async () => {
+    await useDatabase({ isMigrated: false });
+    const outcomes = await Promise.all(
+      ['ada@example.com', 'eve@example.com'].map((email) => millrace(['bootstrap', '--email', email, '--json'])),
+    );
+
+    expect(outcomes).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
+    const created = outcomes.map(({ out }) => (JSON.parse(out) as { created: boolean }).created);
+    expect(created.sort()).toEqual([false, true]);
+    expect(await database.prisma.organization.count()).toBe(1);
+  },
+  timeoutMs,
+);
+
+test(
+  'a key that is rolled or revoked is really gone',
+  async () => {
+    await useDatabase({ isMigrated: true });
+    const tenant = await createTestTenant(database, { email: 'ada@example.com' });
+    const created = await millraceJson(
+      ...['key', 'create', '--user', 'ada@example.com', '--label', 'CI', '--scopes', 'project:read, event:read'],
+      ...['--expires', '2999-12-31'],
+    );
+    expect(created).toMatchObject({
+      label: 'CI',
+      scopes: ['project:read', 'event:read'],
+      expiresAt: '2999-12-31T23:59:59.999Z',
+      lastUsedAt: null,
+    });
+    expect(await keyCount(created.personalApiKey)).toBe(1);
+
+    const rolled = await millraceJson('key', 'roll', String(created.id));
+    expect(rolled).toMatchObject({ id: created.id, personalApiKey: expect.stringMatching(/^phx_/) });
+    expect([await keyCount(created.personalApiKey), await keyCount(rolled.personalApiKey)]).toEqual([0, 1]);
+
+    expect(await millraceJson('key', 'revoke', String(created.id))).toMatchObject({ id: created.id, revoked: true });
+    expect(await keyCount(rolled.personalApiKey)).toBe(0);
+    expect(await keyCount(tenant.personalApiKey)).toBe(1);
+    expect(await millrace(['key', 'revoke', String(created.id)])).toEqual({
+      exitCode: 1,
+      out: '',
+      err: 'error: <id>: Personal API key not found.\n',
+    });
+  },
+  timeoutMs,
+);
+
+test(
+  'a new project and a new plan are announced to running gateways',
+  async () => {
+    await useDatabase({ isMigrated: true });
+    const { organizationId } = await createTestTenant(database);
+    const { redisUrl } = testServers();
+    const store = createRedisKeyValue(redisUrl, logger);
+    const heard: string[] = [];
+    await store.subscribe(projectKeyChannel, (message) => void heard.push(message));
+    try {
+      const probe = randomUUID();
+      await eventually(
+        async () => {
+          await store.publish(projectKeyChannel, probe);
+          return heard.includes(probe);
+        },
+        { what: 'The subscription' },
+      );
+      const env = { DATABASE_URL: testDatabase.url, REDIS_URL: redisUrl };
+      const created = await millrace(['project', 'create', '--organization', organizationId, '--json'], env);
+      const { projectApiKey } = JSON.parse(created.out) as { projectApiKey: string };
+      await eventually(() => heard.includes(projectApiKey), { what: 'The announcement of the project' });
+
+      heard.length = 0;
+      const plan = await millrace(['plan', 'set', '--organization', organizationId, '--plan', 'free'], env);
+      expect(plan).toMatchObject({ exitCode: 0, err: '' });
+      await eventually(() => heard.includes(projectApiKey), { what: 'The announcement of the plan' });
+    } finally {
+      await store.stop();
+    }
+  },
+  timeoutMs,
+);
+
+test(
+  'a run that is called wrongly ends with 2 and says so in one line',
+  async () => {
+    await useDatabase({ isMigrated: false });
+    const err = `error: required option '--name <name>' not specified\n`;
+    expect(await millrace(['org', 'create'])).toEqual({ exitCode: 2, out: '', err });
+  },
+  timeoutMs,
+);

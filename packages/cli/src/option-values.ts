@@ -1,0 +1,60 @@
+import { isPlanName, type MembershipLevel, membershipLevels, type PlanName, planNames } from '@millrace/contracts';
+import { getUser, type PrismaClient } from '@millrace/db';
+import { InvalidArgumentError, Option } from 'commander';
+
+/** `--plan free|full`. */
+export function planOption(): Option {
+  return new Option('--plan <plan>', `what the organization may use: ${planNames.join(' or ')}`).argParser(
+    (text): PlanName => {
+      if (!isPlanName(text)) throw new InvalidArgumentError(`Choose ${planNames.join(' or ')}.`);
+      return text;
+    },
+  );
+}
+
+/** `--level member|administrator|owner`, or the number the API uses. */
+export function levelOption(): Option {
+  return new Option('--level <level>', 'member (1), administrator (8) or owner (15)').argParser(
+    (text): MembershipLevel => {
+      const level = Object.entries(membershipLevels).find(([name, value]) => text === name || text === String(value));
+      if (!level) throw new InvalidArgumentError('Choose member, administrator or owner.');
+      return level[1];
+    },
+  );
+}
+
+export function levelName(level: number): string {
+  return Object.entries(membershipLevels).find(([, value]) => value === level)?.[0] ?? String(level);
+}
+
+/** A comma-separated list without empty elements. */
+export function parseList(text: string): string[] {
+  return text.split(',').flatMap((element) => element.trim() || []);
+}
+
+/** A comma-separated list of ids. */
+export function parseIds(text: string): number[] {
+  return parseList(text).map((element) => {
+    if (!/^\d{1,10}$/.test(element)) throw new InvalidArgumentError('Give numbers separated by commas.');
+    return Number(element);
+  });
+}
+
+/** A day (`2027-01-31`, its end in UTC), a time in ISO 8601, or a number of days from now (`30d`). */
+export function parseExpiry(text: string): Date {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  if (days !== undefined) return new Date(Date.now() + Number(days) * 86_400_000);
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const date = new Date(isDay ? `${text}T23:59:59.999Z` : text);
+  if ((!isDay && !isTime) || Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError('Give a day like 2027-01-31, a time like 2027-01-31T12:00:00Z, or days like 30d.');
+  }
+  return date;
+}
+
+/** A user's id from the number or the e-mail address a person wrote. @throws AppError `not_found`. */
+export async function resolveUserId(prisma: PrismaClient, text: string): Promise<number> {
+  const user = await getUser(prisma, text.includes('@') ? { email: text } : { id: Number(text) });
+  return user.id;
+}

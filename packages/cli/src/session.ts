@@ -1,0 +1,58 @@
+import { createDatabase, type PrismaClient } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import type { Command } from 'commander';
+import { announceKeyChanges } from './announce-key-changes.ts';
+import { createPrinter, type Printer } from './print.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface Session {
+  prisma: PrismaClient;
+  printer: Printer;
+  /** Tells running gateways to forget what they cached about these project API keys. Never fails the command. */
+  announce(projectApiKeys: string[]): Promise<void>;
+}
+
+export interface GlobalOptions {
+  json?: boolean;
+  databaseUrl?: string;
+  redisUrl?: string;
+}
+
+/** Runs the work of one command with what its global options name, and closes everything afterwards. */
+export async function withSession(
+  command: Command,
+  terminal: Terminal,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
+  const options = command.optsWithGlobals<GlobalOptions>();
+  const printer = createPrinter(terminal, options.json === true);
+  // Results go to standard output, so nothing may be logged there.
+  const logger = createLogger('millrace-cli', 'error');
+  const database = createDatabase({ url: readDatabaseUrl(options, terminal), logger, poolSize: 1 });
+  try {
+    await work({
+      prisma: database.prisma,
+      printer,
+      announce: async (keys) => {
+        const redisUrl = options.redisUrl || terminal.env.REDIS_URL;
+        if (!redisUrl) return;
+        await announceKeyChanges(redisUrl, keys, logger).catch(() => {
+          printer.note('warning: --redis-url: Redis does not answer; gateways see the change when their cache expires');
+        });
+      },
+    });
+  } finally {
+    await database.stop();
+  }
+}
+
+/** @throws UsageError when neither the option nor the environment has a PostgreSQL address. */
+export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): string {
+  const url = options.databaseUrl || terminal.env.DATABASE_URL;
+  if (!url) throw new UsageError('--database-url: give the address of the database, or set DATABASE_URL');
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new UsageError('--database-url: not an address like postgresql://user:password@host:5432/name');
+  }
+  return url;
+}

@@ -1,0 +1,32 @@
+import { type CapturedEvent, encodeCapturedRecord, recordKey } from './captured-record.ts';
+
+test.each([
+  ['live', 'phc_a:user-1'],
+  ['overflow', 'phc_a:user-1'],
+  // One project's migration is one ordered lane (ARCHITECTURE.md, "The log").
+  ['historical', 'phc_a'],
+] as const)('the key of the %s lane is %s', (lane, expected) => {
+  expect(recordKey(lane, 'phc_a', 'user-1')).toBe(expected);
+});
+
+test('the key keeps the distinct id as it is', () => {
+  expect(recordKey('live', 'phc_a', 'a:b ü👍')).toBe('phc_a:a:b ü👍');
+});
+
+test('a record is written as JSON in UTF-8 under the names of the capture API', () => {
+  const event: CapturedEvent = {
+    kind: 'event',
+    uuid: '01936b7e-0000-7000-8000-000000000000',
+    token: 'phc_a',
+    distinct_id: 'ü👍',
+    event: '$pageview',
+    timestamp: '2026-11-21T02:30:00.000Z',
+    now: '2026-11-21T02:30:01.000Z',
+    ip: null,
+    $set: { plan: 'full' },
+    properties: { nested: [1, { two: null }] },
+  };
+  const bytes = encodeCapturedRecord(event);
+  expect(JSON.parse(bytes.toString('utf8'))).toEqual(event);
+  expect(bytes.includes(Buffer.from('ü👍', 'utf8'))).toBe(true);
+});

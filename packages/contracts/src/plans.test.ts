@@ -1,0 +1,51 @@
+import {
+  findPlanFeature,
+  hasPlanFeature,
+  isPlanFeature,
+  isPlanName,
+  planFeatures,
+  productFeaturesOf,
+} from './plans.ts';
+
+test('the full plan has every feature with a name, the free one none', () => {
+  expect(productFeaturesOf('free')).toEqual([]);
+  expect(productFeaturesOf('full').map(({ key }) => key)).toEqual([...planFeatures]);
+  for (const { name } of productFeaturesOf('full')) expect(name).toMatch(/^[A-Z]/);
+});
+
+const stored: [string, unknown, boolean][] = [
+  ['the feature', [{ key: 'historical_migrations', name: 'x' }], true],
+  [
+    'the feature among others',
+    [
+      { key: 'subscriptions', name: 'x' },
+      { key: 'historical_migrations', name: 'y' },
+    ],
+    true,
+  ],
+  ['another feature', [{ key: 'subscriptions', name: 'x' }], false],
+  ['nothing', [], false],
+  ['no list', null, false],
+  ['an object', { historical_migrations: true }, false],
+  ['a list of keys', ['historical_migrations'], false],
+  ['a list with holes', [null, { key: 'historical_migrations', name: 'x' }], true],
+];
+
+test.each(stored)('a plan stored as %s', (_, features, expected) => {
+  expect(hasPlanFeature(features, 'historical_migrations')).toBe(expected);
+});
+
+test('a feature is found with its limit', () => {
+  const feature = { key: 'organizations_projects', name: 'Projects', limit: 2 };
+  expect(findPlanFeature([feature], 'organizations_projects')).toEqual(feature);
+  expect(findPlanFeature([feature], 'environments')).toBeNull();
+});
+
+test('names of plans and features are told from other words', () => {
+  expect([isPlanName('full'), isPlanName('gold'), isPlanFeature('subscriptions'), isPlanFeature('full')]).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+});

@@ -1,0 +1,44 @@
+import { allScopes, grants, isScope, type Scope, scopeObjects } from './scopes.ts';
+
+const cases: [string, string[], Scope, boolean][] = [
+  ['the very scope', ['project:read'], 'project:read', true],
+  ['writing, for reading', ['project:write'], 'project:read', true],
+  ['reading, for writing', ['project:read'], 'project:write', false],
+  ['everything', ['*'], 'person:write', true],
+  ['everything among others', ['project:read', '*'], 'person:write', true],
+  ['nothing', [], 'project:read', false],
+  ['another object', ['person:write'], 'project:read', false],
+  ['an object whose name begins alike', ['organization_member:write'], 'organization:read', false],
+  ['an object whose name is the beginning', ['organization:write'], 'organization_member:read', false],
+  ['one of several', ['person:read', 'subscription:write'], 'subscription:read', true],
+  ['the object alone', ['project'], 'project:read', false],
+  ['another spelling', ['Project:read'], 'project:read', false],
+  ['a star for one object', ['project:*'], 'project:read', false],
+];
+
+test.each(cases)('%s: %j for %s → %s', (_, granted, needed, expected) => {
+  expect(grants(granted, needed)).toBe(expected);
+});
+
+test('every scope grants itself, and only its own object', () => {
+  for (const granted of allScopes) {
+    for (const needed of allScopes) {
+      const [object, action] = granted.split(':');
+      const isGranted = needed === granted || (action === 'write' && needed === `${object}:read`);
+      expect({ granted, needed, is: grants([granted], needed) }).toEqual({ granted, needed, is: isGranted });
+    }
+  }
+  expect(allScopes).toHaveLength(scopeObjects.length * 2);
+});
+
+test.each([
+  ['project:read', true],
+  ['batch_export:write', true],
+  ['*', false],
+  ['project:delete', false],
+  ['insight:read', false],
+  ['toString', false],
+  ['', false],
+])('%j is a scope: %s', (text, expected) => {
+  expect(isScope(text)).toBe(expected);
+});

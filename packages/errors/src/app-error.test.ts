@@ -1,0 +1,26 @@
+import { AppError, isAppError } from './app-error.ts';
+
+test('an error of one kind has that kind as its code, and nothing else', () => {
+  const error = new AppError('not_found', 'Not found.');
+  expect(error).toBeInstanceOf(Error);
+  expect(error).toMatchObject({ name: 'AppError', message: 'Not found.', kind: 'not_found', code: 'not_found' });
+  expect([error.attr, error.details, error.retryAfterSeconds, error.cause]).toEqual([null, {}, undefined, undefined]);
+  expect('cause' in error).toBe(false);
+});
+
+test('an error keeps all it is given', () => {
+  const cause = new Error('root');
+  const options = { code: 'blank', attr: 'batch__3__uuid', details: { index: 3 }, retryAfterSeconds: 2, cause };
+  expect(new AppError('invalid', 'Blank.', options)).toMatchObject(options);
+});
+
+test.each([
+  [new AppError('conflict', 'x'), undefined, true],
+  [new AppError('conflict', 'x'), 'conflict', true],
+  [new AppError('conflict', 'x'), 'invalid', false],
+  [new Error('x'), undefined, false],
+  [{ name: 'AppError', kind: 'conflict' }, 'conflict', false],
+  [null, undefined, false],
+] as const)('%p of kind %s: %s', (error, kind, expected) => {
+  expect(isAppError(error, kind)).toBe(expected);
+});
