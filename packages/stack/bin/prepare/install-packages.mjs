@@ -52,7 +52,8 @@ function findNpx() {
 }
 
 function explain(status, output) {
-  const end = output.trim().split('\n').slice(-12).join('\n');
+  const said = output.split('\n').filter((line) => !/^(npm warn|npm notice|Progress:|Scope:|\s*$)/.test(line));
+  const end = said.slice(-10).join('\n');
   if (status === 127) return 'npx was not found. It comes with npm; install Node.js together with npm.';
   if (/ENOSPC/.test(output)) return 'The disk is full; the packages could not be installed.';
   if (/EACCES|EPERM|EROFS/.test(output)) return `The packages could not be written here:\n${end}`;

@@ -88,12 +88,10 @@ function container(start: () => Promise<RunningServer>): Source {
 function installed(missingPackages: () => Promise<string[]>, start: () => Promise<RunningServer>): Source {
   return {
     name: 'Debian packages',
-    async unavailable() {
-      if (!canInstallDebianPackages()) return 'installing needs root on Debian';
-      return (await missingPackages()).length > 0 ? null : 'nothing that could be installed is missing';
-    },
+    unavailable: async () => (canInstallDebianPackages() ? null : 'installing needs root on Debian'),
     async start() {
-      await installDebianPackages(await missingPackages());
+      const missing = await missingPackages();
+      if (missing.length > 0) await installDebianPackages(missing);
       return start();
     },
   };

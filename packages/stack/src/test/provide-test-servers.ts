@@ -33,7 +33,8 @@ export async function provideTestServers(
         const { server, source, passedOver } = await progress.step(name, async () => provide(name, sources));
         running.push(server);
         addresses[variable] = server.address;
-        progress.print(`  ${name} from ${source}${passedOver.length > 0 ? ` (${passedOver.join('; ')})` : ''}`);
+        const worthSaying = passedOver.filter((reason) => !reason.endsWith(': not set'));
+        progress.print(`  ${name} from ${source}${worthSaying.length > 0 ? ` (${worthSaying.join('; ')})` : ''}`);
       } catch (error) {
         if (!(error instanceof NotProvided)) throw error;
         missing.push(variable);
