@@ -132,6 +132,11 @@ const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code:
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [
+    'K37 a foreign project beside an own one',
+    () => ({ scopedTeams: [own.environmentId, foreign.environmentId] }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
+  ],
+  [
     'a project id out of range',
     () => ({ scopedTeams: [2 ** 40] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
