@@ -8,8 +8,10 @@ import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Where the repository keeps schema and migrations, seen from this file. */
-export const defaultPrismaDirectory = fileURLToPath(new URL('../../../../prisma', import.meta.url));
+/** Where schema and migrations are: beside the built program, or at the repository's root, seen from this file. */
+export const defaultPrismaDirectory =
+  ['./prisma', '../../../../prisma'].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ??
+  '';
 
 export function addMigrateCommand(program: Command, terminal: Terminal): void {
   program
