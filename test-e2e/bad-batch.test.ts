@@ -13,8 +13,8 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
   beforeAll(async () => {
     services = await startServices({ eventLog });
     api = createManagementClient(services);
-  }, 90_000);
-  afterAll(() => services?.stop());
+  }, 180_000);
+  afterAll(() => services?.stop(), 60_000);
 
   test('a batch of 50 with three bad items: 200, 48 rows, the two drops are warnings', async () => {
     const good = (n: number) => ({ event: 'in batch', distinct_id: `person-${n}`, properties: { n } });

@@ -1,5 +1,4 @@
-import { createTestTenant, eventually, testServers } from '@millrace/testing';
-import { type FaultProxy, startFaultProxy } from './support/fault-proxy.ts';
+import { createFaultProxy, createTestTenant, eventually, type FaultProxy, testServers } from '@millrace/testing';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './support/kafka-fault-proxy.ts';
 import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
@@ -12,13 +11,23 @@ import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady
 const faults = ['refuse', 'blackHole'] as const;
 let kafka: KafkaFaultProxy;
 let postgres: FaultProxy;
+let services: RunningServices;
+let load: SteadyLoad;
 
 beforeAll(async () => {
   const { hostname, port } = new URL(testServers().databaseUrl);
   kafka = await startKafkaFaultProxy(testServers().kafkaBrokers);
-  postgres = await startFaultProxy({ host: hostname, port: Number(port || 5432) });
+  postgres = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
 });
 afterAll(() => Promise.all([kafka.stop(), postgres.stop()]));
+
+beforeEach(() => {
+  load = startSteadyLoad(services.ingestUrl, services.tenant.projectApiKey);
+});
+afterEach(async () => {
+  await load.stop();
+  await Promise.all([kafka.pass(), postgres.pass()]);
+});
 
 function throughProxy(url: string): string {
   const changed = new URL(url);
@@ -28,9 +37,6 @@ function throughProxy(url: string): string {
 }
 
 describe('on Kafka', () => {
-  let services: RunningServices;
-  let load: SteadyLoad;
-
   beforeAll(async () => {
     services = await startServices({
       eventLog: 'kafka',
@@ -38,15 +44,8 @@ describe('on Kafka', () => {
       databaseUrlForServices: throughProxy,
       managementApi: false,
     });
-  }, 90_000);
-  beforeEach(() => {
-    load = startSteadyLoad(services.ingestUrl, services.tenant.projectApiKey);
-  });
-  afterEach(async () => {
-    await load.stop();
-    await Promise.all([kafka.restore(), postgres.restore()]);
-  });
-  afterAll(() => services?.stop(), 30_000);
+  }, 180_000);
+  afterAll(() => services?.stop(), 60_000);
 
   test.each(faults)(
     'broker %s: 503 in time, no 200 without a stored event, recovery by itself',
@@ -60,7 +59,7 @@ describe('on Kafka', () => {
       const refused = load.attempts.slice(during);
       expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
       expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
-      await kafka.restore();
+      await kafka.pass();
       await answers(load, 50, 200);
       await load.stop();
       expect(statuses(load)).toEqual(new Set([200, 503]));
@@ -80,7 +79,7 @@ describe('on Kafka', () => {
       const unchecked = startSteadyLoad(services.ingestUrl, stranger.projectApiKey, { clients: 1 });
       await answers(unchecked, 1, 200);
       await unchecked.stop();
-      await postgres.restore();
+      await postgres.pass();
       await answers(load, 50, 200);
       await load.stop();
       expect(statuses(load)).toEqual(new Set([200]));
@@ -92,25 +91,22 @@ describe('on Kafka', () => {
 });
 
 describe('on the embedded log', () => {
-  let services: RunningServices;
-
   beforeAll(async () => {
     services = await startServices({
       eventLog: 'postgres',
       databaseUrlForServices: throughProxy,
       managementApi: false,
     });
-  }, 90_000);
-  afterAll(() => services?.stop(), 30_000);
+  }, 180_000);
+  afterAll(() => services?.stop(), 60_000);
 
   test.each(faults)(
     'PostgreSQL %s: 503 in time, no 200 without a stored event, recovery by itself',
     async (fault) => {
-      const load = startSteadyLoad(services.ingestUrl, services.tenant.projectApiKey);
       await answers(load, 50, 200);
       await postgres[fault]();
       await answers(load, 8, 503);
-      await postgres.restore();
+      await postgres.pass();
       await answers(load, 50, 200);
       await load.stop();
       expect(statuses(load)).toEqual(new Set([200, 503]));

@@ -35,9 +35,9 @@ describe.each(eventLogs)('posthog-node on the %s log', (eventLog) => {
   beforeAll(async () => {
     services = await startServices({ eventLog });
     api = createManagementClient(services);
-  }, 90_000);
+  }, 180_000);
   afterEach(() => expect(sdkErrors).toEqual([]));
-  afterAll(() => services?.stop());
+  afterAll(() => services?.stop(), 60_000);
 
   test('capture: the row holds what was sent and what the SDK adds', async () => {
     const timestamp = new Date(Date.now() - 60_000);

@@ -22,8 +22,8 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
 
   beforeAll(async () => {
     services = await startServices({ eventLog, consumers: 2, managementApi: false });
-  }, 90_000);
-  afterAll(() => services?.stop(), 30_000);
+  }, 180_000);
+  afterAll(() => services?.stop(), 60_000);
 
   test(`consumers are killed ${kills} times while ${sizes[eventLog].events} events come in (seed ${seed})`, async () => {
     const total = streams.flat().length;

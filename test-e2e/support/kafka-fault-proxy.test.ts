@@ -49,13 +49,13 @@ test('clients work through it and learn no address but its own', async () => {
   await Promise.all([producer.disconnect(), consumer.disconnect(), admin.disconnect()]);
 });
 
-test.each(['refuse', 'blackHole'] as const)('%s stops a connected client and restore lets it go on', async (fault) => {
+test.each(['refuse', 'blackHole'] as const)('%s stops a connected client and pass lets it go on', async (fault) => {
   const producer = throughProxy().producer();
   await producer.connect();
   await producer.send({ topic, messages: [{ value: 'before' }] });
   await proxy[fault]();
   await expect(producer.send({ topic, messages: [{ value: 'during' }] })).rejects.toThrow();
-  await proxy.restore();
+  await proxy.pass();
   await eventually(() => producer.send({ topic, messages: [{ value: 'after' }] }), { what: 'Sending after the fault' });
   await producer.disconnect();
 });

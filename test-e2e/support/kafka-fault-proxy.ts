@@ -1,23 +1,35 @@
-import { type ConnectionTap, type FaultProxy, startFaultProxy } from './fault-proxy.ts';
-import { type Address, rewriteAddresses } from './kafka-addresses.ts';
+import { createFaultProxy, type FaultProxy } from '@millrace/testing';
+import { type KafkaAddressProxy, startKafkaAddressProxy } from './kafka-address-proxy.ts';
+import type { Address } from './kafka-addresses.ts';
 
 /** A fault proxy in front of a whole cluster: every broker a client learns of is reached through a door of ours. */
-export interface KafkaFaultProxy {
+export interface KafkaFaultProxy extends Pick<FaultProxy, 'stop'> {
   brokers: string[];
   refuse(): Promise<void>;
-  blackHole(): void;
-  restore(): Promise<void>;
-  stop(): Promise<void>;
+  blackHole(): Promise<void>;
+  pass(): Promise<void>;
+}
+
+interface Door {
+  faults: FaultProxy;
+  addresses: KafkaAddressProxy;
 }
 
 export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<KafkaFaultProxy> {
-  const doors = new Map<string, Promise<FaultProxy>>();
+  const doors = new Map<string, Promise<Door>>();
 
-  function doorTo({ host, port }: Address): Promise<FaultProxy> {
-    const name = `${host}:${port}`;
-    const door = doors.get(name) ?? startFaultProxy({ host, port }, () => kafkaTap(doorTo));
+  async function openDoor(broker: Address): Promise<Door> {
+    const addresses = await startKafkaAddressProxy(broker, async (address) => (await doorTo(address)).faults);
+    return { addresses, faults: await createFaultProxy({ targetPort: addresses.port }) };
+  }
+  function doorTo(broker: Address): Promise<Door> {
+    const name = `${broker.host}:${broker.port}`;
+    const door = doors.get(name) ?? openDoor(broker);
     doors.set(name, door);
     return door;
+  }
+  async function onAll(act: (door: Door) => Promise<void> | void): Promise<void> {
+    await Promise.all((await Promise.all(doors.values())).map(act));
   }
 
   const first = await Promise.all(
@@ -26,59 +38,15 @@ export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<
       return doorTo({ host, port: Number(port) });
     }),
   );
-  const all = () => Promise.all(doors.values());
   return {
-    brokers: first.map(({ host, port }) => `${host}:${port}`),
-    refuse: async () => void (await Promise.all((await all()).map((door) => door.refuse()))),
-    blackHole: () => {
-      for (const door of doors.values()) void door.then((open) => open.blackHole());
-    },
-    restore: async () => void (await Promise.all((await all()).map((door) => door.restore()))),
-    stop: async () => void (await Promise.all((await all()).map((door) => door.stop()))),
-  };
-}
-
-/** Frames are a length and that many bytes; a request starts with api key, version and correlation id. */
-function kafkaTap(replace: (address: Address) => Promise<Address>): ConnectionTap {
-  const requests = new Map<number, { apiKey: number; version: number }>();
-  const readRequests = frameReader();
-  const readAnswers = frameReader();
-  return {
-    toServer(chunk) {
-      for (const frame of readRequests(chunk)) {
-        requests.set(frame.readInt32BE(4), { apiKey: frame.readInt16BE(0), version: frame.readInt16BE(2) });
-      }
-      return chunk;
-    },
-    async toClient(chunk) {
-      const answers: Buffer[] = [];
-      for (const frame of readAnswers(chunk)) {
-        const correlationId = frame.readInt32BE(0);
-        const request = requests.get(correlationId);
-        requests.delete(correlationId);
-        const body = frame.subarray(4);
-        const rewritten = request ? await rewriteAddresses(request.apiKey, request.version, body, replace) : body;
-        const head = Buffer.alloc(8);
-        head.writeInt32BE(rewritten.length + 4, 0);
-        head.writeInt32BE(correlationId, 4);
-        answers.push(head, rewritten);
-      }
-      return Buffer.concat(answers);
-    },
-  };
-}
-
-/** Cuts a stream into the frames that are complete. */
-function frameReader(): (chunk: Buffer) => Buffer[] {
-  let pending: Buffer = Buffer.alloc(0);
-  return (chunk) => {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-    const frames: Buffer[] = [];
-    while (pending.length >= 4 && pending.length >= 4 + pending.readInt32BE(0)) {
-      const end = 4 + pending.readInt32BE(0);
-      frames.push(pending.subarray(4, end));
-      pending = pending.subarray(end);
-    }
-    return frames;
+    brokers: first.map(({ faults }) => `${faults.host}:${faults.port}`),
+    refuse: () => onAll(({ faults }) => faults.refuse()),
+    blackHole: () => onAll(({ faults }) => faults.blackHole()),
+    pass: () => onAll(({ faults }) => faults.pass()),
+    stop: () =>
+      onAll(async ({ faults, addresses }) => {
+        await faults.stop();
+        await addresses.stop();
+      }),
   };
 }

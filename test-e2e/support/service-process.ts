@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /** A service running as a real process of its own. */
@@ -14,25 +13,23 @@ export interface ServiceProcess {
   output(): string;
 }
 
-const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta.url));
 
 /**
- * Starts `services/<name>/src/main.ts` and waits until it says `{type: 'listening', port}` over its channel.
- * It sees the given settings and nothing else of this process's environment.
+ * Starts a compiled service and waits until it says `{type: 'listening', port}` over its channel. It sees the given
+ * settings and nothing else of this process's environment.
  *
- * @throws Error with the end of its output when it ends, or is not ready after 30 s.
+ * @throws Error with the end of its output when it ends, or is not ready after 60 s.
  */
-export async function startService(name: string, settings: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--import', endWithParent, `services/${name}/src/main.ts`],
-    {
-      cwd: repositoryRoot,
-      env: { NODE_ENV: 'test', TMPDIR: tmpdir(), ...settings },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    },
-  );
+export async function startService(
+  name: string,
+  file: string,
+  settings: Record<string, string>,
+): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
+    env: { NODE_ENV: 'test', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   let end = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -46,7 +43,7 @@ export async function startService(name: string, settings: Record<string, string
       child.kill('SIGKILL');
       reject(new Error(`${name} ${why}. It said:\n${end}`));
     };
-    const timer = setTimeout(() => fail('was not ready after 30 s'), 30_000);
+    const timer = setTimeout(() => fail('was not ready after 60 s'), 60_000);
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
     void exit.then((code) => fail(`ended with ${code} before it was ready`));
     child.on('message', (message: { type?: string; port?: number }) => {

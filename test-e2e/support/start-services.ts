@@ -1,4 +1,5 @@
 import {
+  compilePrograms,
   createTestDatabase,
   createTestTenant,
   type TestTenant,
@@ -45,6 +46,11 @@ const partitions = 4;
 
 export async function startServices(options: ServicesOptions): Promise<RunningServices> {
   const servers = testServers();
+  const programs = await compilePrograms([
+    'services/ingest-gateway/src/main.ts',
+    'services/event-consumer/src/main.ts',
+    'services/management-api/src/main.ts',
+  ]);
   const testDatabase = await createTestDatabase();
   const tenant = await createTestTenant(testDatabase.url);
   const topicPrefix = uniqueTopicPrefix();
@@ -67,12 +73,14 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       ? { KAFKA_BROKERS: (options.brokers ?? servers.kafkaBrokers).join(','), REDIS_URL: servers.redisUrl }
       : {}),
   };
-  const startConsumer = () => startService('event-consumer', settings);
-  const gateway = await startService('ingest-gateway', settings);
-  const [api, ...consumers] = await Promise.all([
-    options.managementApi === false ? null : startService('management-api', settings),
+  const [gatewayFile = '', consumerFile = '', apiFile = ''] = programs.files;
+  const startConsumer = () => startService('event-consumer', consumerFile, settings);
+  const [gateway, api, ...consumers] = await allOrNone([
+    startService('ingest-gateway', gatewayFile, settings),
+    options.managementApi === false ? null : startService('management-api', apiFile, settings),
     ...Array.from({ length: options.consumers ?? 1 }, startConsumer),
   ]);
+  if (!gateway) throw new Error('unreachable: the gateway is always started');
   const running = consumers.filter((consumer) => consumer !== null);
   return {
     eventLog: options.eventLog,
@@ -89,9 +97,20 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       await Promise.all([gateway, ...running, ...(api ? [api] : [])].map((service) => service.stop()));
       await database.end();
       await testDatabase.drop();
+      await programs.remove();
       if (options.eventLog === 'kafka') await deleteTopics(topicPrefix);
     },
   };
+}
+
+/** Waits for every service; when one cannot be started the others are stopped, or they would keep the test run alive. */
+async function allOrNone(starting: (Promise<ServiceProcess> | null)[]): Promise<(ServiceProcess | null)[]> {
+  const results = await Promise.allSettled(starting);
+  const failed = results.find((result) => result.status === 'rejected');
+  const started = results.map((result) => (result.status === 'fulfilled' ? result.value : null));
+  if (failed === undefined) return started;
+  await Promise.all(started.map((service) => service?.kill()));
+  throw failed.reason;
 }
 
 async function deleteTopics(prefix: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
-import { testServers } from '@millrace/testing';
-import { bundle } from './process/bundle.ts';
+import { compilePrograms, testServers } from '@millrace/testing';
 import { startMeasured } from './process/measured-process.ts';
 import { type ConsumerMeasurement, consumerReport } from './report/consumer-report.ts';
 import { environmentFacts } from './report/environment-facts.ts';
@@ -26,14 +25,15 @@ export async function benchConsumer(options: ConsumerBenchOptions, print: (line:
   const prefix = `bench-${randomUUID()}.`;
   const projectApiKey = `phc_bench_${randomUUID().replaceAll('-', '')}`;
   const topics = await connectBenchTopics(servers.kafkaBrokers);
+  const programs = await compilePrograms([
+    'services/event-consumer/src/main.ts',
+    'packages/bench/src/naive/naive-consumer.ts',
+  ]);
+  const [consumerFile = '', naiveFile = ''] = programs.files;
   try {
     await topics.create(Object.values(topicNames(prefix)), partitions);
     print(`filling the topic with ${options.events} mixed events`);
     await topics.preload(prefix, projectApiKey, options.events);
-    const [consumerFile = '', naiveFile = ''] = await bundle([
-      'services/event-consumer/src/main.ts',
-      'packages/bench/src/naive/naive-consumer.ts',
-    ]);
     const sides = [
       { name: 'millrace', file: consumerFile },
       { name: 'naive', file: naiveFile },
@@ -56,6 +56,7 @@ export async function benchConsumer(options: ConsumerBenchOptions, print: (line:
     print(consumerReport(measurements));
   } finally {
     await topics.stop();
+    await programs.remove();
   }
 }
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
-import { testServers } from '@millrace/testing';
+import { compilePrograms, testServers } from '@millrace/testing';
 import type { LoadJob, LoadMessage, LoadResult } from './load/load-job.ts';
-import { bundle } from './process/bundle.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
 import { environmentFacts } from './report/environment-facts.ts';
 import { type GatewayMeasurement, gatewayReport } from './report/gateway-report.ts';
@@ -38,6 +37,7 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
   const database = await createBenchDatabase(`phc_bench_${randomUUID().replaceAll('-', '')}`);
   const topics = await connectBenchTopics(servers.kafkaBrokers);
   const processes: MeasuredProcess[] = [];
+  let removePrograms = async () => {};
   const start = async (file: string | undefined, settings: Record<string, string>) => {
     const started = await startMeasured(file ?? '', settings);
     processes.push(started);
@@ -49,11 +49,13 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
     await topics.create([...Object.values(names), naiveTopic], partitions);
     for (const line of await environmentFacts(topics, database)) print(line);
     print('compiling and starting both sides');
-    const [gatewayFile, naiveFile, loadFile] = await bundle([
+    const programs = await compilePrograms([
       'services/ingest-gateway/src/main.ts',
       'packages/bench/src/naive/naive-gateway.ts',
       'packages/bench/src/load/load-generator.ts',
     ]);
+    removePrograms = programs.remove;
+    const [gatewayFile, naiveFile, loadFile] = programs.files;
     const shared = { KAFKA_BROKERS: servers.kafkaBrokers.join(','), LOG_LEVEL: 'warn' };
     const load = await start(loadFile, {});
     const sides: Side[] = [
@@ -112,6 +114,7 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
     for (const started of processes.reverse()) await started.stop();
     await topics.stop();
     await database.drop();
+    await removePrograms();
   }
 }
 

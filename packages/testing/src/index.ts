@@ -1,3 +1,4 @@
+export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { eventually } from './eventually.ts';
 export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
 export { createTestDatabase, prismaDirectory, type TestDatabase } from './test-database.ts';
