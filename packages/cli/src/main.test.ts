@@ -5,17 +5,30 @@ import { createRedisKeyValue } from '@millrace/cache';
 import { hasPlanFeature, planFeatures, projectKeyChannel } from '@millrace/contracts';
 import { createDatabase, type Database, hashPersonalApiKey } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
-import { createTestDatabase, createTestTenant, eventually, type TestDatabase, testServers } from '@millrace/testing';
+import {
+  type CompiledPrograms,
+  compilePrograms,
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  type TestDatabase,
+  testServers,
+} from '@millrace/testing';
 
-const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const logger = createLogger('test', 'error');
 
-/** Starting TypeScript in a process of its own takes seconds on a busy machine; a test does it up to six times. */
+/** Starting a process takes seconds on a busy machine; a test does it up to six times. */
 const timeoutMs = 180_000;
 
 let testDatabase: TestDatabase;
 let database: Database;
+
+let compiled: CompiledPrograms;
+beforeAll(async () => {
+  compiled = await compilePrograms(['packages/cli/src/main.ts']);
+});
+afterAll(() => compiled.remove());
 
 async function useDatabase({ isMigrated }: { isMigrated: boolean }): Promise<void> {
   testDatabase = await createTestDatabase({ isMigrated });
@@ -35,7 +48,7 @@ interface Outcome {
 /** Runs `millrace` in a process of its own, with nothing in its environment but what is given. */
 function millrace(args: string[], env: Record<string, string> = { DATABASE_URL: testDatabase.url }): Promise<Outcome> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, ['--import', 'tsx', main, ...args], { env, cwd: root }, (_, out, err) =>
+    const child = execFile(process.execPath, [...compiled.files, ...args], { env, cwd: root }, (_, out, err) =>
       resolve({ exitCode: child.exitCode, out, err }),
     );
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, prismaDirectory, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
 import { migrate, schemaDrift } from './migrate.ts';
 
@@ -67,6 +67,20 @@ describe('migrate', () => {
       firstMigration,
     ]);
     expect(rows).toHaveLength(1);
+  });
+
+  test('is not taken for interrupted by a process that starts while it works', async () => {
+    const directory = copyOfPrisma();
+    await migrate(database.url, directory);
+    writeMigration(directory, '29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(2)');
+    const first = migrate(database.url, directory);
+    await eventually(
+      async () =>
+        (await client.query(`SELECT 1 FROM _prisma_migrations WHERE migration_name LIKE '2999%'`)).rows.length > 0,
+      { what: 'The start of the slow migration' },
+    );
+
+    expect(await Promise.all([first, migrate(database.url, directory)])).toEqual([['29990101000000_next'], []]);
   });
 
   test('names the migration that fails, keeps nothing of it and goes on once it is corrected', async () => {
