@@ -84,6 +84,15 @@ test('a subscriber finds out by itself that the network swallowed its connection
   await expectHearing(heard);
 });
 
+test('a command that was refused is not done later behind the back of its caller', async () => {
+  await proxy.refuse();
+  await expectHealth(false);
+  await expect(store.set('key', 'ghost', 60)).rejects.toMatchObject({ kind: 'unavailable' });
+  await proxy.pass();
+  await expectHealth(true);
+  expect(await store.get('key')).toBeNull();
+});
+
 test('a command in flight when the connection breaks rejects', async () => {
   proxy.blackHole();
   const waiting = store.get('key');

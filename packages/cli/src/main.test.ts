@@ -112,22 +112,6 @@ test(
 );
 
 test(
-  'bootstrap started twice at once creates one organization',
-  async () => {
-    await useDatabase({ isMigrated: false });
-    const outcomes = await Promise.all(
-      ['ada@example.com', 'eve@example.com'].map((email) => millrace(['bootstrap', '--email', email, '--json'])),
-    );
-
-    expect(outcomes).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
-    const created = outcomes.map(({ out }) => (JSON.parse(out) as { created: boolean }).created);
-    expect(created.sort()).toEqual([false, true]);
-    expect(await database.prisma.organization.count()).toBe(1);
-  },
-  timeoutMs,
-);
-
-test(
   'a key that is rolled or revoked is really gone',
   async () => {
     await useDatabase({ isMigrated: true });
