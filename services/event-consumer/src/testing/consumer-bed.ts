@@ -98,7 +98,7 @@ export function capturedEvent(token: string, event: Partial<CapturedEvent>): Cap
   };
 }
 
-export function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord {
+function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord {
   return {
     offset: BigInt(offset),
     key: content.kind === 'event' ? recordKey('live', content.token, content.distinct_id) : content.token,
