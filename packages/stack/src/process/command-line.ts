@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
  * The whole command line of a running process, or null when there is none. A process id alone says nothing: it may have
  * been given to somebody else since it was written down.
  */
-export function commandLine(pid: number): string | null {
+function commandLine(pid: number): string | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   if (process.platform !== 'linux') {
     const { stdout, status } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
