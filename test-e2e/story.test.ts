@@ -43,6 +43,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
       distinct_id,
       timestamp,
       n: properties.n ?? null,
+      company: (properties.$groups as { company: string } | undefined)?.company ?? null,
     }));
     expect(events.map(({ uuid }) => uuid)).toEqual(sent.map(({ uuid }) => uuid).sort());
     expect(events).toEqual(sent.sort((a, b) => (a.uuid < b.uuid ? -1 : 1)));

@@ -1,9 +1,20 @@
 import type { Pool } from 'pg';
 import type { ExpectedGroup, ExpectedPerson } from './expected-state.ts';
 
+export interface StoredEvent {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  timestamp: string;
+  /** The running number of the id that sent it. */
+  n: number | null;
+  /** The company it was assigned to, from `$group_<index of company>`. */
+  company: string | null;
+}
+
 export interface StoredState {
   /** Ordered by uuid. */
-  events: { uuid: string; event: string; distinct_id: string; timestamp: string; n: number | null }[];
+  events: StoredEvent[];
   /** In the shape and order of the expectation. */
   persons: (Omit<ExpectedPerson, 'mainDistinctId'> & { mainDistinctId: string; creatorEventUuid: string })[];
   groups: ExpectedGroup[];
@@ -11,8 +22,11 @@ export interface StoredState {
 
 /** What the database holds, in the checker's words. */
 export async function storedState({ database }: { database: Pool }): Promise<StoredState> {
-  const events = await database.query<StoredState['events'][number] & { timestamp: Date }>(
-    `SELECT uuid, event, distinct_id, timestamp, (properties->>'n')::int AS n FROM event ORDER BY uuid::text COLLATE "C"`,
+  const events = await database.query<Omit<StoredEvent, 'timestamp'> & { timestamp: Date }>(
+    `SELECT uuid, event, distinct_id, timestamp, (properties->>'n')::int AS n,
+            properties->>('$group_' || (SELECT group_type_index FROM group_type_mapping WHERE group_type = 'company')) AS company
+       FROM event
+      ORDER BY uuid::text COLLATE "C"`,
   );
   const persons = await database.query<{
     ids: string[];

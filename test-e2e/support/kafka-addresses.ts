@@ -8,7 +8,7 @@ export interface Address {
   port: number;
 }
 
-export const apiKeys = { metadata: 3, findCoordinator: 10 } as const;
+const apiKeys = { metadata: 3, findCoordinator: 10 } as const;
 const lastReadableVersion = { [apiKeys.metadata]: 8, [apiKeys.findCoordinator]: 2 } as Record<number, number>;
 
 /** @param body the answer after its correlation id. Answers without addresses come back as they are. */

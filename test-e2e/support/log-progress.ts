@@ -12,7 +12,7 @@ export async function consumedRecords({ database, topicPrefix }: RunningServices
 }
 
 /** How many records the event lanes hold. */
-export async function appendedRecords(services: RunningServices): Promise<number> {
+async function appendedRecords(services: RunningServices): Promise<number> {
   return services.eventLog === 'kafka' ? kafkaRecords(services) : postgresRecords(services);
 }
 
