@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, testServers } from '@millrace/testing';
-import { Kafka, logLevel } from 'kafkajs';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-fault-proxy.ts';
 
 /** The tests of faults are worth what this proxy is worth: a client must never get past it. */
 let proxy: KafkaFaultProxy;
 const topic = `t-${randomUUID()}.proxy`;
-const direct = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+let direct: Admin;
 
 function throughProxy() {
   return new Kafka({
@@ -19,6 +19,7 @@ function throughProxy() {
 }
 
 beforeAll(async () => {
+  direct = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
   proxy = await startKafkaFaultProxy(testServers().kafkaBrokers);
   await direct.connect();
   await direct.createTopics({ topics: [{ topic, numPartitions: 2 }] });

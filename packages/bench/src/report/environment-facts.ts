@@ -1,4 +1,4 @@
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 import type { BenchTopics } from '../topic/bench-topics.ts';
 
@@ -11,6 +11,7 @@ export async function environmentFacts(topics: BenchTopics, database: BenchDatab
   const processors = cpus();
   return [
     `processor   ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} core(s), ${Math.round(totalmem() / 2 ** 30)} GB`,
+    `load        ${loadavg()[0]?.toFixed(1)} before the start (figures of a busy machine are worth little, CPU per event a little more)`,
     `node        ${process.version}`,
     `kafka       ${await topics.describeBroker()}, on the same machine unless KAFKA_BROKERS says otherwise`,
     `postgresql  ${postgres?.version} (fsync ${postgres?.fsync}, synchronous_commit ${postgres?.commit})`,
