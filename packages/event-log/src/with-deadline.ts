@@ -11,6 +11,6 @@ export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, what:
   }
 }
 
-export class DeadlineError extends Error {
+class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }

@@ -7,7 +7,7 @@ import { chosenPartition } from './produce-protocol.ts';
 import { createTrackedSockets } from './tracked-sockets.ts';
 
 /** kafkajs's own limits; its defaults need more than 25 s to notice a broker that does not answer. */
-export const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
+const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
 
 export interface KafkaSession {
   producer: Producer;
@@ -129,7 +129,7 @@ export function clientConfig(options: KafkaLogOptions, brokers: string[]): Kafka
 }
 
 /** Each session begins with another broker: kafkajs alone would try the same dead one first every time. */
-export function rotate(brokers: string[], by: number): string[] {
+function rotate(brokers: string[], by: number): string[] {
   const start = by % brokers.length;
   return [...brokers.slice(start), ...brokers.slice(0, start)];
 }

@@ -3,7 +3,7 @@ import type { IncomingEvent } from '../intake/incoming-event.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 
 /** Largest properties a person may have, in bytes of JSON (reference/event-processing.md 6.6). */
-export const maxPersonPropertiesBytes = 655_360;
+const maxPersonPropertiesBytes = 655_360;
 
 /** Measures exactly only what could be too large: a walk over the values says so for nearly every person. */
 export function isOverSizeLimit(properties: JsonObject): boolean {

@@ -21,7 +21,7 @@ export function isNestedDeeperThan(value: unknown, limit: number): boolean {
  * Text PostgreSQL and every reader can hold: a NUL and half of a surrogate pair become U+FFFD
  * (reference/event-processing.md 6.1).
  */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');
 }
 

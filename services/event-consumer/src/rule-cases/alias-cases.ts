@@ -2,11 +2,11 @@ import { identify } from './identify-cases.ts';
 import type { RuleCase } from './rule-case.ts';
 import type { SentEvent } from './rule-world.ts';
 
-export function alias(distinctId: string, aliasValue: unknown, properties = {}): SentEvent {
+function alias(distinctId: string, aliasValue: unknown, properties = {}): SentEvent {
   return { event: '$create_alias', distinct_id: distinctId, properties: { alias: aliasValue, ...properties } };
 }
 
-export function mergeDangerously(distinctId: string, aliasValue: unknown, properties = {}): SentEvent {
+function mergeDangerously(distinctId: string, aliasValue: unknown, properties = {}): SentEvent {
   return { event: '$merge_dangerously', distinct_id: distinctId, properties: { alias: aliasValue, ...properties } };
 }
 

@@ -31,7 +31,7 @@ export type ClientEvent = Static<typeof clientEventSchema> & {
 };
 
 /** Hyphenated, 32 digits, braced or as URN; the empty text counts as none (cases F13-F15). */
-export const clientUuid =
+const clientUuid =
   /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 const ajv = new Ajv2020({ allowUnionTypes: true, formats: { 'client-uuid': clientUuid } });

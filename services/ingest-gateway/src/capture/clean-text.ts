@@ -9,7 +9,7 @@ export function mayNeedCleaning(json: string): boolean {
 }
 
 /** NUL and lone surrogates become U+FFFD (reference/ingest-wire.md sections 4.3 and 4.7, case F23). */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;
 }
