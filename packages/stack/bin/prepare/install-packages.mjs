@@ -7,7 +7,9 @@ import { createStamp } from './stamp.mjs';
 
 const neededBytes = 2_000_000_000;
 const unreachable =
-  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|META_FETCH_FAIL|getaddrinfo|certificate/i;
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|META_FETCH_FAIL|SELF_SIGNED_CERT\w*|UNABLE_TO_\w*CERT\w*/;
+/** npm's own patience, a minute and more, is for machines that nobody waits at. */
+const patience = { npm_config_fetch_retry_mintimeout: '2000', npm_config_fetch_retry_maxtimeout: '10000' };
 
 /** Installs exactly what the lockfile says, with the pnpm that package.json names, unless that has been done. */
 export function packageInstallation(root) {
@@ -36,7 +38,7 @@ function install(root, packageManager, tell) {
     return runQuietly(findNpx(), ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'], {
       cwd: root,
       // pnpm must not ask questions.
-      env: { ...env, CI: 'true' },
+      env: { ...patience, ...env, CI: 'true' },
       onLine: (line) => {
         const counts = /^Progress: .*?downloaded (\d+), added (\d+)/.exec(line);
         if (counts) tell(`${counts[2]} packages, ${counts[1]} downloaded`);
@@ -57,8 +59,10 @@ function explain(status, output) {
   if (status === 127) return 'npx was not found. It comes with npm; install Node.js together with npm.';
   if (/ENOSPC/.test(output)) return 'The disk is full; the packages could not be installed.';
   if (/EACCES|EPERM|EROFS/.test(output)) return `The packages could not be written here:\n${end}`;
-  if (unreachable.test(output))
-    return `The npm registry cannot be reached from here, and packages are missing:\n${end}`;
+  const [reason] = unreachable.exec(output) ?? [];
+  if (reason) {
+    return `The npm registry cannot be reached (${reason}), and packages are missing. See to the network, or to npm's registry and proxy settings.`;
+  }
   return `The packages could not be installed:\n${end}`;
 }
 
