@@ -178,7 +178,7 @@ CREATE INDEX "event_project_id_distinct_id_timestamp_idx" ON "event"("project_id
 
 CREATE TABLE "event_before_2015" PARTITION OF "event" FOR VALUES FROM (MINVALUE) TO ('2015-01-01T00:00:00Z');
 
--- One row per stored event: what makes a repeated uuid one event, whatever timestamp the repetition carries.
+-- One row per decided event, stored or dropped: what makes a repeated uuid one event, whatever timestamp the repetition carries.
 CREATE TABLE "event_identity" (
     "project_id" INTEGER NOT NULL,
     "uuid" UUID NOT NULL,

@@ -17,6 +17,7 @@ import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { createEventPartitions } from './events/event-partitions.ts';
+import { createTurns } from './identity/turns.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
 import { startLanes } from './start-lanes.ts';
@@ -95,6 +96,7 @@ function createProcessDeps(database: Database, log: EventLog, topics: TopicNames
     projects: createProjectResolver({ sql: database.sql }),
     partitions: createEventPartitions(database),
     deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),
+    turns: createTurns(),
     step: createStepTimer(metrics),
     now: Date.now,
   };

@@ -10,6 +10,8 @@ import { insertEvents } from './events/event-store.ts';
 import { markEventsIngested } from './events/first-event-store.ts';
 import { loadLedger } from './identity/load-ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
+import { touchedKeys } from './identity/touched-keys.ts';
+import type { Turns } from './identity/turns.ts';
 import { admitRecords, eventsOf } from './intake/admit-records.ts';
 import { parseRecords, tokensOf } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
@@ -22,6 +24,8 @@ export interface ProcessBatchDeps {
   projects: ProjectResolver;
   partitions: EventPartitions;
   deadLetters: DeadLetterLog;
+  /** One for all batches of the process. */
+  turns: Turns;
   step: StepTimer;
   now: () => number;
 }
@@ -74,33 +78,36 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
     deps.partitions.ensure(eventsOf(intake.events).map(({ timestampMs }) => timestampMs)),
   );
 
-  const report = await deps.database.transaction(async (tx): Promise<BatchReport | StaleBatch> => {
-    const storedOffset = await step('lock_offset', () => lockOffset(tx, key));
-    if (storedOffset !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: storedOffset };
+  const endTurn = await step('take_turn', () => deps.turns.take(touchedKeys(eventsOf(intake.events))));
+  const report = await deps.database
+    .transaction(async (tx): Promise<BatchReport | StaleBatch> => {
+      const storedOffset = await step('lock_offset', () => lockOffset(tx, key));
+      if (storedOffset !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: storedOffset };
 
-    if (intake.deadLetters.length > 0) {
-      await step('append_dead_letters', () => deps.deadLetters.append(intake.deadLetters));
-    }
-    const fresh = await step('claim_identities', () => claimIdentities(tx, intake.events));
-    const loaded = await step('load_ledger', () => loadLedger(tx, eventsOf(fresh), { lockFirst }));
-    const decisions = await step('decide_events', () => decideEvents(fresh, loaded.ledger));
-    await step('save_ledger', () => saveLedger(tx, loaded));
-    await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, decisions.rows)));
-    await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...decisions.warnings]));
-    const projectsStored = [...new Set(decisions.rows.map(({ projectId }) => projectId))];
-    await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
-    await step('advance_offset', () => advanceOffset(tx, key, nextOffset));
+      if (intake.deadLetters.length > 0) {
+        await step('append_dead_letters', () => deps.deadLetters.append(intake.deadLetters));
+      }
+      const fresh = await step('claim_identities', () => claimIdentities(tx, intake.events));
+      const loaded = await step('load_ledger', () => loadLedger(tx, eventsOf(fresh), { lockFirst }));
+      const decisions = await step('decide_events', () => decideEvents(fresh, loaded.ledger));
+      await step('save_ledger', () => saveLedger(tx, loaded));
+      await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, decisions.rows)));
+      await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...decisions.warnings]));
+      const projectsStored = [...new Set(decisions.rows.map(({ projectId }) => projectId))];
+      await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
+      await step('advance_offset', () => advanceOffset(tx, key, nextOffset));
 
-    return {
-      outcome: 'done',
-      nextOffset,
-      stored: decisions.rows.length,
-      projectsStored,
-      duplicates: intake.events.length - fresh.length,
-      dropped: [...intake.dropped, ...decisions.dropped],
-      deadLettered: intake.deadLetters.map(({ reason }) => reason),
-    };
-  });
+      return {
+        outcome: 'done',
+        nextOffset,
+        stored: decisions.rows.length,
+        projectsStored,
+        duplicates: intake.events.length - fresh.length,
+        dropped: [...intake.dropped, ...decisions.dropped],
+        deadLettered: intake.deadLetters.map(({ reason }) => reason),
+      };
+    })
+    .finally(endTurn);
   if (report.outcome === 'done') deps.projects.noteEvents(report.projectsStored);
   return report;
 }

@@ -6,6 +6,7 @@ import { createLogger, type Logger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { createDeadLetterLog } from '../dead-letters/dead-letter-log.ts';
 import { createEventPartitions } from '../events/event-partitions.ts';
+import { createTurns } from '../identity/turns.ts';
 import { createProjectResolver } from '../intake/resolve-projects.ts';
 import type { ProcessBatchDeps } from '../process-batch.ts';
 import type { StepTimer } from '../step-timer.ts';
@@ -50,6 +51,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
         logger,
         now: Date.now,
       }),
+      turns: createTurns(),
       step: untimed,
       now: Date.now,
       ...overrides,
