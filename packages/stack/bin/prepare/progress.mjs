@@ -19,7 +19,7 @@ export function createProgress({ stream = process.stderr, isQuiet = false } = {}
     if (!isLive || running.size === 0) return;
     const steps = [...running].map((step) => `${step.title}${step.detail && `: ${step.detail}`}${seconds(step)}`);
     const line = `${frames[frame % frames.length]} ${steps.join(' · ')}`;
-    stream.write(`\r\x1b[2K${line.slice(0, (stream.columns ?? 80) - 1)}`);
+    stream.write(`\r\x1b[2K${line.slice(0, (stream.columns || 80) - 1)}`);
   }
   function tick() {
     frame += 1;
