@@ -149,3 +149,26 @@ test('only the environments named are marked as having events', async () => {
     { id: b.id, ingested_event: false },
   ]);
 });
+
+test('large rows are written in parts of bounded size, and all of them', async () => {
+  await createEventPartitions(bed.database).ensure([timestampMs]);
+  const personProperties = { text: 'x'.repeat(500_000) };
+  const rows = Array.from({ length: 40 }, () => row({ projectId: 4711, personProperties }));
+  const sizes: number[] = [];
+  await bed.database.transaction((tx) =>
+    insertEvents(
+      {
+        ...tx,
+        query: (text, values) => {
+          sizes.push(String(values?.[0]).length);
+          return tx.query(text, values);
+        },
+      },
+      rows,
+    ),
+  );
+  const stored = await bed.database.sql.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = 4711');
+  expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
+  expect(sizes.length).toBeGreaterThan(1);
+  expect(Math.max(...sizes)).toBeLessThan(9_000_000);
+});

@@ -3,7 +3,7 @@ import type { EventRow } from './event-row.ts';
 import { PartitionMissing } from './partition-missing.ts';
 
 /**
- * Stores event rows in one statement; their months must have a partition (event-partitions.ts) and their identities be
+ * Stores event rows, in one statement unless they are unusually large; their months must have a partition (event-partitions.ts) and their identities be
  * claimed by this transaction.
  *
  * @throws PartitionMissing when a month has no partition any more.
@@ -11,7 +11,7 @@ import { PartitionMissing } from './partition-missing.ts';
 export async function insertEvents(tx: Transaction, rows: EventRow[]): Promise<void> {
   if (rows.length === 0) return;
   try {
-    await tx.query(insertStatement, [eventDocument(rows)]);
+    for (const document of eventDocuments(rows)) await tx.query(insertStatement, [document]);
   } catch (error) {
     throw isPartitionMissing(error) ? new PartitionMissing(error) : error;
   }
@@ -34,23 +34,40 @@ function isPartitionMissing(error: unknown): boolean {
   return code === '23514' && constraint === undefined;
 }
 
-/** One JSON document for the whole batch (see the measurement in the file's test). */
-function eventDocument(rows: EventRow[]): string {
-  return JSON.stringify(
-    rows.map((row) => ({
-      project_id: row.projectId,
-      timestamp_ms: row.timestampMs,
-      uuid: row.uuid,
-      event: row.event,
-      distinct_id: row.distinctId,
-      person_id: row.personUuid,
-      person_created_at_ms: row.personCreatedAtMs,
-      person_properties: row.personProperties,
-      person_mode: row.personMode,
-      properties: row.properties,
-      elements_chain: row.elementsChain,
-      historical_migration: row.isHistorical,
-      captured_at_ms: row.capturedAtMs,
-    })),
-  );
+/** Every row carries its person's properties: a batch of one large person's events would be hundreds of megabytes. */
+const maxDocumentCharacters = 8 * 1024 * 1024;
+
+/** JSON arrays of rows, each as long as allowed (one row may be longer); made one by one, so one is in memory. */
+function* eventDocuments(rows: EventRow[]): Generator<string> {
+  let texts: string[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    const text = JSON.stringify(eventColumns(row));
+    if (characters > 0 && characters + text.length > maxDocumentCharacters) {
+      yield `[${texts.join(',')}]`;
+      texts = [];
+      characters = 0;
+    }
+    texts.push(text);
+    characters += text.length;
+  }
+  yield `[${texts.join(',')}]`;
+}
+
+function eventColumns(row: EventRow) {
+  return {
+    project_id: row.projectId,
+    timestamp_ms: row.timestampMs,
+    uuid: row.uuid,
+    event: row.event,
+    distinct_id: row.distinctId,
+    person_id: row.personUuid,
+    person_created_at_ms: row.personCreatedAtMs,
+    person_properties: row.personProperties,
+    person_mode: row.personMode,
+    properties: row.properties,
+    elements_chain: row.elementsChain,
+    historical_migration: row.isHistorical,
+    captured_at_ms: row.capturedAtMs,
+  };
 }

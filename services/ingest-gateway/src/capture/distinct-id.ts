@@ -1,3 +1,4 @@
+import { eventNames } from '@millrace/contracts';
 import type { ClientEvent } from './capture-schema.ts';
 import { cutToCodePoints } from './cut-text.ts';
 
@@ -23,6 +24,24 @@ export function readDistinctId(event: ClientEvent): string | null {
   const text = typeof raw === 'string' ? raw : sortedJson(raw);
   if (text.trim() === '') return null;
   return cutToCodePoints(text, maxCodePoints);
+}
+
+/** The property in which a merge event names the other id. */
+const otherIdProperty = new Map<string, string>([
+  [eventNames.identify, '$anon_distinct_id'],
+  [eventNames.createAlias, 'alias'],
+  [eventNames.mergeDangerously, 'alias'],
+]);
+
+/**
+ * The properties with the other id of a merge event cut as distinct ids are: the events of that id came under the cut
+ * one, so the whole one would name somebody who never sent anything.
+ */
+export function withOtherIdCut(name: string, properties: Record<string, unknown>): Record<string, unknown> {
+  const property = otherIdProperty.get(name);
+  const id = property === undefined ? undefined : properties[property];
+  if (property === undefined || typeof id !== 'string' || id.length <= maxCodePoints) return properties;
+  return { ...properties, [property]: cutToCodePoints(id, maxCodePoints) };
 }
 
 /** JSON with the keys of every object in order, so that equal objects give equal ids. */

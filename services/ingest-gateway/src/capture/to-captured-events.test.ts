@@ -137,3 +137,19 @@ test('sent_at is passed on when the client gave it', () => {
     '2026-11-21T12:00:00.000Z',
   );
 });
+
+test.each([
+  ['$identify', '$anon_distinct_id'],
+  ['$create_alias', 'alias'],
+  ['$merge_dangerously', 'alias'],
+])('%s names its other id as events of that id are stored, cut to 200', (event, property) => {
+  const long = 'é'.repeat(250);
+  const { accepted } = capture([
+    { event: 'seen', distinct_id: long },
+    { event, distinct_id: 'user', properties: { [property]: long } },
+    { event: 'other', distinct_id: 'user', properties: { [property]: long } },
+  ]);
+  const [seen, merge, other] = accepted.map(({ record }) => record);
+  expect(merge?.properties[property]).toBe(seen?.distinct_id);
+  expect(other?.properties[property]).toBe(long);
+});

@@ -1,6 +1,6 @@
 import { type CapturedEvent, eventNames } from '@millrace/contracts';
 import type { ClientEvent } from './capture-schema.ts';
-import { readDistinctId } from './distinct-id.ts';
+import { readDistinctId, withOtherIdCut } from './distinct-id.ts';
 import { createDropTally, type DropTally } from './drop-tally.ts';
 import { eventTimeMs } from './event-time.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
@@ -51,7 +51,7 @@ export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): Cap
       dropped.add(reason, { index, uuid: readUuid(event), event: name });
       continue;
     }
-    const properties = event.properties ?? {};
+    const properties = withOtherIdCut(name, event.properties ?? {});
     const ip = 'capture_internal' in properties ? '127.0.0.1' : arrival.ip;
     accepted.push({
       index,
