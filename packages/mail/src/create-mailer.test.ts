@@ -1,0 +1,69 @@
+import { createLogger, createMetrics } from '@millrace/runtime';
+import { createFaultProxy, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';
+import { createMailer } from './create-mailer.ts';
+import type { Mailer } from './mailer.ts';
+
+let server: MailServer;
+let proxy: FaultProxy;
+let mailer: Mailer;
+const metrics = createMetrics({ withProcessMetrics: false });
+beforeAll(async () => {
+  server = await startMailServer();
+  proxy = await createFaultProxy({ targetPort: Number(new URL(server.url).port) });
+  mailer = createMailer(
+    { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 1500 },
+    { logger: createLogger('test', 'error'), metrics },
+  );
+});
+afterAll(async () => {
+  await mailer.stop();
+  await proxy.stop();
+  await server.stop();
+});
+
+const mail = { to: 'ada@example.com', subject: 'Grüße', text: 'Zeile 1\nZeile 2 – mit Umlaut: ä' };
+
+test('a mail arrives with its sender, its reply address and its text', async () => {
+  expect(await mailer.send({ ...mail, replyTo: 'grace@example.com' })).toEqual({ result: 'accepted' });
+  expect(server.mails.at(-1)).toMatchObject({
+    from: 'no-reply@millrace.test',
+    to: ['ada@example.com'],
+    headers: { from: 'Millrace <no-reply@millrace.test>', 'reply-to': 'grace@example.com' },
+  });
+  expect(server.mails.at(-1)?.body).toContain('Zeile 2 – mit Umlaut: ä');
+});
+
+test('line breaks in what people wrote make no header of their own', async () => {
+  await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com' });
+  expect(server.mails.at(-1)?.to).toEqual(['ada@example.com']);
+  expect(server.mails.at(-1)?.headers.bcc).toBeUndefined();
+});
+
+test('an unknown mailbox and an address that is none are refused for good', async () => {
+  server.refuse('gone@example.com');
+  expect(await mailer.send({ ...mail, to: 'gone@example.com' })).toEqual({
+    result: 'refused',
+    isPermanent: true,
+    code: '550',
+  });
+  expect(await mailer.send({ ...mail, to: 'nobody' })).toMatchObject({ result: 'refused', isPermanent: true });
+});
+
+test('a server that is away or silent is told apart from one that refuses, and is used again when it is back', async () => {
+  await proxy.refuse();
+  expect(await mailer.send(mail)).toMatchObject({ result: 'unreachable' });
+  await proxy.pass();
+  expect(await mailer.send(mail)).toEqual({ result: 'accepted' });
+  proxy.blackHole();
+  expect(await mailer.send(mail)).toMatchObject({ result: 'unreachable' });
+  await proxy.pass();
+  proxy.cut();
+  expect(await mailer.send(mail)).toEqual({ result: 'accepted' });
+});
+
+test('attempts are counted by what came of them', async () => {
+  const text = await metrics.registry.metrics();
+  expect(text).toMatch(/mails_total\{result="accepted"\} \d/);
+  expect(text).toContain('mails_total{result="refused"} 2');
+  expect(text).toContain('mails_total{result="unreachable"} 2');
+});

@@ -1,0 +1,29 @@
+import { Resolver } from 'node:dns/promises';
+import { type DnsServer, startDnsServer } from './dns-server.ts';
+
+let server: DnsServer;
+let resolver: Resolver;
+beforeAll(async () => {
+  server = await startDnsServer();
+  resolver = new Resolver({ timeout: 300, tries: 1 });
+  resolver.setServers([server.address]);
+});
+afterAll(() => server.stop());
+
+test('TXT records are answered, with every string of each', async () => {
+  server.setTxt('Example.com', [['one'], ['two', 'x'.repeat(255)]]);
+  expect(await resolver.resolveTxt('example.com')).toEqual([['one'], ['two', 'x'.repeat(255)]]);
+  expect(server.questions).toContain('example.com');
+});
+
+test('an unknown name, one without TXT records, a failing and a silent server look as they should', async () => {
+  await expect(resolver.resolveTxt('unknown.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  server.setTxt('empty.example', []);
+  await expect(resolver.resolveTxt('empty.example')).rejects.toMatchObject({ code: 'ENODATA' });
+  server.fail('SERVFAIL');
+  await expect(resolver.resolveTxt('example.com')).rejects.toMatchObject({ code: 'ESERVFAIL' });
+  server.fail('silence');
+  await expect(resolver.resolveTxt('example.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
+  server.fail(null);
+  expect(await resolver.resolveTxt('empty.example').catch(({ code }) => code)).toBe('ENODATA');
+});
