@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import rrule from 'rrule';
+import { nextOccurrence } from './next-occurrence.ts';
+import { frequencies, type RecurrenceRule, weekdays } from './recurrence-rule.ts';
+
+const { RRule } = rrule;
+const dayMs = 86_400_000;
+const firstMoment = Date.UTC(2019, 0, 1);
+
+/** As a second opinion in UTC, where the library knows what it does. */
+function libraryNext(rule: RecurrenceRule, after: Date): Date | null {
+  const byweekday = rule.byweekday?.length ? rule.byweekday.map((name) => weekdays.indexOf(name)) : null;
+  const options = {
+    freq: { daily: RRule.DAILY, weekly: RRule.WEEKLY, monthly: RRule.MONTHLY, yearly: RRule.YEARLY }[rule.frequency],
+    interval: rule.interval,
+    dtstart: rule.startDate,
+    until: rule.untilDate,
+    count: rule.count,
+    wkst: RRule.MO,
+    byweekday,
+    bysetpos: byweekday ? rule.bysetpos : null,
+  };
+  return new RRule(options).after(after);
+}
+
+const anyRule = fc
+  .record({
+    frequency: fc.constantFrom(...frequencies),
+    interval: fc.integer({ min: 1, max: 5 }),
+    byweekday: fc.option(fc.uniqueArray(fc.constantFrom(...weekdays))),
+    bysetpos: fc.option(fc.integer({ min: -6, max: 6 }).filter((position) => position !== 0)),
+    count: fc.option(fc.integer({ min: 1, max: 60 })),
+    startDate: fc.integer({ min: 0, max: 1500 * 24 }).map((hours) => new Date(firstMoment + hours * 3_600_000)),
+    untilDate: fc.option(fc.integer({ min: 0, max: 3000 }).map((days) => new Date(firstMoment + days * dayMs))),
+  })
+  // In the week of the start the library picks positions among the days that are left of it, RFC 5545 among all of them;
+  // and a position before the first day of a set is the first day to it, nothing to RFC 5545.
+  .filter(({ frequency, byweekday, bysetpos }) => {
+    if (!byweekday?.length || bysetpos === null) return true;
+    return frequency === 'daily' ? Math.abs(bysetpos) === 1 : frequency !== 'weekly' && bysetpos >= -4;
+  });
+
+test('a second implementation comes to the same dates', () => {
+  fc.assert(
+    fc.property(anyRule, fc.integer({ min: -100, max: 3000 }), (rule, days) => {
+      const after = new Date(firstMoment + days * dayMs + 7_200_000);
+      expect(nextOccurrence(rule, after, 'UTC')).toEqual(libraryNext(rule, after));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('wherever one begins to look, the dates are those of a walk from the start, also when clocks change', () => {
+  const zones = fc.constantFrom('America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago');
+  fc.assert(
+    fc.property(anyRule, zones, fc.integer({ min: 0, max: 40 }), (rule, zone, steps) => {
+      let walked: Date | null = new Date(rule.startDate.getTime() - 1);
+      let before = walked;
+      for (let step = 0; step <= steps && walked; step += 1) {
+        before = walked;
+        walked = nextOccurrence(rule, walked, zone);
+      }
+      if (walked) expect(walked.getTime()).toBeGreaterThan(before.getTime());
+      // A moment between two dates leads to the second of them.
+      const between = new Date((walked?.getTime() ?? before.getTime() + dayMs) - 1);
+      if (between.getTime() >= before.getTime()) expect(nextOccurrence(rule, between, zone)).toEqual(walked);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('weekly positions count all days of the week, also those before the start', () => {
+  const rule: RecurrenceRule = {
+    frequency: 'weekly',
+    interval: 1,
+    byweekday: ['monday', 'friday'],
+    bysetpos: 1,
+    count: null,
+    startDate: new Date('2025-01-01T09:00Z'),
+    untilDate: null,
+  };
+  expect(nextOccurrence(rule, new Date('2025-01-01T00:00Z'), 'UTC')).toEqual(new Date('2025-01-06T09:00Z'));
+});

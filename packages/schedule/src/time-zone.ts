@@ -1,0 +1,63 @@
+const dayMs = 86_400_000;
+
+/** A time zone's clocks. Times are milliseconds since 1970; a wall time is what a clock shows, read as if it were UTC. */
+export interface TimeZone {
+  toWallTime(instant: number): number;
+  /**
+   * The moment at which the clocks show a wall time. Shown twice (clocks are put back): the first one. Never shown
+   * (clocks are put forward): reckoned with the offset in force before, so 02:30 becomes 03:30 (RFC 5545 3.3.5).
+   */
+  toInstant(wallTime: number): number;
+}
+
+const utc: TimeZone = { toWallTime: (instant) => instant, toInstant: (wallTime) => wallTime };
+
+/** Whether the runtime knows this IANA name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    formatterOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param name IANA name; one that is not known counts as UTC, for a stored name may outlive the zone. */
+export function timeZone(name: string): TimeZone {
+  if (name === 'UTC' || !isTimeZone(name)) return utc;
+  const formatter = formatterOf(name);
+  const offsetAt = (instant: number) => wallTimeOf(formatter, instant) - instant;
+  return {
+    toWallTime: (instant) => instant + offsetAt(instant),
+    toInstant(wallTime) {
+      // Clocks are not changed twice within two days.
+      const before = wallTime - offsetAt(wallTime - dayMs);
+      const after = wallTime - offsetAt(wallTime + dayMs);
+      const shown = [before, after].filter((instant) => instant + offsetAt(instant) === wallTime);
+      return shown.length > 0 ? Math.min(...shown) : before;
+    },
+  };
+}
+
+function formatterOf(name: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone: name,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+}
+
+/** To the second: clocks never differ from UTC by less. */
+function wallTimeOf(formatter: Intl.DateTimeFormat, instant: number): number {
+  const parts: Record<string, number> = {};
+  for (const { type, value } of formatter.formatToParts(instant)) parts[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  const wallTime = new Date(0);
+  wallTime.setUTCFullYear(year, month - 1, day);
+  return wallTime.setUTCHours(hour, minute, second) + (((instant % 1000) + 1000) % 1000);
+}
