@@ -10,6 +10,12 @@ export function createInProcessKeyValue({ maxEntries = 100_000 } = {}): KeyValue
     get: async (key) => entries.get(key) ?? null,
     // The map takes a lifetime of 0 for "forever".
     set: async (key, value, ttlSeconds) => void entries.set(key, value, { ttl: Math.max(1, ttlSeconds * 1000) }),
+    addToCounters: async (changes) =>
+      changes.map(({ key, by, atLeast, ttlSeconds }) => {
+        const count = Math.max(Number(entries.get(key) ?? 0) + by, atLeast);
+        entries.set(key, String(count), { ttl: Math.max(1, ttlSeconds * 1000) });
+        return count;
+      }),
     delete: async (key) => void entries.delete(key),
     // The prefix keeps a channel named "error" from being taken for the emitter's own.
     publish: async (channel, message) => void messages.emit(`channel ${channel}`, message),

@@ -1,3 +1,3 @@
 export { createInProcessKeyValue } from './in-process.ts';
-export type { KeyValue } from './key-value.ts';
+export type { CounterChange, KeyValue } from './key-value.ts';
 export { createRedisKeyValue } from './redis.ts';

@@ -74,6 +74,27 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
     await eventually(async () => (await store.get('key')) === null, { what: 'The end of the value' });
   });
 
+  test('counts several counters at once, in their order', async () => {
+    const add = (key: string, by: number, atLeast = 0) => ({ key, by, atLeast, ttlSeconds: 60 });
+    expect(await store.addToCounters([])).toEqual([]);
+    expect(await store.addToCounters([add('a', 3), add('b', 0), add('a key: "x" *?', 1)])).toEqual([3, 0, 1]);
+    expect(await store.addToCounters([add('b', 5), add('a', 4)])).toEqual([5, 7]);
+    expect(await store.addToCounters([add('a', 2 ** 40)])).toEqual([2 ** 40 + 7]);
+  });
+
+  test('raises a counter that has forgotten what was counted, and no other', async () => {
+    const add = (by: number, atLeast: number) => [{ key: 'a', by, atLeast, ttlSeconds: 60 }];
+    expect(await store.addToCounters(add(1, 100))).toEqual([100]);
+    expect(await store.addToCounters(add(1, 50))).toEqual([101]);
+  });
+
+  test('forgets a counter when its time is over', async () => {
+    await store.addToCounters([{ key: 'a', by: 3, atLeast: 0, ttlSeconds: 0.2 }]);
+    await store.set('marker', 'x', 0.4);
+    await eventually(async () => (await store.get('marker')) === null, { what: 'The end of the marker' });
+    expect(await store.addToCounters([{ key: 'a', by: 1, atLeast: 0, ttlSeconds: 60 }])).toEqual([1]);
+  });
+
   test('carries messages to every subscriber of the channel, in order, and to no other', async () => {
     const heard: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
     await store.subscribe('project-keys', (message) => void heard.one?.push(message));
@@ -112,6 +133,9 @@ test('two clients on one Redis share values and messages, unless their prefixes 
   );
   const [writer, reader, stranger] = stores as [KeyValue, KeyValue, KeyValue];
   try {
+    const oneMore = [{ key: 'counter', by: 1, atLeast: 0, ttlSeconds: 60 }];
+    await Promise.all([writer, reader, writer, reader].map((each) => each.addToCounters(oneMore)));
+    expect([await reader.addToCounters(oneMore), await stranger.addToCounters(oneMore)]).toEqual([[5], [1]]);
     await writer.set('key', 'value', 60);
     expect([await reader.get('key'), await stranger.get('key')]).toEqual(['value', null]);
 

@@ -1,3 +1,17 @@
+/** A change of one counter. */
+export interface CounterChange {
+  key: string;
+  /** A whole number; 0 asks for the count. */
+  by: number;
+  /**
+   * What the counter is raised to when it would be less after the change. Who knows that so much was counted already
+   * heals a store that has forgotten.
+   */
+  atLeast: number;
+  /** From now on, more than 0. */
+  ttlSeconds: number;
+}
+
 /**
  * The key-value port: Redis in production, a map in the process for the embedded system. Everything stored through it
  * is a copy or a counter: losing it costs time, never data.
@@ -11,6 +25,12 @@ export interface KeyValue {
   /** Replaces value and lifetime. @param ttlSeconds more than 0; fractions count. */
   set(key: string, value: string, ttlSeconds: number): Promise<void>;
   delete(key: string): Promise<void>;
+  /**
+   * Changes counters in one round trip, each atomically, and gives their new counts in the same order. A counter that
+   * is not there counts from 0. After a rejection it is unknown whether the changes took effect.
+   * @param changes at most some hundreds, each of another key.
+   */
+  addToCounters(changes: readonly CounterChange[]): Promise<number[]>;
   /** Best-effort message to all processes that subscribe now, e.g. "project key changed". */
   publish(channel: string, message: string): Promise<void>;
   /**

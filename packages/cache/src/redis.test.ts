@@ -32,6 +32,7 @@ const commands: [string, () => Promise<unknown>][] = [
   ['get', () => store.get('key')],
   ['set', () => store.set('key', 'value', 60)],
   ['delete', () => store.delete('key')],
+  ['addToCounters', () => store.addToCounters([{ key: 'counter', by: 1, atLeast: 0, ttlSeconds: 60 }])],
   ['publish', () => store.publish('channel', 'message')],
 ];
 

@@ -8,6 +8,20 @@ const silenceTimeoutMs = 1000;
 /** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */
 const subscriberPingMs = 5000;
 
+/** A script and not a pipeline: it is one command for the server, with one answer and one time limit. */
+const addToCountersScript = `
+local counts = {}
+for i, key in ipairs(KEYS) do
+  local count = redis.call('INCRBY', key, ARGV[3 * i - 2])
+  if count < tonumber(ARGV[3 * i - 1]) then
+    redis.call('SET', key, ARGV[3 * i - 1])
+    count = tonumber(ARGV[3 * i - 1])
+  end
+  redis.call('PEXPIRE', key, ARGV[3 * i])
+  counts[i] = count
+end
+return counts`;
+
 /**
  * The port on Redis. Commands fail at once while the connection is down (no offline queue) and after
  * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests.
@@ -66,7 +80,14 @@ export function createRedisKeyValue(
   return {
     get: (key) => run(() => client.get(key)),
     set: (key, value, ttlSeconds) =>
-      run(async () => void (await client.set(key, value, 'PX', Math.max(1, Math.round(ttlSeconds * 1000))))),
+      run(async () => void (await client.set(key, value, 'PX', toMilliseconds(ttlSeconds)))),
+    addToCounters: (changes) =>
+      run(async () => {
+        if (changes.length === 0) return [];
+        const keys = changes.map(({ key }) => key);
+        const values = changes.flatMap(({ by, atLeast, ttlSeconds }) => [by, atLeast, toMilliseconds(ttlSeconds)]);
+        return (await client.eval(addToCountersScript, keys.length, ...keys, ...values)) as number[];
+      }),
     delete: (key) => run(async () => void (await client.del(key))),
     publish: (channel, message) => run(async () => void (await client.publish(keyPrefix + channel, message))),
     async subscribe(channel, onMessage) {
@@ -85,4 +106,8 @@ export function createRedisKeyValue(
       subscriber?.disconnect();
     },
   };
+}
+
+function toMilliseconds(seconds: number): number {
+  return Math.max(1, Math.round(seconds * 1000));
 }

@@ -25,6 +25,16 @@ export interface CapturedEvent {
   ip: string | null;
   /** Present and true for events of a historical migration. */
   historical_migration?: true;
+  /**
+   * Present and true for an event of a historical migration that was taken while nobody could say whether the project's
+   * plan includes migrations. The consumer asks before it stores the event.
+   */
+  plan_unchecked?: true;
+  /**
+   * Present and true when the operator wants no person for this event, whatever its properties say; an event that would
+   * merge persons is then a plain one (reference/event-processing.md section 5.1).
+   */
+  force_disable_person_processing?: true;
   /** Event-level person updates; the consumer merges them into `properties` (event level wins per key). */
   $set?: JsonObject;
   $set_once?: JsonObject;
@@ -33,8 +43,8 @@ export interface CapturedEvent {
 }
 
 /**
- * Something the gateway could not store, reported to the project instead of being lost silently.
- * One record per request and type; `count` says how many events it stands for.
+ * Something the gateway did not store, or noticed about a project's traffic, reported to the project instead of being
+ * lost silently. One record per request and type, or per stretch of time; `count` says how many events it stands for.
  */
 export interface CapturedWarning {
   kind: 'warning';
@@ -42,7 +52,7 @@ export interface CapturedWarning {
   uuid: string;
   token: string;
   type: GatewayWarningType;
-  /** How many events of the request this warning stands for, at least 1. */
+  /** How many events this warning stands for, at least 1. */
   count: number;
   now: string;
   /** Facts a person can act on, e.g. `{ samples: [{ index: 3, event: "x", uuid: "…" }] }`; at most 10 samples. */
@@ -51,8 +61,22 @@ export interface CapturedWarning {
 
 export type CapturedRecord = CapturedEvent | CapturedWarning;
 
-/** Why the gateway dropped an event of an accepted request. Names follow reference/event-processing.md section 11.3. */
-export type GatewayWarningType = 'missing_event_name' | 'missing_distinct_id' | 'message_size_too_large';
+/**
+ * What the gateway reports. The first three are events dropped from an accepted request; names follow
+ * reference/event-processing.md sections 11.1 and 11.3.
+ */
+export type GatewayWarningType =
+  | 'missing_event_name'
+  | 'missing_distinct_id'
+  | 'message_size_too_large'
+  /** The plan's events of this month are used up; further ones are dropped until the month ends. */
+  | 'quota_limited'
+  /** Requests came faster than the plan allows and were refused until later. */
+  | 'rate_limited'
+  /** A project, or one distinct id, suddenly sent far more than before. Nothing was dropped. */
+  | 'traffic_spike'
+  /** The operator's drop list names the key, or the key with the distinct id. */
+  | 'blocked_token';
 
 /** The value of a log record. */
 export function encodeCapturedRecord(record: CapturedRecord): Buffer {

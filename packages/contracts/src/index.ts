@@ -15,13 +15,17 @@ export {
   hasPlanFeature,
   isPlanFeature,
   isPlanName,
+  limitsOf,
   type PlanFeature,
+  type PlanLimits,
   type PlanName,
   type ProductFeature,
   planFeatures,
   planNames,
   productFeaturesOf,
+  toLimitFeatures,
   toProductFeature,
 } from './plans.ts';
+export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionKinds } from './restrictions.ts';
 export { allScopes, type GrantedScope, grants, isScope, type Scope, type ScopeObject, scopeObjects } from './scopes.ts';
 export { consumerGroup, type Lane, lanes, type TopicNames, topicNames } from './topics.ts';

@@ -3,8 +3,10 @@ import {
   hasPlanFeature,
   isPlanFeature,
   isPlanName,
+  limitsOf,
   planFeatures,
   productFeaturesOf,
+  toLimitFeatures,
 } from './plans.ts';
 
 test('the full plan has every feature with a name, the free one none', () => {
@@ -48,4 +50,26 @@ test('names of plans and features are told from other words', () => {
     true,
     false,
   ]);
+});
+
+test('limits stand beside the features and are read back', () => {
+  const limits = { eventsPerMonth: 1_000_000, eventsPerSecond: 0 };
+  const stored = [...productFeaturesOf('full'), ...toLimitFeatures(limits)];
+  expect(limitsOf(stored)).toEqual(limits);
+  expect(hasPlanFeature(stored, 'historical_migrations')).toBe(true);
+  expect(toLimitFeatures({ eventsPerMonth: 5, eventsPerSecond: null })).toEqual([
+    { key: 'events_per_month', name: 'Events per month', unit: 'events per month', limit: 5 },
+  ]);
+});
+
+test.each([
+  ['nothing', []],
+  ['no list', null],
+  ['a plan without limits', productFeaturesOf('full')],
+  ['a limit of null', [{ key: 'events_per_month', name: 'x', limit: null }]],
+  ['a negative limit', [{ key: 'events_per_month', name: 'x', limit: -1 }]],
+  ['a limit as text', [{ key: 'events_per_month', name: 'x', limit: '5' }]],
+  ['half an event', [{ key: 'events_per_month', name: 'x', limit: 0.5 }]],
+])('%s is unlimited', (_, features) => {
+  expect(limitsOf(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null });
 });

@@ -23,6 +23,8 @@ export interface ProductFeature {
   name: string;
   /** How many the plan allows; absent or null = unlimited. */
   limit?: number | null;
+  /** What is counted, e.g. `events per month`; only with a limit. */
+  unit?: string;
 }
 
 const featureNames: Record<PlanFeature, string> = {
@@ -66,6 +68,10 @@ export function isPlanName(text: string): text is PlanName {
  * @param availableProductFeatures the stored JSON column; anything but a list of objects counts as a plan without features.
  */
 export function findPlanFeature(availableProductFeatures: unknown, key: PlanFeature): ProductFeature | null {
+  return findElement(availableProductFeatures, key);
+}
+
+function findElement(availableProductFeatures: unknown, key: string): ProductFeature | null {
   if (!Array.isArray(availableProductFeatures)) return null;
   const found: unknown = availableProductFeatures.find(
     (feature: unknown) => typeof feature === 'object' && feature !== null && (feature as ProductFeature).key === key,
@@ -76,4 +82,39 @@ export function findPlanFeature(availableProductFeatures: unknown, key: PlanFeat
 /** Whether the plan includes the feature, e.g. `historical_migrations` before a historical batch is taken. */
 export function hasPlanFeature(availableProductFeatures: unknown, key: PlanFeature): boolean {
   return findPlanFeature(availableProductFeatures, key) !== null;
+}
+
+/** How much a plan lets each project API key send. Null = unlimited, which is what a plan says that does not mention it. */
+export interface PlanLimits {
+  /** Events stored per calendar month in UTC; more of them are dropped. Historical migrations do not count. */
+  eventsPerMonth: number | null;
+  /** Events accepted per second, averaged over some seconds; faster requests are put off. */
+  eventsPerSecond: number | null;
+}
+
+/** How limits stand in `available_product_features`, beside the features. */
+const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit: string }> = {
+  eventsPerMonth: { key: 'events_per_month', name: 'Events per month', unit: 'events per month' },
+  eventsPerSecond: { key: 'events_per_second', name: 'Events per second', unit: 'events per second' },
+};
+
+/** @param availableProductFeatures the stored JSON column; what is not a whole number from 0 counts as unlimited. */
+export function limitsOf(availableProductFeatures: unknown): PlanLimits {
+  return {
+    eventsPerMonth: limitOf(availableProductFeatures, limitFeatures.eventsPerMonth.key),
+    eventsPerSecond: limitOf(availableProductFeatures, limitFeatures.eventsPerSecond.key),
+  };
+}
+
+/** The elements that put these limits on an organization; unlimited ones have none. */
+export function toLimitFeatures({ eventsPerMonth, eventsPerSecond }: PlanLimits): ProductFeature[] {
+  return [
+    ...(eventsPerMonth === null ? [] : [{ ...limitFeatures.eventsPerMonth, limit: eventsPerMonth }]),
+    ...(eventsPerSecond === null ? [] : [{ ...limitFeatures.eventsPerSecond, limit: eventsPerSecond }]),
+  ];
+}
+
+function limitOf(availableProductFeatures: unknown, key: string): number | null {
+  const limit = findElement(availableProductFeatures, key)?.limit;
+  return typeof limit === 'number' && Number.isSafeInteger(limit) && limit >= 0 ? limit : null;
 }

@@ -77,6 +77,8 @@ function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | Inval
   };
   if (typeof sent_at === 'string') captured.sent_at = sent_at;
   if (record.historical_migration === true) captured.historical_migration = true;
+  if (record.plan_unchecked === true) captured.plan_unchecked = true;
+  if (record.force_disable_person_processing === true) captured.force_disable_person_processing = true;
   if (isJsonObject($set)) captured.$set = $set;
   if (isJsonObject($set_once)) captured.$set_once = $set_once;
   if ($unset !== undefined) captured.$unset = $unset;
@@ -115,6 +117,10 @@ const gatewayWarningTypes: Record<GatewayWarningType, true> = {
   missing_event_name: true,
   missing_distinct_id: true,
   message_size_too_large: true,
+  quota_limited: true,
+  rate_limited: true,
+  traffic_spike: true,
+  blocked_token: true,
 };
 
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -19,7 +19,8 @@ export function toIncomingEvent(captured: CapturedEvent, project: IngestProject,
   const timestampMs = parseTimestamp(captured.timestamp);
   const event: IncomingEvent = {
     position,
-    project,
+    // The operator's wish is that of a project which wants no persons at all, for this one event.
+    project: captured.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: captured.uuid,
     event: processedName(captured.event),
     distinctId: captured.distinct_id,

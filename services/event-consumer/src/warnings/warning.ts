@@ -8,6 +8,10 @@ export const warningSeverity = {
   missing_event_name: 'error',
   missing_distinct_id: 'error',
   message_size_too_large: 'error',
+  quota_limited: 'error',
+  rate_limited: 'warning',
+  traffic_spike: 'warning',
+  blocked_token: 'info',
   // Raised by the rules.
   cannot_merge_already_identified: 'warning',
   cannot_merge_with_illegal_distinct_id: 'warning',
