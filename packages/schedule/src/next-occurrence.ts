@@ -1,7 +1,7 @@
 import { type Day, dayOf } from './calendar.ts';
 import { periodsOf } from './periods.ts';
 import type { Frequency, RecurrenceRule } from './recurrence-rule.ts';
-import { type TimeZone, timeZone } from './time-zone.ts';
+import { timeZone } from './time-zone.ts';
 
 const dayMs = 86_400_000;
 const lastDay = dayOf(9999, 11, 31);
