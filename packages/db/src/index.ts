@@ -1,13 +1,20 @@
+export { type AcceptedInvite, acceptInvite, findInvite } from './accounts/accept-invite.ts';
 export type { AccountClient } from './accounts/account-client.ts';
 export type { NewEnvironmentSettings } from './accounts/environment-settings.ts';
 export { createEnvironment, listEnvironments, type NewEnvironment } from './accounts/environments.ts';
+export {
+  hashInviteToken,
+  inviteExpiresAt,
+  isInviteExpired,
+  newInviteToken,
+} from './accounts/invite-validity.ts';
 export {
   hashPersonalApiKey,
   maskPersonalApiKey,
   newPersonalApiKeyValue,
   newProjectToken,
 } from './accounts/key-values.ts';
-export { addMember, listMembers, type NewMember } from './accounts/members.ts';
+export { addMember, listMembers, type NewMember, removeMember, setMemberLevel } from './accounts/members.ts';
 export {
   createOrganization,
   getOrganization,

@@ -5,6 +5,7 @@ import type { membership, user } from '../generated/client.ts';
 import type { AccountClient } from './account-client.ts';
 import { answeringConstraints, notFound } from './account-errors.ts';
 import { invalidField, isRowId, isUuid } from './account-input.ts';
+import { lockOrganization } from './lock-organization-store.ts';
 
 export interface NewMember {
   organizationId: string;
@@ -47,6 +48,59 @@ export async function listMembers(
     include: { user: true },
     orderBy: [{ joined_at: 'desc' }, { id: 'desc' }],
   });
+}
+
+/**
+ * Gives a member another level.
+ * @param client a transaction.
+ * @throws AppError `invalid` naming `level`; `not_found`; `conflict` for the last owner.
+ */
+export async function setMemberLevel(client: AccountClient, input: Required<NewMember>): Promise<membership> {
+  if (!isMembershipLevel(input.level)) {
+    throw invalidField('level', 'invalid_choice', `"${String(input.level)}" is not a valid choice: 1, 8 or 15.`);
+  }
+  const member = await lockMember(client, input);
+  if (input.level !== membershipLevels.owner) await keepAnOwner(client, member);
+  return client.membership.update({
+    where: { id: member.id },
+    data: { level: input.level, updated_at: new Date() },
+  });
+}
+
+/**
+ * Takes a user out of an organization.
+ * @param client a transaction.
+ * @throws AppError `not_found`; `conflict` for the last owner.
+ */
+export async function removeMember(
+  client: AccountClient,
+  input: { organizationId: string; userId: number },
+): Promise<membership> {
+  const member = await lockMember(client, input);
+  await keepAnOwner(client, member);
+  return client.membership.delete({ where: { id: member.id } });
+}
+
+async function lockMember(
+  client: AccountClient,
+  { organizationId, userId }: { organizationId: string; userId: number },
+): Promise<membership> {
+  if (!isUuid(organizationId)) throw notFound('Organization');
+  await lockOrganization(client, organizationId);
+  const member = isRowId(userId)
+    ? await client.membership.findFirst({ where: { organization_id: organizationId, user_id: userId } })
+    : null;
+  if (!member) throw notFound('Member');
+  return member;
+}
+
+/** An organization without an owner could be administered by nobody but the operator. */
+async function keepAnOwner(client: AccountClient, member: membership): Promise<void> {
+  if (member.level !== membershipLevels.owner) return;
+  const owners = await client.membership.count({
+    where: { organization_id: member.organization_id, level: membershipLevels.owner },
+  });
+  if (owners <= 1) throw new AppError('conflict', 'The last owner has to stay. Make another member an owner first.');
 }
 
 function isMemberAlready(cause: unknown): AppError {

@@ -1,9 +1,11 @@
 import { isPlanName, type PlanName, type ProductFeature, planNames, productFeaturesOf } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
 import { v7 as uuidv7 } from 'uuid';
 import type { organization, Prisma } from '../generated/client.ts';
 import type { AccountClient } from './account-client.ts';
 import { isRowMissing, notFound } from './account-errors.ts';
 import { checkText, invalidField, isUuid } from './account-input.ts';
+import { slugCandidates } from './organization-slug.ts';
 
 export interface NewOrganization {
   /** 1 to 64 characters. */
@@ -14,13 +16,20 @@ export interface NewOrganization {
 
 /** @throws AppError `invalid` naming `name`. */
 export async function createOrganization(client: AccountClient, input: NewOrganization): Promise<organization> {
-  return client.organization.create({
-    data: {
-      id: uuidv7(),
-      name: checkText('name', input.name, { maxLength: 64 }),
-      available_product_features: toJson(input.features ?? []),
-    },
-  });
+  const data = {
+    id: uuidv7(),
+    name: checkText('name', input.name, { maxLength: 64 }),
+    available_product_features: toJson(input.features ?? []),
+  };
+  for (const slug of slugCandidates(data.name)) {
+    // A slug that is taken must not end the transaction.
+    const [created] = await client.organization.createManyAndReturn({
+      data: [{ ...data, slug }],
+      skipDuplicates: true,
+    });
+    if (created) return created;
+  }
+  throw new AppError('unavailable', 'No free slug was found for the organization. Please try again.');
 }
 
 /** Oldest first; all of them, or those a user is a member of. */

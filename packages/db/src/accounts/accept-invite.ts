@@ -1,0 +1,67 @@
+import { isMembershipLevel } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import type { membership, organization_invite, user } from '../generated/client.ts';
+import type { AccountClient } from './account-client.ts';
+import { notFound } from './account-errors.ts';
+import { isUuid } from './account-input.ts';
+import { isInviteExpired } from './invite-validity.ts';
+import { lockOrganization } from './lock-organization-store.ts';
+import { addMember } from './members.ts';
+
+export interface AcceptedInvite {
+  invite: organization_invite;
+  user: user;
+  membership: membership;
+}
+
+/**
+ * Makes somebody a member by an invite, which is used up. Only the invite of this organization: the reference also
+ * removes those of others, who have nothing to do with it (reference/management-api.md 5.5).
+ *
+ * @param client a transaction.
+ * @param chooseUser tells who accepts, once the invite is known and held; throws for somebody it is not meant for.
+ * @throws AppError `not_found`; `invalid` with code `expired` or `user_already_member`.
+ */
+export async function acceptInvite(
+  client: AccountClient,
+  inviteId: string,
+  { now, chooseUser }: { now: Date; chooseUser: (invite: organization_invite) => Promise<user> },
+): Promise<AcceptedInvite> {
+  const seen = await findInvite(client, inviteId);
+  await lockOrganization(client, seen.organization_id);
+  // Behind the lock nobody else uses it up or replaces it.
+  const invite = await findInvite(client, inviteId);
+  const accepting = await chooseUser(invite);
+  if (isInviteExpired(invite, now)) {
+    throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
+  }
+  const added = await join(client, invite, accepting.id);
+  await client.organization_invite.delete({ where: { id: invite.id } });
+  if (accepting.current_organization_id === null) {
+    await client.user.update({
+      where: { id: accepting.id },
+      data: { current_organization_id: invite.organization_id },
+    });
+  }
+  return { invite, user: accepting, membership: added };
+}
+
+/** @throws AppError `not_found`. */
+export async function findInvite(client: AccountClient, inviteId: string): Promise<organization_invite> {
+  const found = isUuid(inviteId) ? await client.organization_invite.findUnique({ where: { id: inviteId } }) : null;
+  if (!found) throw notFound('Invite');
+  return found;
+}
+
+async function join(client: AccountClient, invite: organization_invite, userId: number): Promise<membership> {
+  const { level } = invite;
+  if (!isMembershipLevel(level)) throw new Error('An invite has a level that is none.');
+  // Behind the organization's lock nobody becomes a member between the question and the answer.
+  const isAlready = await client.membership.count({
+    where: { organization_id: invite.organization_id, user_id: userId },
+  });
+  if (isAlready > 0) {
+    throw new AppError('invalid', 'You already are a member of this organization.', { code: 'user_already_member' });
+  }
+  return addMember(client, { organizationId: invite.organization_id, userId, level });
+}
