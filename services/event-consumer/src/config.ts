@@ -1,4 +1,5 @@
 import { type Lane, lanes } from '@millrace/contracts';
+import { kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
@@ -14,7 +15,7 @@ export const consumerConfigSchema = Type.Object({
     default: 'kafka',
     description: 'kafka or postgres',
   }),
-  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'host:port, separated by commas' }),
+  ...kafkaConfigFields,
   kafkaSessionTimeoutMs: integerSetting(15_000, 'a member silent for this long loses its partitions to the others', {
     min: 1000,
   }),

@@ -1,6 +1,6 @@
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
-import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
+import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import {
   createHealth,
   createLogger,
@@ -104,9 +104,8 @@ function createProcessDeps(database: Database, log: EventLog, topics: TopicNames
 
 function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
   if (config.eventLog === 'kafka') {
-    const { kafkaBrokers, kafkaSessionTimeoutMs: sessionTimeoutMs } = config;
-    const brokers = kafkaBrokers.split(',');
-    return { log: createKafkaLog({ brokers, clientId: service, sessionTimeoutMs, logger, metrics }) };
+    const { kafkaSessionTimeoutMs: sessionTimeoutMs } = config;
+    return { log: createKafkaLog({ ...kafkaConnection(config), clientId: service, sessionTimeoutMs, logger, metrics }) };
   }
   const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
   return { log: createPostgresLog({ database: pool, logger, metrics }), pool };

@@ -1,3 +1,4 @@
+import { kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
@@ -13,7 +14,7 @@ export const gatewayConfigSchema = Type.Object({
     default: 'kafka',
     description: 'kafka or postgres',
   }),
-  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'host:port, separated by commas' }),
+  ...kafkaConfigFields,
   topicPrefix: Type.String({ default: '', description: 'put before every topic name' }),
   topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
   maxBodyBytes: integerSetting(20 * mebibyte, 'request body as it comes over the wire', { min: 1 }),

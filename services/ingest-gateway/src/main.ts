@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
-import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
+import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import {
   createHealth,
   createLogger,
@@ -66,7 +66,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
 
 function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
   if (config.eventLog === 'kafka') {
-    return { log: createKafkaLog({ brokers: config.kafkaBrokers.split(','), clientId: service, logger, metrics }) };
+    return { log: createKafkaLog({ ...kafkaConnection(config), clientId: service, logger, metrics }) };
   }
   const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
   return { log: createPostgresLog({ database: pool, logger, metrics }), pool };

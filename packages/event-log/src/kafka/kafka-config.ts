@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+import type { KafkaLogOptions } from './kafka-options.ts';
+
+/**
+ * How a service is told of its Kafka: one set of settings for every service that uses it. Spread into a service's
+ * config schema; each is read from the environment variable of its name (`kafkaSslCaFile` ← `KAFKA_SSL_CA_FILE`).
+ */
+export const kafkaConfigFields = {
+  kafkaBrokers: Type.String({ default: '127.0.0.1:9092', description: 'host:port, separated by commas' }),
+  kafkaSsl: Type.Boolean({ default: false, description: 'true when the brokers speak TLS' }),
+  kafkaSslCaFile: Type.Optional(Type.String({ description: 'PEM file of the authority that signed the brokers' })),
+  kafkaSslCertFile: Type.Optional(Type.String({ description: 'PEM file of this client, where brokers ask for one' })),
+  kafkaSslKeyFile: Type.Optional(
+    Type.String({ description: 'PEM file of the key that belongs to KAFKA_SSL_CERT_FILE' }),
+  ),
+  kafkaSaslMechanism: Type.Optional(
+    Type.Union([Type.Literal('plain'), Type.Literal('scram-sha-256'), Type.Literal('scram-sha-512')], {
+      description: 'plain, scram-sha-256 or scram-sha-512',
+    }),
+  ),
+  kafkaSaslUsername: Type.Optional(Type.String({ description: 'who this service is to the brokers' })),
+  kafkaSaslPassword: Type.Optional(Type.String({ description: 'the password of KAFKA_SASL_USERNAME' })),
+} as const;
+
+type KafkaConfig = { readonly [Name in keyof typeof kafkaConfigFields]?: Static<(typeof kafkaConfigFields)[Name]> };
+
+export type KafkaConnection = Pick<KafkaLogOptions, 'brokers' | 'ssl' | 'sasl'>;
+
+/**
+ * The connection that the settings describe, files read.
+ * @throws ConfigError with everything that does not fit together, never a value: it may be a secret.
+ */
+export function kafkaConnection(config: KafkaConfig): KafkaConnection {
+  const problems: string[] = [];
+  const brokers = readBrokers(config.kafkaBrokers ?? '', problems);
+  const ssl = readSsl(config, problems);
+  const sasl = readSasl(config, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { brokers, ...(ssl === undefined ? {} : { ssl }), ...(sasl === undefined ? {} : { sasl }) };
+}
+
+function readBrokers(text: string, problems: string[]): string[] {
+  const brokers = text.split(',').map((broker) => broker.trim());
+  const isAddress = (broker: string) => {
+    const port = Number(/^[^\s/]+:(\d{1,5})$/.exec(broker)?.[1]);
+    return port >= 1 && port <= 65_535;
+  };
+  if (!brokers.every(isAddress)) problems.push('KAFKA_BROKERS is not a list of host:port, separated by commas');
+  return brokers;
+}
+
+function readSsl(config: KafkaConfig, problems: string[]): KafkaConnection['ssl'] {
+  const { kafkaSslCaFile, kafkaSslCertFile, kafkaSslKeyFile } = config;
+  const hasFiles = [kafkaSslCaFile, kafkaSslCertFile, kafkaSslKeyFile].some((file) => file !== undefined);
+  if (hasFiles && !config.kafkaSsl) {
+    problems.push('KAFKA_SSL is false, but files for it are set (KAFKA_SSL_CA_FILE, _CERT_FILE or _KEY_FILE)');
+  }
+  if ((kafkaSslCertFile === undefined) !== (kafkaSslKeyFile === undefined)) {
+    problems.push('KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE are only of use together');
+  }
+  const ca = readPem('KAFKA_SSL_CA_FILE', kafkaSslCaFile, problems);
+  const cert = readPem('KAFKA_SSL_CERT_FILE', kafkaSslCertFile, problems);
+  const key = readPem('KAFKA_SSL_KEY_FILE', kafkaSslKeyFile, problems);
+  if (!config.kafkaSsl) return undefined;
+  if (!hasFiles) return true;
+  return { ...(ca ? { ca: [ca] } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+}
+
+function readPem(variable: string, file: string | undefined, problems: string[]): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (/-----BEGIN [A-Z0-9 ]+-----/.test(text)) return text;
+    problems.push(`${variable} names a file that is not in PEM format`);
+  } catch (error) {
+    problems.push(`${variable} names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  return undefined;
+}
+
+function readSasl(config: KafkaConfig, problems: string[]): KafkaConnection['sasl'] {
+  const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = config;
+  if (mechanism === undefined && username === undefined && password === undefined) return undefined;
+  if (mechanism === undefined) problems.push('KAFKA_SASL_MECHANISM is required with a user name or a password');
+  if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required with SASL');
+  if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required with SASL');
+  if (mechanism === undefined || username === undefined || password === undefined) return undefined;
+  return { mechanism, username, password } as NonNullable<KafkaConnection['sasl']>;
+}

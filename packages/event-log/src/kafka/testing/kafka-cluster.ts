@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findJava } from '@millrace/stack/src/kafka/java.ts';
+import { kafkaJars } from '@millrace/stack/src/kafka/kafka-jars.ts';
+import { freePort } from '@millrace/stack/src/process/free-port.ts';
+import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { eventually } from '../../testing/eventually.ts';
+
+export interface KafkaClusterOptions {
+  nodes: 1 | 3;
+  /** Further lines of server.properties. */
+  settings?: Record<string, string>;
+  /** Further arguments for formatting the data directory, e.g. users for SCRAM. */
+  formatArguments?: string[];
+  /** Adds a listener of this security protocol; the plain one stays for the brokers among themselves. */
+  securedBy?: 'SASL_PLAINTEXT' | 'SASL_SSL' | 'SSL';
+}
+
+/** Brokers of a test's own, to be killed. */
+export interface KafkaCluster {
+  /** `host:port` of each broker's listener for clients. */
+  brokers: string[];
+  /** SIGKILL, by its place in `brokers`. */
+  kill(node: number): Promise<void>;
+  /** The same broker again, on the same port and with the same data. */
+  start(node: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** False where there is no Java: then these tests cannot run. */
+export async function hasJava(): Promise<boolean> {
+  return (await findJava()) !== null;
+}
+
+interface Node {
+  directory: string;
+  config: string;
+  port: number;
+  child: ChildProcess | null;
+}
+
+/** Starts brokers from Apache Kafka's own jars, each its own controller, on loopback. */
+export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
+  const java = (await findJava()) ?? 'java';
+  const classPath = `${await kafkaJars()}/*`;
+  const root = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
+  const clusterId = randomBytes(16).toString('base64url');
+  const ports: { client: number; internal: number; controller: number }[] = [];
+  const taken = new Set<number>();
+  const take = async () => {
+    let port = await freePort();
+    while (taken.has(port)) port = await freePort();
+    taken.add(port);
+    return port;
+  };
+  for (let node = 0; node < options.nodes; node += 1) {
+    ports.push({ client: await take(), internal: await take(), controller: await take() });
+  }
+  const voters = ports.map(({ controller }, index) => `${index + 1}@127.0.0.1:${controller}`).join(',');
+  const nodes: Node[] = ports.map((port, index) => {
+    const directory = join(root, String(index + 1));
+    mkdirSync(directory);
+    const config = join(directory, 'server.properties');
+    writeFileSync(config, properties(options, { ...port, id: index + 1, voters }));
+    return { directory, config, port: port.client, child: null };
+  });
+
+  async function start(index: number): Promise<void> {
+    const node = nodes[index];
+    if (node === undefined || node.child !== null) return;
+    const log = openSync(join(node.directory, 'kafka.log'), 'a');
+    const child = spawn(java, ['-Xmx320m', '-XX:+UseSerialGC', '-cp', classPath, 'kafka.Kafka', node.config], {
+      cwd: node.directory,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    node.child = child;
+    child.once('exit', () => {
+      node.child = null;
+    });
+    await eventually('a broker that listens', () => listens(node.port), {
+      timeoutMs: 90_000,
+      describe: () => readFileSync(join(node.directory, 'kafka.log'), 'utf8').slice(-2000),
+    });
+  }
+
+  async function kill(index: number): Promise<void> {
+    const child = nodes[index]?.child;
+    if (!child) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  const stop = async () => {
+    await Promise.all(nodes.map((_, index) => kill(index)));
+    rmSync(root, { recursive: true, force: true });
+  };
+  try {
+    for (const { config, directory } of nodes) {
+      const { status, output } = await runProgram(
+        java,
+        ['-cp', classPath, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', config].concat(
+          options.formatArguments ?? [],
+        ),
+        { cwd: directory },
+      );
+      if (status !== 0) throw new Error(`a data directory could not be formatted: ${output}`);
+    }
+    await Promise.all(nodes.map((_, index) => start(index)));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { brokers: nodes.map(({ port }) => `127.0.0.1:${port}`), start, kill, stop };
+}
+
+function properties(
+  { nodes, settings, securedBy }: KafkaClusterOptions,
+  node: { id: number; client: number; internal: number; controller: number; voters: string },
+): string {
+  const copies = String(nodes);
+  const internal = securedBy === undefined ? 'CLIENT' : 'INTERNAL';
+  const listeners = [
+    `CLIENT://127.0.0.1:${node.client}`,
+    ...(securedBy === undefined ? [] : [`INTERNAL://127.0.0.1:${node.internal}`]),
+  ];
+  const all = {
+    'process.roles': 'broker,controller',
+    'node.id': String(node.id),
+    'controller.quorum.voters': node.voters,
+    listeners: [...listeners, `CONTROLLER://127.0.0.1:${node.controller}`].join(','),
+    'advertised.listeners': listeners.join(','),
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': internal,
+    'listener.security.protocol.map': `CLIENT:${securedBy ?? 'PLAINTEXT'},INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT`,
+    'log.dirs': 'data',
+    'offsets.topic.replication.factor': copies,
+    'transaction.state.log.replication.factor': copies,
+    'transaction.state.log.min.isr': '1',
+    'default.replication.factor': copies,
+    'min.insync.replicas': nodes === 3 ? '2' : '1',
+    'offsets.topic.num.partitions': '4',
+    'group.initial.rebalance.delay.ms': '0',
+    'auto.create.topics.enable': 'false',
+    // A broker that died is missed sooner than after the 9 s of the default.
+    'broker.session.timeout.ms': '4000',
+    'broker.heartbeat.interval.ms': '500',
+    ...settings,
+  };
+  return Object.entries(all)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const finish = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+  });
+}
