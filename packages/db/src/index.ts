@@ -24,16 +24,19 @@ export {
 } from './accounts/organizations.ts';
 export {
   createPersonalApiKey,
+  getPersonalApiKey,
   listPersonalApiKeys,
   maxPersonalApiKeys,
   type NewPersonalApiKey,
+  type PersonalApiKeyChanges,
   type PersonalApiKeyChoice,
   type PersonalApiKeyWithValue,
   revokePersonalApiKey,
   rollPersonalApiKey,
+  updatePersonalApiKey,
 } from './accounts/personal-api-keys.ts';
 export { createProject, listProjects, type NewProject } from './accounts/projects.ts';
-export { createUser, getUser, listUsers, type NewUser } from './accounts/users.ts';
+export { createUser, getUser, listUsers, type NewUser, setUserActive } from './accounts/users.ts';
 export {
   createDatabase,
   type Database,

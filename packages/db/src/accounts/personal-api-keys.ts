@@ -1,5 +1,5 @@
 import { AppError } from '@millrace/errors';
-import type { personal_api_key } from '../generated/client.ts';
+import type { Prisma, personal_api_key } from '../generated/client.ts';
 import type { AccountClient } from './account-client.ts';
 import { answeringConstraints, isRowMissing, notFound } from './account-errors.ts';
 import { checkText, invalidField, isRowId } from './account-input.ts';
@@ -46,6 +46,8 @@ export async function createPersonalApiKey(
   const scopes = checkScopes(input.scopes);
   checkExpiry(expiresAt, now);
   if (!isRowId(userId)) throw notFound('User');
+  // In a transaction two requests cannot both make the last key a user may have.
+  await client.$queryRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
   await checkScopedTeams(client, userId, scopedTeams);
   await checkScopedOrganizations(client, userId, scopedOrganizations);
   if ((await client.personal_api_key.count({ where: { user_id: userId } })) >= maxPersonalApiKeys) {
@@ -65,7 +67,7 @@ export async function createPersonalApiKey(
         ...storedValue(value),
         scopes,
         scoped_teams: [...scopedTeams],
-        scoped_organizations: [...scopedOrganizations],
+        scoped_organizations: scopedOrganizations.map((id) => id.toLowerCase()),
         expires_at: expiresAt,
       },
     }),
@@ -82,6 +84,52 @@ export async function listPersonalApiKeys(
     where: filter.userId === undefined ? {} : { user_id: filter.userId },
     orderBy: [{ created_at: 'desc' }, { id: 'desc' }],
   });
+}
+
+/** @throws AppError `not_found`. */
+export async function getPersonalApiKey(
+  client: AccountClient,
+  choice: PersonalApiKeyChoice,
+): Promise<personal_api_key> {
+  const found = await client.personal_api_key.findUnique({ where: toWhere(choice) });
+  if (!found) throw notFound('Personal API key');
+  return found;
+}
+
+/** What may change of a key; absent = as it is. */
+export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now'>>;
+
+/**
+ * Changes what a key is called and what it reaches, from the next request on.
+ * @param client a transaction.
+ * @throws AppError `invalid` naming the field, `not_found`.
+ */
+export async function updatePersonalApiKey(
+  client: AccountClient,
+  choice: PersonalApiKeyChoice,
+  changes: PersonalApiKeyChanges,
+): Promise<personal_api_key> {
+  const { user_id: userId } = await getPersonalApiKey(client, choice);
+  const data: Prisma.personal_api_keyUpdateInput = {};
+  if (changes.label !== undefined) data.label = checkText('label', changes.label, { maxLength: 40 });
+  if (changes.scopes !== undefined) data.scopes = checkScopes(changes.scopes);
+  if (changes.scopedTeams !== undefined) {
+    await checkScopedTeams(client, userId, changes.scopedTeams);
+    data.scoped_teams = [...changes.scopedTeams];
+  }
+  if (changes.scopedOrganizations !== undefined) {
+    await checkScopedOrganizations(client, userId, changes.scopedOrganizations);
+    data.scoped_organizations = changes.scopedOrganizations.map((id) => id.toLowerCase());
+  }
+  if (changes.expiresAt !== undefined) {
+    checkExpiry(changes.expiresAt, new Date());
+    data.expires_at = changes.expiresAt;
+  }
+  try {
+    return await client.personal_api_key.update({ where: toWhere(choice), data });
+  } catch (error) {
+    throw isRowMissing(error) ? notFound('Personal API key', error) : error;
+  }
 }
 
 /** Which key is meant; with `userId`, another user's key is `not_found`. */

@@ -2,7 +2,7 @@ import { AppError } from '@millrace/errors';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import type { user } from '../generated/client.ts';
 import type { AccountClient } from './account-client.ts';
-import { answeringConstraints, notFound } from './account-errors.ts';
+import { answeringConstraints, isRowMissing, notFound } from './account-errors.ts';
 import { checkEmail, checkText, isRowId } from './account-input.ts';
 
 export interface NewUser {
@@ -53,6 +53,19 @@ export async function getUser(client: AccountClient, by: { id: number } | { emai
         : null;
   if (!found) throw notFound('User');
   return found;
+}
+
+/**
+ * Lets a user in again or keeps them out; keys of an inactive user do not work.
+ * @throws AppError `not_found`.
+ */
+export async function setUserActive(client: AccountClient, userId: number, isActive: boolean): Promise<user> {
+  if (!isRowId(userId)) throw notFound('User');
+  try {
+    return await client.user.update({ where: { id: userId }, data: { is_active: isActive } });
+  } catch (error) {
+    throw isRowMissing(error) ? notFound('User', error) : error;
+  }
 }
 
 function emailIsTaken(cause: unknown): AppError {

@@ -1,0 +1,13 @@
+/**
+ * SQL expression that makes an `EmbeddedUserRow` of a row of "user"; null when an outer join found none, e.g. because the
+ * user was deleted.
+ *
+ * @param alias name of the joined "user" table, a word of the program and never of a request.
+ */
+export function embeddedUserColumn(alias: string): string {
+  return `CASE WHEN ${alias}.id IS NULL THEN NULL ELSE jsonb_build_object(
+    'id', ${alias}.id, 'uuid', ${alias}.uuid, 'distinct_id', ${alias}.distinct_id, 'first_name', ${alias}.first_name,
+    'last_name', ${alias}.last_name, 'email', ${alias}.email, 'is_email_verified', ${alias}.is_email_verified,
+    'hedgehog_config', coalesce(nullif(${alias}.hedgehog_config, 'null'::jsonb), '{}'::jsonb),
+    'role_at_organization', ${alias}.role_at_organization) END`;
+}

@@ -1,0 +1,43 @@
+import { freeFormObject } from '@millrace/http';
+import { Type } from 'typebox';
+
+/** A user inside another record (contract/management-api.md "User", in its order). */
+export const embeddedUser = Type.Object(
+  {
+    id: Type.Integer({ description: 'Number of the user.' }),
+    uuid: Type.String({ format: 'uuid', description: 'Id of the user.' }),
+    distinct_id: Type.String({ description: 'Id under which the product itself may track the user.' }),
+    first_name: Type.String({ description: 'First name.' }),
+    last_name: Type.String({ description: 'Last name.' }),
+    email: Type.String({ description: 'E-mail address.' }),
+    is_email_verified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
+    hedgehog_config: freeFormObject({ description: 'Free-form settings, empty when unset.' }),
+    role_at_organization: Type.String({ description: 'What the user does for a living, empty when unknown.' }),
+  },
+  { title: 'User' },
+);
+
+export const embeddedUserExample = {
+  id: 1,
+  uuid: '0193f0c5-7a4e-7000-8000-0000000000bb',
+  distinct_id: 'Xw9x0l1Jg6cU',
+  first_name: 'Ada',
+  last_name: 'Example',
+  email: 'ada@example.com',
+  is_email_verified: true,
+  hedgehog_config: {},
+  role_at_organization: 'engineering',
+};
+
+/** The shape of `embeddedUser` as `embeddedUserColumn` reads it. */
+export interface EmbeddedUserRow {
+  id: number;
+  uuid: string;
+  distinct_id: string;
+  first_name: string;
+  last_name: string;
+  email: string;
+  is_email_verified: boolean;
+  hedgehog_config: Record<string, unknown>;
+  role_at_organization: string;
+}
