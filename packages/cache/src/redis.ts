@@ -61,6 +61,8 @@ export function createRedisKeyValue(
       enableOfflineQueue: true,
       maxRetriesPerRequest: null,
     });
+    // One for each subscription, as many as there are.
+    created.setMaxListeners(0);
     // The other connection reports the same trouble.
     created.on('error', () => {});
     subscriberPing = setInterval(() => {

@@ -17,11 +17,13 @@ import { requestIdOf } from './capture/request-id.ts';
 import { sendRefusal, toRefusal } from './capture/send-answer.ts';
 import type { GatewayConfig } from './config.ts';
 import { createByteBudget } from './limits/byte-budget.ts';
+import type { TrafficControl } from './limits/traffic-control.ts';
 
 export interface GatewayDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   projectKeys: ProjectKeys;
+  traffic: TrafficControl;
   config: Pick<
     GatewayConfig,
     | 'maxBodyBytes'
@@ -63,6 +65,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     topics: deps.topics,
     projectKeys: deps.projectKeys,
     budget,
+    traffic: deps.traffic,
     limits: config,
     metrics: createCaptureMetrics(metrics, budget),
     logRefusal: createRefusalLog(deps.logger),

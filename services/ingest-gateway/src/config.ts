@@ -27,6 +27,30 @@ export const gatewayConfigSchema = Type.Object({
     default: true,
     description: 'true when X-Forwarded-For and its relatives may be believed',
   }),
+  limitFlushMs: integerSetting(100, 'how long counts are gathered before they are shared with other gateways', {
+    min: 1,
+  }),
+  trafficWindowMs: integerSetting(10_000, 'the stretch that rates, spikes and hot keys are judged by', { min: 100 }),
+  spikeMinEventsPerSecond: integerSetting(100, 'a project that sends less is never in a spike', { min: 1 }),
+  spikeFactor: integerSetting(5, 'how many times its usual traffic a project sends in a spike', { min: 1 }),
+  spikeWarmUpMs: integerSetting(60_000, 'how long after its start a gateway learns what is usual'),
+  overflowEventsPerSecond: integerSetting(100, 'a distinct id that sends more goes to the overflow lane; 0: none does'),
+  overflowHoldMs: integerSetting(300_000, 'how long it stays there after it has calmed down', { min: 1 }),
+  dropEventsByTokenDistinctId: Type.String({ default: '', description: 'token or token:distinct_id, by commas: drop' }),
+  ingestionForceOverflowByTokenDistinctId: Type.String({
+    default: '',
+    description: 'token or token:distinct_id, separated by commas: to the overflow lane, without persons',
+  }),
+  skipPersonProcessingByTokenDistinctId: Type.String({
+    default: '',
+    description: 'token or token:distinct_id, separated by commas: store without persons',
+  }),
+  restrictionsRefreshMs: integerSetting(5000, "how soon a change of the operator's lists is seen at the latest", {
+    min: 100,
+  }),
+  trafficReportMs: integerSetting(60_000, 'a project is told of drops and refusals by one warning in this time', {
+    min: 1,
+  }),
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
   stopDelayMs: integerSetting(0, 'between being unready and refusing connections, for balancers to notice'),
   drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),

@@ -17,6 +17,7 @@ import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type Gateway } from './app.ts';
 import { type GatewayConfig, gatewayConfigSchema } from './config.ts';
 import { ensureTopics } from './ensure-topics.ts';
+import { createTrafficControl } from './limits/traffic-control.ts';
 
 const service = 'ingest-gateway';
 /** Lookups by key only; they must never keep a request waiting. */
@@ -51,7 +52,9 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
     return 'The event log has not been reached yet.';
   });
   const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger });
-  const gateway = createGateway({ log, topics, projectKeys, config, logger, metrics, health });
+  const trafficParts = { cache, sql: database.sql, log, topics, config, logger, metrics };
+  const traffic = lifecycle.own('limits', await createTrafficControl(trafficParts));
+  const gateway = createGateway({ log, topics, projectKeys, traffic, config, logger, metrics, health });
   const port = await listen(gateway, config);
   lifecycle.own('gateway', {
     async stop() {

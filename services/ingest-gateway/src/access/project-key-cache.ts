@@ -38,10 +38,15 @@ function parseCopy(text: string): KnownProject | null | undefined {
   try {
     const copy = JSON.parse(text) as Partial<KnownProject> | null;
     if (copy === null) return null;
-    const { environmentId, mayMigrate } = copy;
+    const { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond } = copy;
     if (typeof environmentId !== 'number' || typeof mayMigrate !== 'boolean') return undefined;
-    return { environmentId, mayMigrate };
+    if (!isLimit(eventsPerMonth) || !isLimit(eventsPerSecond)) return undefined;
+    return { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond };
   } catch {
     return undefined;
   }
+}
+
+function isLimit(value: unknown): value is number | null {
+  return value === null || typeof value === 'number';
 }

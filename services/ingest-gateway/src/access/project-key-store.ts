@@ -1,8 +1,8 @@
-import { hasPlanFeature } from '@millrace/contracts';
+import { hasPlanFeature, limitsOf, type PlanLimits } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
 /** What the gateway needs to know of the project behind a key. */
-export interface KnownProject {
+export interface KnownProject extends PlanLimits {
   environmentId: number;
   /** Whether the organization's plan includes historical migrations (contract/ingestion.md, historical rule 1). */
   mayMigrate: boolean;
@@ -19,5 +19,10 @@ export async function findProjectByKey(sql: Sql, token: string): Promise<KnownPr
     [token],
   );
   if (row === undefined) return null;
-  return { environmentId: row.id, mayMigrate: hasPlanFeature(row.features, 'historical_migrations') };
+  const { features } = row;
+  return {
+    environmentId: row.id,
+    mayMigrate: hasPlanFeature(features, 'historical_migrations'),
+    ...limitsOf(features),
+  };
 }

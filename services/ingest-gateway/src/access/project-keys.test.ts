@@ -48,7 +48,10 @@ test('a key leads to its environment and what its plan includes', async () => {
     ['free', false],
   ] as const) {
     const { token, environmentId } = await createTestTenant(database, { plan });
-    expect(await keys.find(token)).toEqual({ outcome: 'known', project: { environmentId, mayMigrate } });
+    expect(await keys.find(token)).toEqual({
+      outcome: 'known',
+      project: { environmentId, mayMigrate, eventsPerMonth: null, eventsPerSecond: null },
+    });
   }
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });

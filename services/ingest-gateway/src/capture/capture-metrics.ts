@@ -8,6 +8,8 @@ export interface CaptureMetrics {
   /** @param bytes the body as it came over the wire. */
   bodyReceived(bytes: number): void;
   published(lane: 'live' | 'historical', events: number, dropped: DropTally): void;
+  /** Counts events of an accepted request that were left out before they were looked at. */
+  dropped(cause: 'quota_limited', events: number): void;
   /** @param code of the error answer; null for a success. */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
 }
@@ -47,6 +49,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
       ingestedIn[lane].inc(events);
       for (const [cause, count] of tally.counts()) dropped.inc({ cause }, count);
     },
+    dropped: (cause, events) => dropped.inc({ cause }, events),
     ended({ path, status, code, seconds }) {
       inFlight -= 1;
       requests.inc({ path, status: String(status) });

@@ -8,6 +8,7 @@ import { authorize } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { CaptureLimits } from '../config.ts';
 import type { ByteBudget, ByteLease } from '../limits/byte-budget.ts';
+import type { TrafficControl } from '../limits/traffic-control.ts';
 import type { CaptureMetrics } from './capture-metrics.ts';
 import type { CapturePath } from './capture-path.ts';
 import { type CaptureQuery, parseCaptureQuery } from './capture-query.ts';
@@ -26,6 +27,7 @@ export interface CaptureDependencies {
   topics: TopicNames;
   projectKeys: ProjectKeys;
   budget: ByteBudget;
+  traffic: TrafficControl;
   limits: CaptureLimits;
   metrics: CaptureMetrics;
   logRefusal(line: RefusalLine): void;
@@ -33,6 +35,8 @@ export interface CaptureDependencies {
 }
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
+/** Browsers then stop sending for a minute (reference/sdk-wire.md section 1); never 204, its body would be lost. */
+const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
 
 /** Where a request has got to, for its line in the log. */
@@ -71,9 +75,9 @@ export async function captureRoute(
       );
     } else {
       const query = parseCaptureQuery(target.query);
-      await capture(request, { path, query }, journey, deps);
+      const outcome = await capture(request, { path, query }, journey, deps);
       context.isLast = deps.isStopping();
-      const answer = query.isBeacon ? acceptedBeacon : accepted;
+      const answer = outcome === 'quota_limited' ? quotaLimited : query.isBeacon ? acceptedBeacon : accepted;
       status = answer.status;
       sendAnswer(request, response, answer, context);
     }
@@ -99,8 +103,8 @@ async function capture(
   { path, query }: { path: CapturePath; query: CaptureQuery },
   journey: Journey,
   deps: CaptureDependencies,
-): Promise<void> {
-  const { limits, metrics } = deps;
+): Promise<'accepted' | 'quota_limited'> {
+  const { limits, metrics, traffic } = deps;
   const receivedAtMs = Date.now();
   const isGet = request.method === 'GET';
   if (!isGet && request.method !== 'POST') throw methodNotAllowed();
@@ -109,20 +113,30 @@ async function capture(
     apiKey: body.apiKey ?? (isGet ? query.apiKey : null),
     sentAt: query.sentAt,
   });
-  journey.environmentId = await authorize(capturing, deps.projectKeys);
-  const captured = toCapturedEvents(capturing, {
+  const project = await authorize(capturing, deps.projectKeys);
+  journey.environmentId = project?.environmentId ?? null;
+  const { token, isHistorical } = capturing;
+  const arriving = { token, project, isHistorical, events: capturing.events.length };
+  if (traffic.admit(arriving, request) === 'quota_limited') {
+    metrics.dropped('quota_limited', arriving.events);
+    return 'quota_limited';
+  }
+  const assembled = toCapturedEvents(capturing, {
     receivedAtMs,
     ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
     nameForNameless: path.nameForNameless,
     createUuid,
   });
+  const captured = traffic.steer(assembled, project);
   const written = await publish(captured, {
     log: deps.log,
     topics: deps.topics,
     maxRecordBytes: limits.maxRecordBytes,
     createUuid,
   });
+  traffic.noteStored(arriving, written);
   metrics.published(captured.lane, written, captured.dropped);
+  return 'accepted';
 }
 
 function methodNotAllowed(): AppError {

@@ -12,7 +12,10 @@ export interface DropSample {
   event: string | null;
 }
 
-/** `performance_event` is left out by design and not worth a warning (reference/ingest-wire.md section 8.2). */
+/**
+ * `performance_event` is left out by design and not worth a warning (reference/ingest-wire.md section 8.2). Of
+ * `blocked_token` the project is told once for many requests (limits/traffic-reports.ts).
+ */
 export type DropReason = GatewayWarningType | 'performance_event';
 
 /** The events of one request that are not stored, by reason. */
@@ -41,7 +44,7 @@ export function createDropTally(): DropTally {
     counts: () => counts,
     toWarnings({ token, now, createUuid }) {
       return [...counts].flatMap(([type, count]): CapturedWarning[] => {
-        if (type === 'performance_event') return [];
+        if (type === 'performance_event' || type === 'blocked_token') return [];
         const details = { samples: samples.get(type) ?? [] };
         return [{ kind: 'warning', uuid: createUuid(), token, type, count, now, details }];
       });

@@ -40,14 +40,15 @@ export async function publish(captured: CapturedEvents, options: PublishOptions)
     if (records.length > 0) await log.append(records);
   }
 
-  for (const { index, partitionId, record } of accepted) {
+  for (const { index, partitionId, record, overflow } of accepted) {
     const value = encodeCapturedRecord(record);
     if (value.length > maxRecordBytes) {
       if (accepted.length === 1 && dropped.counts().size === 0) throw eventTooLarge(maxRecordBytes);
       dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
       continue;
     }
-    pending.push({ topic, key: recordKey(lane, token, partitionId), value });
+    const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
+    pending.push({ topic: overflow === undefined ? topic : topics.overflow, key, value });
     pendingBytes += value.length;
     written += 1;
     if (pendingBytes >= maxAppendBytes) await appendPending();

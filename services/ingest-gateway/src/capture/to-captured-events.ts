@@ -20,6 +20,8 @@ export interface AcceptedEvent {
   record: CapturedEvent;
   /** What the partition is chosen by, with the key: the person, or the address when there shall be no person. */
   partitionId: string;
+  /** Set when the event goes to the overflow lane: with its key, or without, spread over all partitions. */
+  overflow?: 'in_order' | 'spread';
 }
 
 export interface CapturedEvents {

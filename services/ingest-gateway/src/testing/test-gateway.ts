@@ -9,6 +9,7 @@ import { createTestDatabase, testServers, uniqueTopicPrefix } from '@millrace/te
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import { createGateway, type Gateway } from '../app.ts';
 import { type GatewayConfig, gatewayConfigSchema } from '../config.ts';
+import { createTrafficControl, type TrafficControl } from '../limits/traffic-control.ts';
 import { quietLogger } from './quiet-logger.ts';
 
 export interface TestGateway extends Gateway {
@@ -22,6 +23,9 @@ export interface GatewayParts {
   config?: Partial<GatewayConfig>;
   logger?: Logger;
   keys?: Partial<ProjectKeysOptions>;
+  /** The key-value store this gateway sees. */
+  cache?: KeyValue;
+  now?: () => number;
 }
 
 /** Real servers for one test file: a database, topics, Redis under a prefix of its own, and gateways on them. */
@@ -47,15 +51,28 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const topics = topicNames(uniqueTopicPrefix());
   await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 3 })));
   const gateways: TestGateway[] = [];
+  const controls: TrafficControl[] = [];
 
   async function startGateway({ config = {}, keys = {}, ...parts }: GatewayParts = {}): Promise<TestGateway> {
     const metrics = createMetrics({ withProcessMetrics: false });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url });
-    const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger, ...keys });
+    const projectKeys = await createProjectKeys({ sql: database.sql, cache: parts.cache ?? cache, logger, ...keys });
+    const traffic = await createTrafficControl({
+      cache: parts.cache ?? cache,
+      sql: keys.sql ?? database.sql,
+      log: parts.log ?? log,
+      topics,
+      config: { ...defaults, ...config },
+      logger,
+      metrics,
+      ...(parts.now === undefined ? {} : { now: parts.now }),
+    });
+    controls.push(traffic);
     const gateway = createGateway({
       log: parts.log ?? log,
       topics,
       projectKeys,
+      traffic,
       config: { ...defaults, ...config },
       logger: parts.logger ?? logger,
       metrics,
@@ -78,6 +95,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     startGateway,
     async stop() {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await Promise.all(controls.map((traffic) => traffic.stop()));
       await log.close();
       await cache.stop();
       await database.stop();

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { KeyValue } from '@millrace/cache';
+import { LRUCache } from 'lru-cache';
+import type { KeySketch } from './key-sketch.ts';
+import type { SharedCounters } from './shared-counters.ts';
+import type { TrafficSpike } from './traffic-spike.ts';
+
+export interface HotKeysOptions {
+  counters: SharedCounters;
+  channel: Pick<KeyValue, 'publish' | 'subscribe'>;
+  sketch: KeySketch;
+  now(): number;
+  windowMs: number;
+  /** Live events in a window that make a key hot; 0: no key ever is. */
+  hotEvents: number;
+  /** A key stays hot for so long after its last hot window, so that it does not go back and forth. */
+  holdMs: number;
+}
+
+export interface HotKeys {
+  /** Counts a live event. @returns the spike when this event makes the key hot, null otherwise. */
+  note(key: string): TrafficSpike | null;
+  isHot(key: string): boolean;
+  /** False nearly always: then nothing needs to be asked event by event. */
+  hasAny(): boolean;
+  size(): number;
+}
+
+/** Counted exactly because there were many of it. */
+interface Candidate {
+  counter: string;
+  wasHotNow: boolean;
+}
+
+/** Channel of the key-value store on which gateways tell each other which keys are hot. */
+const hotKeyChannel = 'hot-keys';
+/** From this part of `hotEvents` on a key is counted exactly and with the other gateways: up to ten share a hot key. */
+const candidateFrom = 0.1;
+const maxHotKeys = 10_000;
+const maxCandidates = 10_000;
+const maxAnnounced = 1000;
+
+/**
+ * Finds keys (`token:distinct_id`) that send so much that they would delay the partition they are in
+ * (reference/event-processing.md section 11.2). All keys go through a sketch of fixed size; only the few with many events
+ * are remembered by name and counted in the store. All gateways learn of a hot key, and until when, at the same time, so
+ * that its events are in one lane whichever gateway takes them.
+ */
+export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
+  const { counters, channel, sketch, now, windowMs, hotEvents, holdMs } = options;
+  /** Until when, milliseconds since the epoch. */
+  const hot = new LRUCache<string, number>({ max: maxHotKeys });
+  const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
+  const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
+  let window = 0;
+
+  function enterWindow(current: number): void {
+    window = current;
+    sketch.clear();
+    candidates.clear();
+    // Once more, for gateways that have started since or missed it.
+    announce([...hot].slice(0, maxAnnounced));
+  }
+
+  function announce(entries: [string, number][]): void {
+    const current = entries.filter(([, untilMs]) => untilMs > now());
+    if (current.length > 0) channel.publish(hotKeyChannel, JSON.stringify(current)).catch(() => {});
+  }
+
+  function hear(message: string): void {
+    for (const [key, untilMs] of parseAnnouncement(message)) {
+      const latestMs = Math.min(untilMs, now() + holdMs);
+      if (latestMs > (hot.peek(key) ?? 0)) hot.set(key, latestMs);
+    }
+  }
+
+  function becomeHot(key: string, events: number): TrafficSpike | null {
+    const wasHot = isHot(key);
+    const untilMs = now() + holdMs;
+    hot.set(key, untilMs);
+    announce([[key, untilMs]]);
+    if (wasHot) return null;
+    return {
+      events,
+      windowSeconds: windowMs / 1000,
+      baselineEvents: 0,
+      thresholdEvents: hotEvents,
+      window,
+    };
+  }
+
+  const isHot = (key: string) => hot.size > 0 && (hot.get(key) ?? 0) > now();
+
+  if (hotEvents > 0) await channel.subscribe(hotKeyChannel, hear);
+  return {
+    isHot,
+    hasAny: () => hot.size > 0,
+    note(key) {
+      if (hotEvents === 0) return null;
+      const current = Math.floor(now() / windowMs);
+      if (current !== window) enterWindow(current);
+      const estimate = sketch.add(key);
+      if (estimate < candidateEvents) return null;
+      let candidate = candidates.get(key);
+      const by = candidate === undefined ? estimate : 1;
+      if (candidate === undefined) {
+        candidate = { counter: `burst:${digestOf(key)}:${window}`, wasHotNow: false };
+        candidates.set(key, candidate);
+      }
+      const events = counters.add(candidate.counter, by, (window + 2) * windowMs);
+      if (events < hotEvents || candidate.wasHotNow) return null;
+      candidate.wasHotNow = true;
+      return becomeHot(key, events);
+    },
+    size() {
+      const nowMs = now();
+      for (const [key, untilMs] of hot) if (untilMs <= nowMs) hot.delete(key);
+      return hot.size;
+    },
+  };
+}
+
+/** Distinct ids may be e-mail addresses; as the name of a counter a digest will do. */
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 22);
+}
+
+/** What is not a list of keys and times is nothing. */
+function parseAnnouncement(message: string): [string, number][] {
+  try {
+    const entries: unknown = JSON.parse(message);
+    if (!Array.isArray(entries)) return [];
+    return entries.filter(
+      (entry): entry is [string, number] =>
+        Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number',
+    );
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,140 @@
+import type { KeyValue } from '@millrace/cache';
+import { LRUCache } from 'lru-cache';
+
+export interface SharedCountersOptions {
+  store: Pick<KeyValue, 'addToCounters'>;
+  now(): number;
+  /** How long counts are gathered before they are told to the store. */
+  flushAfterMs: number;
+  /** Told after each attempt, with the number of counters. */
+  onFlush(outcome: 'ok' | 'failed', counters: number): void;
+  maxCounters?: number;
+}
+
+/**
+ * Counters that all gateways share through the store, without a wait for anybody: counts are taken in the process and
+ * told to the store in batches. While the store is away, each process goes on with what it knows.
+ */
+export interface SharedCounters {
+  /**
+   * Counts, at once, in this process.
+   * @param by 0 asks the store for the count of a counter this process has not seen yet.
+   * @param expiresAtMs when nobody needs the counter any more, milliseconds since the epoch.
+   * @returns what all gateways have counted, as far as known here.
+   */
+  add(name: string, by: number, expiresAtMs: number): number;
+  size(): number;
+  /** Tells the store what is left, if it answers. */
+  stop(): Promise<void>;
+}
+
+interface Counter {
+  name: string;
+  /** What all have counted as far as known, including what the store has not been told yet. */
+  total: number;
+  untold: number;
+  expiresAtMs: number;
+}
+
+/** One command to the store; some hundreds of counters take it less than a millisecond. */
+const maxCountersPerFlush = 500;
+/** Bounds the work that counting makes for the store and for this process, whatever the number of projects. */
+const minMsPerCounter = 1;
+const restAfterFailureMs = 1000;
+
+export function createSharedCounters(options: SharedCountersOptions): SharedCounters {
+  const { store, now, flushAfterMs, onFlush, maxCounters = 100_000 } = options;
+  const counters = new LRUCache<string, Counter>({ max: maxCounters });
+  /** Counters with something to tell or to ask, the longest waiting first. */
+  const waiting = new Map<string, Counter>();
+  let timer: NodeJS.Timeout | undefined;
+  let underWay: Promise<void> | undefined;
+
+  function add(name: string, by: number, expiresAtMs: number): number {
+    let counter = counters.get(name);
+    if (counter === undefined) {
+      counter = { name, total: 0, untold: 0, expiresAtMs };
+      counters.set(name, counter);
+    } else if (by === 0) return counter.total;
+    counter.total += by;
+    counter.untold += by;
+    enqueue(counter);
+    return counter.total;
+  }
+
+  function enqueue(counter: Counter): void {
+    waiting.set(counter.name, counter);
+    if (waiting.size > maxCounters) {
+      const [oldest] = waiting.keys();
+      if (oldest !== undefined) waiting.delete(oldest);
+    }
+    schedule(flushAfterMs);
+  }
+
+  function schedule(afterMs: number): void {
+    if (timer !== undefined || underWay !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      underWay = flush().then((pauseMs) => {
+        underWay = undefined;
+        if (waiting.size > 0) schedule(pauseMs);
+      });
+    }, afterMs).unref();
+  }
+
+  /** @returns how long to wait before the next one. */
+  async function flush(): Promise<number> {
+    const told = takeWaiting();
+    if (told.length === 0) return flushAfterMs;
+    const nowMs = now();
+    try {
+      const counts = await store.addToCounters(
+        told.map(({ counter: { name, total, expiresAtMs }, by }) => ({
+          key: name,
+          by,
+          atLeast: total,
+          ttlSeconds: (expiresAtMs - nowMs) / 1000,
+        })),
+      );
+      told.forEach(({ counter }, index) => {
+        counter.total = Math.max(counter.total, (counts[index] ?? 0) + counter.untold);
+      });
+      onFlush('ok', told.length);
+      return Math.max(flushAfterMs, told.length * minMsPerCounter);
+    } catch {
+      for (const { counter, by } of told) {
+        counter.untold += by;
+        waiting.set(counter.name, counter);
+      }
+      onFlush('failed', told.length);
+      return restAfterFailureMs;
+    }
+  }
+
+  function takeWaiting(): { counter: Counter; by: number }[] {
+    const nowMs = now();
+    const taken: { counter: Counter; by: number }[] = [];
+    for (const [name, counter] of waiting) {
+      waiting.delete(name);
+      if (counter.expiresAtMs <= nowMs) continue;
+      taken.push({ counter, by: counter.untold });
+      counter.untold = 0;
+      if (taken.length === maxCountersPerFlush) break;
+    }
+    return taken;
+  }
+
+  return {
+    add,
+    size: () => counters.size,
+    async stop() {
+      clearTimeout(timer);
+      await underWay;
+      clearTimeout(timer);
+      for (let left = waiting.size; left > 0; left = waiting.size) {
+        await flush();
+        if (waiting.size >= left) break;
+      }
+    },
+  };
+}

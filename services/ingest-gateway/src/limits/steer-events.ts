@@ -1,0 +1,53 @@
+import { recordKey } from '@millrace/contracts';
+import type { AcceptedEvent, CapturedEvents } from '../capture/to-captured-events.ts';
+import type { KeyRestrictions } from './restriction-set.ts';
+
+/** What became of the events of one request, for the figures. */
+export interface Steering {
+  captured: CapturedEvents;
+  blocked: number;
+  forced: number;
+  personless: number;
+  hot: number;
+}
+
+/**
+ * Applies the operator's lists and sends the events of hot keys to the overflow lane. Order of precedence: drop, then
+ * historical (nothing reroutes it), then forced overflow, then hot (reference/ingest-wire.md section 8.2).
+ * - Forced overflow: no key, no person, so its events spread over all partitions (case R09).
+ * - Hot: the key stays, so that one person's events stay in order; it delays only who shares its overflow partition.
+ *
+ * @param restrictions of the request's project key, if there are any.
+ */
+export function steerEvents(
+  captured: CapturedEvents,
+  restrictions: KeyRestrictions | undefined,
+  isHot: (key: string) => boolean,
+): Steering {
+  const steering: Steering = { captured, blocked: 0, forced: 0, personless: 0, hot: 0 };
+  const isLive = captured.lane === 'live';
+  const accepted: AcceptedEvent[] = [];
+  for (const event of captured.accepted) {
+    const { record, index, partitionId } = event;
+    if (restrictions?.applies('drop_event', record.distinct_id)) {
+      captured.dropped.add('blocked_token', { index, uuid: record.uuid, event: record.event });
+      steering.blocked += 1;
+      continue;
+    }
+    accepted.push(event);
+    const isForced = isLive && restrictions?.applies('force_overflow', record.distinct_id) === true;
+    if (isForced || restrictions?.applies('skip_person_processing', record.distinct_id)) {
+      record.force_disable_person_processing = true;
+      steering.personless += 1;
+    }
+    if (isForced) {
+      event.overflow = 'spread';
+      steering.forced += 1;
+    } else if (isLive && isHot(recordKey('live', captured.token, partitionId))) {
+      event.overflow = 'in_order';
+      steering.hot += 1;
+    }
+  }
+  if (steering.blocked > 0) steering.captured = { ...captured, accepted };
+  return steering;
+}
