@@ -1,0 +1,154 @@
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { delivery, deliveryExample } from './delivery-schema.ts';
+import { listDeliveries } from './delivery-store.ts';
+import { subscriptionPlace } from './subscription-place.ts';
+import {
+  newSubscription,
+  newSubscriptionExample,
+  subscription,
+  subscriptionChanges,
+  subscriptionExample,
+} from './subscription-schema.ts';
+import { findSubscription, listSubscriptions } from './subscription-store.ts';
+import { toSubscription } from './to-subscription.ts';
+import { changeSubscription, createSubscription } from './write-subscription.ts';
+
+const params = Type.Object({
+  ...projectParams.properties,
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the subscription.' }),
+});
+const listQuery = Type.Object({
+  ...offsetQuery,
+  deleted: Type.Optional(
+    Type.String({ description: '`true`, `1`, `yes`, `y`, `t` or `on` lists the deleted ones instead.' }),
+  ),
+  dashboard: Type.Optional(Type.Integer({ description: 'Only those of this dashboard.' })),
+  insight: Type.Optional(Type.Integer({ description: 'Only those of this insight.' })),
+});
+const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
+const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
+
+/** The same routes below an environment and, as older clients know them, below a project (reference/management-api.md 9.1). */
+export function subscriptionRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  return [...routesBelow('environments', database), ...routesBelow('projects', database)];
+}
+
+function routesBelow(family: 'environments' | 'projects', { sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const path = `/api/${family}/:project_id/subscriptions`;
+  const tags: [string] = ['subscriptions'];
+  const target = subscriptionPlace(sql);
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: `${family}_subscriptions_list`,
+      summary: 'List subscriptions',
+      description: 'The subscriptions of a project by id, without the deleted ones.',
+      tags,
+      scope: 'subscription:read',
+      params: projectParams,
+      query: listQuery,
+      responses: { 200: { description: 'One page of subscriptions.', schema: offsetPageOf(subscription) } },
+      examples: { response: pageExample(subscriptionExample) },
+      target,
+      handler: async ({ target: { environmentId }, query, request }) => {
+        const { deleted, dashboard, insight } = query;
+        const filter = { deleted: yes.has(deleted?.toLowerCase() ?? ''), dashboard, insight };
+        const { count, rows } = await listSubscriptions(sql, environmentId, { ...query, filter });
+        return offsetPage(request, query, { count, results: rows.map(toSubscription) });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: `${family}_subscriptions_create`,
+      summary: 'Create a subscription',
+      description: 'Makes a subscription. A first report goes out at once, with `invite_message`.',
+      tags,
+      scope: 'subscription:write',
+      params: projectParams,
+      body: newSubscription,
+      responses: { 201: { description: 'The new subscription.', schema: subscription } },
+      examples: { request: newSubscriptionExample, response: subscriptionExample },
+      target,
+      handler: async ({ caller, target: { environmentId }, body }) =>
+        transaction(async (tx) => {
+          const author = { userId: caller.userId, environmentId };
+          return toSubscription(await createSubscription(tx, author, { body, now: new Date() }));
+        }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: `${family}_subscriptions_retrieve`,
+      summary: 'Show a subscription',
+      description: 'One subscription, also when it is deleted.',
+      tags,
+      scope: 'subscription:read',
+      params,
+      responses: { 200: { description: 'The subscription.', schema: subscription } },
+      examples: { response: subscriptionExample },
+      target,
+      handler: async ({ target: { environmentId }, params: { id } }) => {
+        const row = await findSubscription(sql, environmentId, id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return toSubscription(row);
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${path}/:id`,
+        operationId: `${family}_subscriptions_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a subscription' : 'Change or delete a subscription',
+        description:
+          'What is not sent stays as it is. `deleted: true` is the only way to remove a subscription, `false` brings it back.',
+        tags,
+        scope: 'subscription:write',
+        params,
+        body: method === 'PUT' ? newSubscription : subscriptionChanges,
+        responses: { 200: { description: 'The subscription as it is now.', schema: subscription } },
+        examples: {
+          request: method === 'PUT' ? newSubscriptionExample : { deleted: true },
+          response: method === 'PUT' ? subscriptionExample : { ...subscriptionExample, deleted: true },
+        },
+        target,
+        handler: async ({ target: { environmentId }, params: { id }, body }) =>
+          transaction(async (tx) => {
+            const { after } = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
+            return toSubscription(after);
+          }),
+      }),
+    ),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id/deliveries`,
+      operationId: `${family}_subscriptions_deliveries_list`,
+      summary: 'List the reports of a subscription',
+      description: 'What was sent to whom, what came of it and why not, the latest first.',
+      tags,
+      scope: 'subscription:read',
+      params,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of reports.', schema: offsetPageOf(delivery) } },
+      examples: { response: pageExample(deliveryExample) },
+      target,
+      handler: async ({ target: { environmentId }, params: { id }, query, request }) => {
+        if (!(await findSubscription(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
+        const { count, rows } = await listDeliveries(sql, id, query);
+        const results = rows.map((row) => ({
+          ...row,
+          due_at: formatDateTime(row.due_at),
+          created_at: formatDateTime(row.created_at),
+          finished_at: row.finished_at && formatDateTime(row.finished_at),
+        }));
+        return offsetPage(request, query, { count, results });
+      },
+    }),
+  ];
+}

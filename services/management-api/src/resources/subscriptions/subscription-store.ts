@@ -1,0 +1,121 @@
+import type { Sql, Transaction } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+import type { EmbeddedUserRow } from '../users/embedded-user.ts';
+import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+import type { SubscriptionFields } from './subscription-fields.ts';
+
+export interface SubscriptionRow extends SubscriptionFields {
+  id: number;
+  created_at: Date;
+  created_by: EmbeddedUserRow | null;
+  next_delivery_date: Date | null;
+}
+type Row = SubscriptionRow & Record<string, unknown>;
+
+const columns = `s.id, s.dashboard, s.insight, s.target_type, s.target_value, s.frequency, s."interval", s.byweekday,
+  s.bysetpos, s.count, s.start_date, s.until_date, s.created_at, s.deleted, s.title, s.next_delivery_date,
+  ${embeddedUserColumn('u')} AS created_by`;
+
+const writable = [
+  'dashboard',
+  'insight',
+  'target_type',
+  'target_value',
+  'frequency',
+  'interval',
+  'byweekday',
+  'bysetpos',
+  'count',
+  'start_date',
+  'until_date',
+  'deleted',
+  'title',
+] as const;
+
+export interface SubscriptionFilter {
+  deleted: boolean;
+  dashboard: number | undefined;
+  insight: number | undefined;
+}
+
+/** One page of an environment's subscriptions by id, and how many there are. */
+export async function listSubscriptions(
+  sql: Sql,
+  environmentId: number,
+  { filter, limit, offset }: { filter: SubscriptionFilter; limit: number; offset: number },
+): Promise<{ count: number; rows: SubscriptionRow[] }> {
+  const where = createConditions();
+  where.add(`s.environment_id = ${where.parameter(environmentId)}`);
+  where.add(`s.deleted = ${where.parameter(filter.deleted)}`);
+  for (const name of ['dashboard', 'insight'] as const) {
+    // A number no row can have is compared as a number, not cut to the column's size.
+    if (filter[name] !== undefined) where.add(`s.${name} = ${where.parameter(filter[name])}::bigint`);
+  }
+  const conditions = where.text();
+  const counted = sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM subscription s WHERE ${conditions}`,
+    [...where.values],
+  );
+  const listed = sql.query<Row>(
+    `SELECT ${columns} FROM subscription s LEFT JOIN "user" u ON u.id = s.created_by_id
+      WHERE ${conditions} ORDER BY s.id LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+    where.values,
+  );
+  const [[total], rows] = await Promise.all([counted, listed]);
+  return { count: total?.count ?? 0, rows };
+}
+
+export async function findSubscription(
+  sql: Sql,
+  environmentId: number,
+  id: number,
+): Promise<SubscriptionRow | undefined> {
+  const rows = await sql.query<Row>(
+    `SELECT ${columns} FROM subscription s LEFT JOIN "user" u ON u.id = s.created_by_id
+      WHERE s.environment_id = $1 AND s.id = $2`,
+    [environmentId, id],
+  );
+  return rows[0];
+}
+
+/** As `findSubscription`; nobody else changes the row before the transaction ends. */
+export async function lockSubscription(
+  tx: Transaction,
+  environmentId: number,
+  id: number,
+): Promise<SubscriptionRow | undefined> {
+  await tx.query('SELECT 1 FROM subscription WHERE environment_id = $1 AND id = $2 FOR UPDATE', [environmentId, id]);
+  return findSubscription(tx, environmentId, id);
+}
+
+/** @returns the id. */
+export async function insertSubscription(
+  tx: Transaction,
+  place: { environmentId: number; createdById: number },
+  { fields, nextDeliveryDate }: { fields: SubscriptionFields; nextDeliveryDate: Date | null },
+): Promise<number> {
+  const names = writable.map((name) => `"${name}"`).join(', ');
+  const rows = await tx.query<{ id: number }>(
+    `INSERT INTO subscription (environment_id, created_by_id, next_delivery_date, ${names})
+     VALUES ($1, $2, $3, ${writable.map((_, index) => `$${index + 4}`).join(', ')})
+     RETURNING id`,
+    [place.environmentId, place.createdById, nextDeliveryDate, ...writable.map((name) => fields[name])],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('A subscription was inserted without an id.');
+  return row.id;
+}
+
+/** Writes a locked row back. */
+export async function updateSubscription(
+  tx: Transaction,
+  id: number,
+  { fields, nextDeliveryDate }: { fields: SubscriptionFields; nextDeliveryDate: Date | null },
+): Promise<void> {
+  await tx.query(
+    `UPDATE subscription SET updated_at = now(), next_delivery_date = $2,
+            ${writable.map((name, index) => `"${name}" = $${index + 3}`).join(', ')}
+      WHERE id = $1`,
+    [id, nextDeliveryDate, ...writable.map((name) => fields[name])],
+  );
+}
