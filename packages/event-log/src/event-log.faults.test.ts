@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
+import { createFaultProxy, type FaultProxy } from '@millrace/testing';
 import type { EventLog } from './event-log.ts';
 import { type AdapterName, openLog, serverAddress } from './testing/adapters.ts';
 import {
@@ -12,12 +13,11 @@ import {
 } from './testing/contract-fixture.ts';
 import { createExactHandler } from './testing/effects.ts';
 import { eventually } from './testing/eventually.ts';
-import { createFlakyProxy, type FlakyProxy } from './testing/flaky-proxy.ts';
 
 /** What the port promises while the server behind it is dead, silent or cut off, on both adapters. */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server misbehaves', (adapter) => {
   let fixture: ContractFixture;
-  let proxy: FlakyProxy;
+  let proxy: FaultProxy;
   let log: EventLog;
   let closeLog: () => Promise<void>;
 
@@ -27,7 +27,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
   afterAll(() => fixture.stop());
 
   beforeEach(async () => {
-    proxy = await createFlakyProxy(serverAddress(adapter));
+    proxy = await createFaultProxy(serverAddress(adapter));
     ({ log, close: closeLog } = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port }));
   });
   afterEach(async () => {
@@ -70,7 +70,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     await proxy.refuse();
     await Promise.all(range(0, 20).map((number) => unavailableInTime(log.append(numbered(topic, `k${number}`, 0, 1)))));
     expect(log.isHealthy()).toBe(false);
-    await proxy.accept();
+    await proxy.pass();
     // Without traffic of its own: readiness must come back, or nobody would send any.
     await eventually('health without traffic', () => log.isHealthy());
     await appendsAgain(topic);
@@ -79,24 +79,23 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
   test('a silent server is unavailable within 3 s, and the log recovers by itself', async () => {
     const topic = await fixture.createTopic(2);
     await log.append(numbered(topic, 'before', 0, 1));
-    proxy.goSilent();
+    proxy.blackHole();
     for (const round of range(0, 3)) {
       await Promise.all(range(0, 5).map((n) => unavailableInTime(log.append(numbered(topic, `k${n}`, round, 1)))));
     }
     expect(log.isHealthy()).toBe(false);
-    proxy.pass();
+    await proxy.pass();
     await appendsAgain(topic);
   });
 
   test('a server that is dead or silent from the start is unavailable within 3 s', async () => {
     const topic = await fixture.createTopic(1);
-    proxy.goSilent();
+    proxy.blackHole();
     const silent = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port });
     await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
     await proxy.refuse();
     await unavailableInTime(silent.log.append(numbered(topic, 'k', 0, 1)));
-    proxy.pass();
-    await proxy.accept();
+    await proxy.pass();
     await eventually('an acknowledged append', () =>
       silent.log.append(numbered(topic, 'k', 0, 1)).then(
         () => true,
@@ -110,12 +109,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     const topic = await fixture.createTopic(1);
     const small = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port, maxInFlightBytes: 50_000 });
     await small.log.append(numbered(topic, 'k', 0, 1));
-    proxy.goSilent();
+    proxy.blackHole();
     const record = { topic, key: 'k', value: Buffer.alloc(20_000) };
     const waiting = [small.log.append([record]), small.log.append([record])].map(unavailableInTime);
     await unavailableInTime(small.log.append([record]));
     await Promise.all(waiting);
-    proxy.pass();
+    await proxy.pass();
     await eventually('room for two records', () =>
       Promise.all([small.log.append([record]), small.log.append([record])]).then(
         () => true,
@@ -195,13 +194,13 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     await proxy.refuse();
     await appendAndSee();
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    await proxy.accept();
+    await proxy.pass();
     await allSeen();
 
-    proxy.goSilent();
+    proxy.blackHole();
     await appendAndSee();
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    proxy.pass();
+    await proxy.pass();
     await allSeen();
 
     const effects = await fixture.effects(topic, group, keys.length * rounds);
@@ -214,7 +213,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
   test('close ends in bounded time although the server is silent', async () => {
     const topic = await fixture.createTopic(1);
     await log.append(numbered(topic, 'k', 0, 1));
-    proxy.goSilent();
+    proxy.blackHole();
     const appending = unavailableInTime(log.append(numbered(topic, 'k', 1, 1)));
     await log.close();
     await appending;

@@ -1,6 +1,7 @@
 import { AppError } from '@millrace/errors';
 import { createAppendPipeline } from '../append/append-pipeline.ts';
 import { sendTimeoutOf, toAppendSettings } from '../append/append-settings.ts';
+import { sleep } from '../consume/backoff.ts';
 import { createConsumeMetrics } from '../consume/consume-metrics.ts';
 import type { EventLog } from '../event-log.ts';
 import { createReachability } from '../reachability.ts';
@@ -15,6 +16,8 @@ import type { PartitionBounds } from './start-positions.ts';
 
 /** Reading bounds and closing are not bound to the 3 s of `append`. */
 const lookUpTimeoutMs = 5000;
+/** How long the brokers may take to agree on a topic that was just made; as long is waited for one that is not there. */
+const newTopicTimeoutMs = 2000;
 
 /**
  * The log on Kafka (kafkajs). Connects by itself, in the background, and again whenever the connection is lost; nothing
@@ -37,7 +40,20 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
   });
   const consumeMetrics = createConsumeMetrics(options.metrics);
 
+  /** A topic that was just made has no leaders yet, or the broker that was asked has not heard of it: asked again. */
   async function boundsOf(topic: string): Promise<PartitionBounds[]> {
+    const giveUpAt = performance.now() + newTopicTimeoutMs;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await readBounds(topic);
+      } catch (error) {
+        if (!isWithoutLeader(error) || performance.now() > giveUpAt) throw error;
+        await sleep(Math.min(25 * 2 ** failures, 250));
+      }
+    }
+  }
+
+  async function readBounds(topic: string): Promise<PartitionBounds[]> {
     const offsets = await sessions.use(
       ({ admin }) => admin.fetchTopicOffsets(topic),
       lookUpTimeoutMs,
@@ -69,4 +85,16 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
       await sessions.close(lookUpTimeoutMs);
     },
   };
+}
+
+/** What brokers answer about partitions they do not know (yet), or that have no leader (yet). */
+const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
+
+function isWithoutLeader(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
+    // Says that the layout it has is out of date; it reads it anew the next time.
+    if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
+  }
+  return false;
 }

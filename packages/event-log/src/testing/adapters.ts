@@ -32,10 +32,10 @@ export function openLog(name: AdapterName, databaseUrl: string, settings: LogSet
 }
 
 /** Address of the server an adapter talks to, for a proxy in between. */
-export function serverAddress(name: AdapterName): { host: string; port: number } {
+export function serverAddress(name: AdapterName): { targetHost: string; targetPort: number } {
   const [broker = ''] = testServers().kafkaBrokers;
   const url = new URL(name === 'kafka' ? `tcp://${broker}` : testServers().databaseUrl);
-  return { host: url.hostname, port: Number(url.port) };
+  return { targetHost: url.hostname, targetPort: Number(url.port) };
 }
 
 function openKafkaLog(settings: Partial<AppendSettings>, proxyPort: number | undefined): OpenLog {

@@ -1,0 +1,93 @@
+import { isAppError } from '@millrace/errors';
+import { testServers } from '@millrace/testing';
+import type { EventLog } from '../event-log.ts';
+import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';
+import { eventually } from '../testing/eventually.ts';
+import { testLogger } from '../testing/test-logger.ts';
+import { createKafkaLog } from './create-kafka-log.ts';
+import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
+
+const describeWithJava = (await hasJava()) ? describe : describe.skip;
+
+/** acks=all with three copies of which two must be there: what an installation should run. */
+describeWithJava('three brokers, min.insync.replicas=2', () => {
+  const topic = 'replicated';
+  const keys = range(0, 6).map((number) => `k${number}`);
+  const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
+  let cluster: KafkaCluster;
+  let log: EventLog;
+  let sent = 0;
+
+  beforeAll(async () => {
+    // Where there is no Kafka for tests this is skipped like the others.
+    expect(testServers().kafkaBrokers).not.toEqual([]);
+    cluster = await startKafkaCluster({ nodes: 3 });
+    log = createKafkaLog({
+      ...{ brokers: cluster.brokers, clientId: 'replicas-test', logger: testLogger(), replicationFactor: 3 },
+      topicConfig: { 'min.insync.replicas': '2' },
+    });
+    await eventually('three brokers', () =>
+      log.ensureTopics([{ topic, partitions: 6 }]).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }, 180_000);
+  afterAll(async () => {
+    await log?.close();
+    await cluster?.stop();
+  });
+
+  /** One record of each key; what became of each. */
+  async function round(): Promise<string[]> {
+    const number = sent++;
+    return Promise.all(
+      keys.map((key) =>
+        log.append(numbered(topic, key, number, 1)).then(
+          () => {
+            acknowledged.get(key)?.push(number);
+            return 'acknowledged';
+          },
+          (error: unknown) => (isAppError(error, 'unavailable') ? 'unavailable' : String(error)),
+        ),
+      ),
+    );
+  }
+
+  async function allAcknowledged(): Promise<void> {
+    await eventually('every key acknowledged', async () => (await round()).every((one) => one === 'acknowledged'), {
+      timeoutMs: 30_000,
+    });
+  }
+
+  test('the ends of a topic can be asked for as soon as it is made', async () => {
+    for (const number of range(0, 5)) {
+      const fresh = `fresh-${number}`;
+      await log.ensureTopics([{ topic: fresh, partitions: 3 }]);
+      expect(await log.endOffsets(fresh)).toEqual(range(0, 3).map((partition) => ({ partition, endOffset: 0n })));
+    }
+  });
+
+  test('one broker lost: taken as before; two lost: refused within 3 s; back: taken again, nothing lost', async () => {
+    await allAcknowledged();
+    await cluster.kill(2);
+    await allAcknowledged();
+    await cluster.kill(1);
+    // Until the leader has noticed that it is alone it may still wait for the others, but it acknowledges nothing.
+    for (const _ of range(0, 2)) {
+      const late = new Promise<string[]>((resolve) => setTimeout(() => resolve(['undecided after 3 s']), 3000).unref());
+      expect(new Set(await Promise.race([round(), late]))).toEqual(new Set(['unavailable']));
+    }
+    await Promise.all([cluster.start(1), cluster.start(2)]);
+    await allAcknowledged();
+
+    const total = (await log.endOffsets(topic)).reduce((sum, { endOffset }) => sum + Number(endOffset), 0);
+    const records = await readAll(log, topic, total);
+    const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
+    for (const key of keys) {
+      const first = [...new Set(numbers.get(key))];
+      expect(first).toEqual([...first].sort((a, b) => a - b));
+      expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));
+    }
+  }, 150_000);
+});
