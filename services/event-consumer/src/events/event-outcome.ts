@@ -7,7 +7,8 @@ export type DropReason =
   | 'invalid_alias'
   | 'invalid_anon_distinct_id'
   | 'invalid_event_for_flags'
-  | 'distinct_id_too_long';
+  | 'distinct_id_too_long'
+  | 'migration_not_in_plan';
 
 /** What the rules decided about one event: a value, never an exception. */
 export type EventOutcome =

@@ -1,11 +1,12 @@
 import type { DeadLetter } from '../dead-letters/dead-letter.ts';
 import type { DropReason } from '../events/event-outcome.ts';
-import { deadLetterWarning, gatewayWarning, ruleWarning } from '../warnings/to-stored-warning.ts';
+import { deadLetterWarning, gatewayWarning, migrationWarning, ruleWarning } from '../warnings/to-stored-warning.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import type { StoredWarning } from '../warnings/warning-store.ts';
-import type { IncomingEvent, IngestProject } from './incoming-event.ts';
+import type { IncomingEvent, ResolvedProject } from './incoming-event.ts';
 import type { CondemnedRecord, ParsedRecords } from './parse-records.ts';
 import { toIncomingEvent } from './to-incoming-event.ts';
+import type { UnplannedMigration } from './unplanned-migration.ts';
 
 /** An event the rules will see, with what was found on the way. Its warnings count only if it is not a duplicate. */
 export interface AdmittedEvent {
@@ -30,10 +31,11 @@ const maxAheadMs = 31 * 24 * 3_600_000;
 /** Gives every parsed record its project and sorts out those that go no further, each with a reason. */
 export function admitRecords(
   parsed: ParsedRecords,
-  projects: ReadonlyMap<string, IngestProject>,
+  projects: ReadonlyMap<string, ResolvedProject>,
   nowMs: number,
 ): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
+  const unplanned = new Map<number, UnplannedMigration>();
   for (const condemned of parsed.condemned) bury(condemned, projects, intake);
   for (const warning of parsed.warnings) {
     const project = projects.get(warning.token);
@@ -44,6 +46,13 @@ export function admitRecords(
     const project = projects.get(captured.token);
     if (project === undefined) {
       intake.dropped.push('invalid_token');
+      continue;
+    }
+    if (captured.plan_unchecked === true && !project.mayMigrate) {
+      intake.dropped.push('migration_not_in_plan');
+      const earlier = unplanned.get(project.id);
+      if (earlier === undefined) unplanned.set(project.id, { first: captured, position, count: 1 });
+      else earlier.count += 1;
       continue;
     }
     const admission = toIncomingEvent(captured, project, position);
@@ -61,6 +70,7 @@ export function admitRecords(
       intake.events.push({ event: admission.event, warnings: admission.warnings });
     }
   }
+  for (const [projectId, migration] of unplanned) intake.warnings.push(migrationWarning(migration, projectId));
   return intake;
 }
 
@@ -68,7 +78,7 @@ export function eventsOf(admitted: readonly AdmittedEvent[]): IncomingEvent[] {
   return admitted.map(({ event }) => event);
 }
 
-function bury(condemned: CondemnedRecord, projects: ReadonlyMap<string, IngestProject>, intake: Intake): void {
+function bury(condemned: CondemnedRecord, projects: ReadonlyMap<string, ResolvedProject>, intake: Intake): void {
   intake.deadLetters.push(condemned.letter);
   const project = condemned.token === null ? undefined : projects.get(condemned.token);
   if (project !== undefined) intake.warnings.push(deadLetterWarning(condemned, project.id));

@@ -9,6 +9,12 @@ export interface IngestProject {
   personProcessingOptOut: boolean;
 }
 
+/** A project as its key leads to it. What the plan includes matters before the rules, not to them. */
+export interface ResolvedProject extends IngestProject {
+  /** Whether the organization's plan includes historical migrations (contract/ingestion.md, historical rule 1). */
+  mayMigrate: boolean;
+}
+
 /** Where a record stood in the log; names it in warnings, dead letters and logs. */
 export interface RecordPosition {
   topic: string;

@@ -1,3 +1,4 @@
+import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
 /** An environment as event processing sees it. */
@@ -7,15 +8,23 @@ export interface ProjectRow {
   anonymizeIps: boolean;
   personProcessingOptOut: boolean;
   hasIngestedEvent: boolean;
+  mayMigrate: boolean;
 }
 
 /** The environments that own any of the project API keys. */
 export async function selectProjects(sql: Sql, tokens: string[]): Promise<ProjectRow[]> {
-  return sql.query<ProjectRow & Record<string, unknown>>(
-    `SELECT id, api_token AS token, anonymize_ips AS "anonymizeIps",
-            person_processing_opt_out AS "personProcessingOptOut", ingested_event AS "hasIngestedEvent"
+  const rows = await sql.query<Omit<ProjectRow, 'mayMigrate'> & { features: unknown }>(
+    `SELECT environment.id, api_token AS token, anonymize_ips AS "anonymizeIps",
+            person_processing_opt_out AS "personProcessingOptOut", ingested_event AS "hasIngestedEvent",
+            organization.available_product_features AS features
        FROM environment
+       JOIN project ON project.id = environment.project_id
+       JOIN organization ON organization.id = project.organization_id
       WHERE api_token = ANY ($1::text[])`,
     [tokens],
   );
+  return rows.map(({ features, ...row }) => ({
+    ...row,
+    mayMigrate: hasPlanFeature(features, 'historical_migrations'),
+  }));
 }

@@ -29,6 +29,7 @@ test('finds all projects of a batch with one statement and remembers them', asyn
     token: a.token,
     anonymizeIps: false,
     personProcessingOptOut: false,
+    mayMigrate: false,
   });
   expect(found.get(b.token)?.id).toBe(b.id);
   await resolver.resolve([b.token, a.token]);

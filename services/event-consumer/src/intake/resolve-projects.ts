@@ -1,11 +1,11 @@
 import type { Sql } from '@millrace/db';
 import { LRUCache } from 'lru-cache';
-import type { IngestProject } from './incoming-event.ts';
+import type { ResolvedProject } from './incoming-event.ts';
 import { selectProjects } from './resolve-projects-store.ts';
 
 export interface ProjectResolver {
   /** The project of each token that has one. At most one statement; none when all are known. Rejects when PostgreSQL cannot be asked. */
-  resolve(tokens: Iterable<string>): Promise<Map<string, IngestProject>>;
+  resolve(tokens: Iterable<string>): Promise<Map<string, ResolvedProject>>;
   /** Those of the projects that have not noted an ingested event yet, as far as this process knows. */
   withoutEvents(projectIds: Iterable<number>): number[];
   /** Tells that the note was committed. */
@@ -28,12 +28,12 @@ export function createProjectResolver({
   ttlMs = 60_000,
   maxProjects = 10_000,
 }: ProjectResolverOptions): ProjectResolver {
-  const known = new LRUCache<string, IngestProject>({ max: maxProjects, ttl: ttlMs });
+  const known = new LRUCache<string, ResolvedProject>({ max: maxProjects, ttl: ttlMs });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
 
   return {
     async resolve(tokens) {
-      const found = new Map<string, IngestProject>();
+      const found = new Map<string, ResolvedProject>();
       const missing: string[] = [];
       for (const token of new Set(tokens)) {
         const project = known.get(token);

@@ -1,6 +1,7 @@
 import type { CapturedWarning } from '@millrace/contracts';
 import { v5 as uuidV5 } from 'uuid';
 import type { CondemnedRecord } from '../intake/parse-records.ts';
+import type { UnplannedMigration } from '../intake/unplanned-migration.ts';
 import type { RuleWarning } from './warning.ts';
 import type { StoredWarning } from './warning-store.ts';
 
@@ -31,6 +32,19 @@ export function gatewayWarning(warning: CapturedWarning, projectId: number): Sto
     details: warning.details,
     count: warning.count,
     timestampMs: Date.parse(warning.now),
+  };
+}
+
+/** One for the project's events in a batch: an import may be of millions. Known by the place of the first in the log. */
+export function migrationWarning({ first, position, count }: UnplannedMigration, projectId: number): StoredWarning {
+  const { topic, partition, offset } = position;
+  return {
+    projectId,
+    id: uuidV5(`${topic}/${partition}/${offset}:historical_migration_not_in_plan`, namespace),
+    type: 'historical_migration_not_in_plan',
+    details: { firstEventUuid: first.uuid },
+    count,
+    timestampMs: Date.parse(first.now),
   };
 }
 
