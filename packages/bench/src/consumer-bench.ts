@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { topicNames } from '@millrace/contracts';
+import { type CapturedEvent, topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
 import { startMeasured } from './process/measured-process.ts';
 import { type ConsumerMeasurement, consumerReport } from './report/consumer-report.ts';
@@ -33,7 +33,7 @@ export async function benchConsumer(options: ConsumerBenchOptions, print: (line:
   try {
     await topics.create(Object.values(topicNames(prefix)), partitions);
     print(`filling the topic with ${options.events} mixed events`);
-    await topics.preload(prefix, projectApiKey, options.events);
+    const lastEvents = await topics.preload(prefix, projectApiKey, { count: options.events, partitions });
     const sides = [
       { name: 'millrace', file: consumerFile },
       { name: 'naive', file: naiveFile },
@@ -46,7 +46,9 @@ export async function benchConsumer(options: ConsumerBenchOptions, print: (line:
           if (measurements.length === 0) for (const line of await environmentFacts(topics, database)) print(line);
           if (name === 'naive') await database.query('CREATE TABLE event_any_month PARTITION OF event DEFAULT');
           print(`pair ${pair} of ${options.pairs}: ${name}`);
-          measurements.push(await measureDrain(name, file, prefix, database, options.events));
+          measurements.push(
+            await measureDrain({ name, file }, { prefix, count: options.events, lastEvents }, database),
+          );
         } finally {
           await database.drop();
         }
@@ -61,11 +63,9 @@ export async function benchConsumer(options: ConsumerBenchOptions, print: (line:
 }
 
 async function measureDrain(
-  side: 'millrace' | 'naive',
-  file: string,
-  prefix: string,
+  { name: side, file }: { name: 'millrace' | 'naive'; file: string },
+  { prefix, count: eventCount, lastEvents }: { prefix: string; count: number; lastEvents: CapturedEvent[] },
   database: BenchDatabase,
-  eventCount: number,
 ): Promise<ConsumerMeasurement> {
   const servers = testServers();
   const spawnedAt = performance.now();
@@ -82,10 +82,12 @@ async function measureDrain(
     NAIVE_GROUP: `${prefix}naive-${randomUUID()}`,
   });
   try {
-    const rowsAtStart = await waitForRows(database, 1);
+    await waitUntilStored(database, async () => (await countRows(database)) > 0);
+    const rowsAtStart = await countRows(database);
     const startedAt = performance.now();
     const usageAtStart = await consumer.usage();
-    await waitForRows(database, eventCount);
+    // Counting a large table again and again would slow down what is measured.
+    await waitUntilStored(database, async () => (await countStored(database, lastEvents)) === lastEvents.length);
     const endedAt = performance.now();
     const usage = await consumer.usage();
     const [found] = await database.query<{ rows: number; uuids: number }>(
@@ -108,19 +110,35 @@ async function measureDrain(
   }
 }
 
-/** Waits until the table holds that many rows; returns how many it holds then. */
-async function waitForRows(database: BenchDatabase, atLeast: number): Promise<number> {
-  let last = 0;
+/** Asks ten times a second. @throws when nothing at all was stored for a minute. */
+async function waitUntilStored(database: BenchDatabase, isStored: () => Promise<boolean>): Promise<void> {
+  let lastSize = 0;
   let lastGrowthAt = performance.now();
-  for (;;) {
-    const [row] = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM event');
-    const count = row?.count ?? 0;
-    if (count >= atLeast) return count;
-    if (count > last) lastGrowthAt = performance.now();
-    last = count;
+  while (!(await isStored())) {
+    const [sizes] = await database.query<{ size: string }>('SELECT pg_sizessize(current_database()) AS size');
+    const size = Number(sizes?.size);
+    if (size !== lastSize) lastGrowthAt = performance.now();
+    lastSize = size;
     if (performance.now() - lastGrowthAt > 60_000) {
-      throw new Error(`No row arrived for 60 s: ${count} of ${atLeast} are stored.`);
+      throw new Error(`Nothing was stored for 60 s; ${await countRows(database)} events are there.`);
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+async function countRows(database: BenchDatabase): Promise<number> {
+  const [row] = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM event');
+  return row?.count ?? 0;
+}
+
+/** How many of the events are there, looked up by key. */
+async function countStored(database: BenchDatabase, events: CapturedEvent[]): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `SELECT count(*)::int AS count
+       FROM unnest($1::timestamptz[], $2::uuid[]) AS sought (timestamp, uuid)
+       JOIN event USING (timestamp, uuid)
+      WHERE event.project_id = $3`,
+    [events.map(({ timestamp }) => timestamp), events.map(({ uuid }) => uuid), database.projectId],
+  );
+  return row?.count ?? 0;
 }

@@ -6,7 +6,9 @@ import {
   type FaultProxy,
   type TestDatabase,
 } from '@millrace/testing';
+import { copyLine } from './copy-rows.ts';
 import { createDatabase, type Database, waitForDatabase } from './database.ts';
+import { isTransientError } from './transient-error.ts';
 
 const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
@@ -86,6 +88,68 @@ describe('a transaction', () => {
 
     await database.transaction((tx) => tx.query('INSERT INTO note VALUES (3)'));
     expect(await notes()).toEqual([3]);
+  });
+
+  test('copies lines, and is undone when the server refuses one of them', async () => {
+    const copy = (...numbers: number[]) =>
+      database.transaction((tx) =>
+        tx.copy(
+          'COPY note FROM STDIN',
+          numbers.map((number) => copyLine([number])),
+        ),
+      );
+    await copy(1, 2);
+    await expect(copy(3, 2)).rejects.toMatchObject({ code: '23505' });
+    await expect(copy(Number.NaN)).rejects.toMatchObject({ code: '22P02' });
+    expect(await notes()).toEqual([1, 2]);
+    // The connection takes statements again.
+    await copy(4);
+    expect(await notes()).toEqual([1, 2, 4]);
+    expect(proxy.connectionCount()).toBe(1);
+  });
+
+  test('is undone when making a line fails, with that failure', async () => {
+    const reason = new Error('no such line');
+    function* lines() {
+      yield copyLine([1]);
+      throw reason;
+    }
+    await expect(database.transaction((tx) => tx.copy('COPY note FROM STDIN', lines()))).rejects.toBe(reason);
+    expect(await notes()).toEqual([]);
+    await database.transaction((tx) => tx.query('INSERT INTO note VALUES (3)'));
+    expect(await notes()).toEqual([3]);
+  });
+
+  test('is undone when its connection is cut while it copies', async () => {
+    function* lines() {
+      for (let number = 0; number < 100_000; number += 1) {
+        if (number === 50_000) proxy.cut();
+        yield copyLine([number]);
+      }
+    }
+    const work = database.transaction((tx) => tx.copy('COPY note FROM STDIN', lines()));
+    const error = await work.catch((reason: unknown) => reason);
+    expect(isTransientError(error)).toBe(true);
+    expect(await notes()).toEqual([]);
+  });
+
+  test('that the network swallows while it copies ends with an error too', async () => {
+    const url = new URL(testDatabase.url);
+    url.host = `${proxy.host}:${proxy.port}`;
+    const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, statementTimeoutMs: 500 });
+    try {
+      const work = impatient.transaction(async (tx) => {
+        await tx.query('INSERT INTO note VALUES (1)');
+        proxy.blackHole();
+        await tx.copy('COPY note FROM STDIN', [copyLine([2])]);
+      });
+      await expect(work).rejects.toThrow('Query read timeout');
+      await proxy.pass();
+      expect(await impatient.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      expect(await notes()).toEqual([]);
+    } finally {
+      await impatient.stop();
+    }
   });
 
   test('that the network swallows ends with an error and gives its connection up', async () => {

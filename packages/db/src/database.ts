@@ -2,6 +2,7 @@ import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { copyRows } from './copy-rows.ts';
 import { PrismaClient } from './generated/client.ts';
 import { watchReachability } from './reachability.ts';
 import { isConnectionError, isTransientError } from './transient-error.ts';
@@ -14,6 +15,8 @@ export interface Sql {
 /** A transaction in progress. Stores take it, never open one. */
 export interface Transaction extends Sql {
   readonly isTransaction: true;
+  /** Runs `COPY … FROM STDIN` with lines made by `copyLine`, which are asked for as the server takes them. */
+  copy(statement: string, lines: Iterable<string>): Promise<void>;
 }
 
 export interface Database {
@@ -99,6 +102,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     const tx: Transaction = {
       isTransaction: true,
       query: (text, values) => noting(async () => (await client.query(text, values)).rows),
+      copy: (statement, lines) => noting(() => copyRows(client, statement, lines)),
     };
     let broken: Error | undefined;
     try {

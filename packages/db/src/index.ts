@@ -36,7 +36,9 @@ export {
   updatePersonalApiKey,
 } from './accounts/personal-api-keys.ts';
 export { createProject, listProjects, type NewProject } from './accounts/projects.ts';
+export { sqlOf } from './accounts/sql-of.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './accounts/users.ts';
+export { copyLine } from './copy-rows.ts';
 export {
   createDatabase,
   type Database,
@@ -48,3 +50,4 @@ export {
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
 export { isTransientError } from './transient-error.ts';
+export { isUniqueViolation } from './unique-violation.ts';

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
@@ -17,6 +18,7 @@ import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { createEventPartitions } from './events/event-partitions.ts';
+import { createKnownIds } from './identity/known-ids.ts';
 import { createTurns } from './identity/turns.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
@@ -24,6 +26,9 @@ import { startLanes } from './start-lanes.ts';
 import { createStepTimer } from './step-timer.ts';
 
 const service = 'event-consumer';
+// A batch leaves megabytes of short-lived objects behind: with room for them, collecting costs half as much.
+setFlagsFromString('--max-semi-space-size=32');
+
 /** Beside the transactions: projects, partitions, start offsets. */
 const spareConnections = 2;
 /** The embedded log writes and reads through a pool of its own, so that batches cannot starve it. */
@@ -97,6 +102,7 @@ function createProcessDeps(database: Database, log: EventLog, topics: TopicNames
     partitions: createEventPartitions(database),
     deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),
     turns: createTurns(),
+    knownIds: createKnownIds(),
     step: createStepTimer(metrics),
     now: Date.now,
   };
@@ -105,7 +111,9 @@ function createProcessDeps(database: Database, log: EventLog, topics: TopicNames
 function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
   if (config.eventLog === 'kafka') {
     const { kafkaSessionTimeoutMs: sessionTimeoutMs } = config;
-    return { log: createKafkaLog({ ...kafkaConnection(config), clientId: service, sessionTimeoutMs, logger, metrics }) };
+    return {
+      log: createKafkaLog({ ...kafkaConnection(config), clientId: service, sessionTimeoutMs, logger, metrics }),
+    };
   }
   const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
   return { log: createPostgresLog({ database: pool, logger, metrics }), pool };

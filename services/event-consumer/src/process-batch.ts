@@ -3,14 +3,16 @@ import type { LogBatch } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { decideEvents } from './decide-events.ts';
-import { claimIdentities } from './events/claim-identities.ts';
+import { insertIdentities } from './events/event-identity-store.ts';
 import type { DropReason } from './events/event-outcome.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
 import { insertEvents } from './events/event-store.ts';
 import { markEventsIngested } from './events/first-event-store.ts';
+import { freshEvents, identitiesOf } from './events/fresh-events.ts';
+import type { KnownIds } from './identity/known-ids.ts';
 import { loadLedger } from './identity/load-ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
-import { touchedKeys } from './identity/touched-keys.ts';
+import { touchedByBatch } from './identity/touched-by-batch.ts';
 import type { Turns } from './identity/turns.ts';
 import { admitRecords, eventsOf } from './intake/admit-records.ts';
 import { parseRecords, tokensOf } from './intake/parse-records.ts';
@@ -24,8 +26,9 @@ export interface ProcessBatchDeps {
   projects: ProjectResolver;
   partitions: EventPartitions;
   deadLetters: DeadLetterLog;
-  /** One for all batches of the process. */
+  /** Both are one for all batches of the process. */
   turns: Turns;
+  knownIds: KnownIds;
   step: StepTimer;
   now: () => number;
 }
@@ -78,7 +81,8 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
     deps.partitions.ensure(eventsOf(intake.events).map(({ timestampMs }) => timestampMs)),
   );
 
-  const endTurn = await step('take_turn', () => deps.turns.take(touchedKeys(eventsOf(intake.events))));
+  let endTurn = () => {};
+  let storedIds: Iterable<string> = [];
   const report = await deps.database
     .transaction(async (tx): Promise<BatchReport | StaleBatch> => {
       const storedOffset = await step('lock_offset', () => lockOffset(tx, key));
@@ -87,10 +91,14 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
       if (intake.deadLetters.length > 0) {
         await step('append_dead_letters', () => deps.deadLetters.append(intake.deadLetters));
       }
-      const fresh = await step('claim_identities', () => claimIdentities(tx, intake.events));
-      const loaded = await step('load_ledger', () => loadLedger(tx, eventsOf(fresh), { lockFirst }));
+      const fresh = await step('find_fresh', () => freshEvents(tx, intake.events));
+      const touched = touchedByBatch(eventsOf(fresh), deps.knownIds);
+      storedIds = touched.distinctIds.keys();
+      endTurn = await step('take_turn', () => deps.turns.take(touched.contested));
+      const loaded = await step('load_ledger', () => loadLedger(tx, touched, { lockFirst }));
       const decisions = await step('decide_events', () => decideEvents(fresh, loaded.ledger));
       await step('save_ledger', () => saveLedger(tx, loaded));
+      await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
       await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, decisions.rows)));
       await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...decisions.warnings]));
       const projectsStored = [...new Set(decisions.rows.map(({ projectId }) => projectId))];
@@ -107,8 +115,11 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
         deadLettered: intake.deadLetters.map(({ reason }) => reason),
       };
     })
-    .finally(endTurn);
-  if (report.outcome === 'done') deps.projects.noteEvents(report.projectsStored);
+    .finally(() => endTurn());
+  if (report.outcome === 'done') {
+    deps.projects.noteEvents(report.projectsStored);
+    deps.knownIds.note(storedIds);
+  }
   return report;
 }
 

@@ -6,7 +6,7 @@ export interface BenchDatabase {
   url: string;
   projectId: number;
   projectApiKey: string;
-  query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   drop(): Promise<void>;
 }
 
@@ -21,7 +21,8 @@ export async function createBenchDatabase(projectApiKey: string): Promise<BenchD
     url: database.url,
     projectId,
     projectApiKey,
-    query: async <Row extends pg.QueryResultRow>(text: string) => (await pool.query<Row>(text)).rows,
+    query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
+      (await pool.query<Row>(text, values)).rows,
     async drop() {
       await pool.end();
       await database.drop();

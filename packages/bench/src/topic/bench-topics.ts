@@ -1,4 +1,5 @@
-import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { createHash } from 'node:crypto';
+import { type CapturedEvent, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { mixedEvents } from '../workload/mixed-events.ts';
 import { brokerVersion } from './broker-version.ts';
@@ -8,8 +9,11 @@ export interface BenchTopics {
   create(topics: readonly string[], partitions: number): Promise<void>;
   /** How many records a topic holds, by its offsets. */
   countRecords(topic: string): Promise<number>;
-  /** Fills the live topic of `prefix` with `count` mixed events, in the order of each person. */
-  preload(prefix: string, token: string, count: number): Promise<void>;
+  /**
+   * Fills the live topic of `prefix` with `count` mixed events, each person's in one partition and in their order.
+   * @returns the last event of each partition: a consumer that has stored those has stored all.
+   */
+  preload(prefix: string, token: string, load: { count: number; partitions: number }): Promise<CapturedEvent[]>;
   /** What the broker says of itself, as far as it can be asked. */
   describeBroker(): Promise<string>;
   /** Deletes the topics that were created. */
@@ -30,21 +34,26 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       const offsets = await admin.fetchTopicOffsets(topic);
       return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
     },
-    async preload(prefix, token, count) {
+    async preload(prefix, token, { count, partitions }) {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
       await producer.connect();
       const topic = topicNames(prefix).live;
-      let messages: { key: string; value: Buffer }[] = [];
+      const last = new Map<number, CapturedEvent>();
+      let messages: { key: string; value: Buffer; partition: number }[] = [];
       const send = async () => {
         if (messages.length > 0) await producer.send({ topic, acks: -1, messages });
         messages = [];
       };
       for (const event of mixedEvents(count, token)) {
-        messages.push({ key: recordKey('live', token, event.distinct_id), value: encodeCapturedRecord(event) });
+        const partition = createHash('md5').update(event.distinct_id).digest().readUInt32BE() % partitions;
+        const key = recordKey('live', token, event.distinct_id);
+        messages.push({ key, value: encodeCapturedRecord(event), partition });
+        last.set(partition, event);
         if (messages.length === 2000) await send();
       }
       await send();
       await producer.disconnect();
+      return [...last.values()];
     },
     async describeBroker() {
       const cluster = await admin.describeCluster();

@@ -175,7 +175,7 @@ function createConsumer(
     heartbeatInterval: options.heartbeatIntervalMs ?? defaults.heartbeatIntervalMs,
     maxWaitTimeInMs: options.fetchWaitMs ?? defaults.fetchWaitMs,
     minBytes: 1,
-    maxBytesPerPartition: 1024 * 1024,
+    maxBytesPerPartition: 2 * 1024 * 1024,
     maxBytes: 8 * 1024 * 1024,
     allowAutoTopicCreation: false,
   });

@@ -1,4 +1,5 @@
-import type { Transaction } from '@millrace/db';
+import { copyLine, type Transaction } from '@millrace/db';
+import { insertNew } from '../identity/ledger-moved.ts';
 
 /** What makes a repeated event the same event, whatever timestamp the repetition carries. */
 export interface EventIdentity {
@@ -7,27 +8,32 @@ export interface EventIdentity {
   timestampMs: number;
 }
 
-/**
- * Inserts the identities that are new and returns their keys (`eventIdentityKey`). An event whose identity is not among
- * them was decided before, or is being decided by a batch this statement has waited for. Rows are inserted in the order
- * of (project, uuid): part of the lock order in identity/ledger-store.ts. The identities must differ from each other.
- */
-export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<Set<string>> {
+/** Those of the identities that are stored already, by their keys (`eventIdentityKey`). Takes no locks. */
+export async function readIdentities(tx: Transaction, identities: EventIdentity[]): Promise<Set<string>> {
   if (identities.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number; uuid: string }>(
-    `INSERT INTO event_identity (project_id, uuid, timestamp)
-     SELECT project_id, uuid, to_timestamp(timestamp_ms / 1000.0)
-       FROM unnest($1::int[], $2::uuid[], $3::bigint[]) AS e (project_id, uuid, timestamp_ms)
-      ORDER BY project_id, uuid
-         ON CONFLICT DO NOTHING
-     RETURNING project_id, uuid`,
-    [
-      identities.map(({ projectId }) => projectId),
-      identities.map(({ uuid }) => uuid),
-      identities.map(({ timestampMs }) => timestampMs),
-    ],
+    // LATERAL with LIMIT: one look into the index for each, where a join may come to read the whole table.
+    `SELECT stored.project_id, stored.uuid
+       FROM unnest($1::int[], $2::uuid[]) AS sought (project_id, uuid)
+      CROSS JOIN LATERAL (SELECT i.project_id, i.uuid FROM event_identity i
+                           WHERE i.project_id = sought.project_id AND i.uuid = sought.uuid LIMIT 1) AS stored`,
+    [identities.map(({ projectId }) => projectId), identities.map(({ uuid }) => uuid)],
   );
   return new Set(rows.map((row) => eventIdentityKey(row.project_id, row.uuid)));
+}
+
+/**
+ * Inserts identities in the order of (project, uuid): part of the lock order in identity/ledger-store.ts. Waits for a
+ * batch that is storing one of them.
+ *
+ * @throws LedgerMoved when one of them is stored already.
+ */
+export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
+  if (identities.length === 0) return;
+  const lines = identities
+    .toSorted((a, b) => a.projectId - b.projectId || (a.uuid < b.uuid ? -1 : 1))
+    .map(({ projectId, uuid, timestampMs }) => copyLine([projectId, uuid, new Date(timestampMs)]));
+  await insertNew('an event', tx.copy('COPY event_identity (project_id, uuid, timestamp) FROM STDIN', lines));
 }
 
 export function eventIdentityKey(projectId: number, uuid: string): string {

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { LedgerMoved } from '../identity/ledger-moved.ts';
+import { insertNew } from '../identity/ledger-moved.ts';
 
 export interface StoredGroupType {
   projectId: number;
@@ -65,37 +65,37 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
 /** @throws LedgerMoved when another batch took a type's index, or added the type, first. */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
-  const inserted = await tx.query(
-    `INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at)
+  await insertNew(
+    'a group type',
+    tx.query(
+      `INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at)
      SELECT project_id, group_type, group_type_index, to_timestamp(created_at_ms / 1000.0)
        FROM unnest($1::int[], $2::text[], $3::int[], $4::bigint[])
          AS t (project_id, group_type, group_type_index, created_at_ms)
-      ORDER BY project_id, group_type_index
-         ON CONFLICT DO NOTHING
-     RETURNING 1`,
-    [
-      types.map(({ projectId }) => projectId),
-      types.map(({ type }) => type),
-      types.map(({ index }) => index),
-      types.map(({ createdAtMs }) => createdAtMs),
-    ],
+      ORDER BY project_id, group_type_index`,
+      [
+        types.map(({ projectId }) => projectId),
+        types.map(({ type }) => type),
+        types.map(({ index }) => index),
+        types.map(({ createdAtMs }) => createdAtMs),
+      ],
+    ),
   );
-  if (inserted.length !== types.length) throw new LedgerMoved('a group type');
 }
 
 /** @throws LedgerMoved when one of them exists already. */
 export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
-  const inserted = await tx.query(
-    `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, version, created_at)
+  await insertNew(
+    'a group',
+    tx.query(
+      `INSERT INTO "group" (project_id, group_type_index, group_key, group_properties, version, created_at)
      SELECT project_id, group_type_index, group_key, group_properties, version, to_timestamp(created_at_ms / 1000.0)
        FROM jsonb_to_recordset($1::jsonb) AS g (${groupColumns})
-      ORDER BY project_id, group_type_index, group_key COLLATE "C"
-         ON CONFLICT DO NOTHING
-     RETURNING 1`,
-    [groupDocument(groups)],
+      ORDER BY project_id, group_type_index, group_key COLLATE "C"`,
+      [groupDocument(groups)],
+    ),
   );
-  if (inserted.length !== groups.length) throw new LedgerMoved('a group');
 }
 
 /** Writes all columns of groups this transaction has locked. */

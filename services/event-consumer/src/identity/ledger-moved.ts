@@ -1,10 +1,25 @@
+import { isUniqueViolation } from '@millrace/db';
+
 /**
  * Another batch changed what this one had read before it held the locks, e.g. created the same person or moved a
  * mapping. Nothing is wrong: the transaction is rolled back and the batch decided again on what is true now.
  */
 export class LedgerMoved extends Error {
-  constructor(what: string) {
-    super(`${what} changed while the batch was being decided`);
+  constructor(what: string, cause?: unknown) {
+    super(`${what} changed while the batch was being decided`, { cause });
     this.name = 'LedgerMoved';
+  }
+}
+
+/**
+ * Waits for an insert of rows the ledger says do not exist.
+ *
+ * @throws LedgerMoved when one of them does by now.
+ */
+export async function insertNew(what: string, insert: Promise<unknown>): Promise<void> {
+  try {
+    await insert;
+  } catch (error) {
+    throw isUniqueViolation(error) ? new LedgerMoved(what, error) : error;
   }
 }

@@ -228,6 +228,9 @@ test('an empty list costs no statement', async () => {
     query: async () => {
       throw new Error('a statement was sent');
     },
+    copy: async () => {
+      throw new Error('a statement was sent');
+    },
   };
   await lockPersonsOf(tx, []);
   await lockVersions(tx, []);

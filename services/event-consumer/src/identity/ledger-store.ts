@@ -12,12 +12,12 @@
  * them can wait for each other but never in a circle:
  *
  *  1. the batch's `consumer_offset` row                                          offsets/offset-store.ts
- *  2. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
- *  3. stored groups, locked in the order of (project, type index, key)           groups/group-store.ts
- *  4. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
- *  5. new persons, inserted in the order of (project, uuid)                      insertPersons
- *  6. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
- *  7. new group types in the order of (project, index), then new groups          groups/group-store.ts
+ *  2. stored groups, locked in the order of (project, type index, key)           groups/group-store.ts
+ *  3. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
+ *  4. new persons, inserted in the order of (project, uuid)                      insertPersons
+ *  5. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
+ *  6. new group types in the order of (project, index), then new groups          groups/group-store.ts
+ *  7. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
  *  8. event rows, warnings in the order of (project, id), environments by id
  *
  * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, starts over:
@@ -26,14 +26,14 @@
  * Who relies on what: a mapping is only added, moved or deleted by somebody who holds the row lock of the person it
  * belongs to, and whoever changes a person raises its version. So a person whose version is the one read, and which is
  * locked now, still has the properties, and the ids, that were read. Rows that do not exist cannot be locked: when two
- * batches create the same person, mapping, group type or group, the unique index makes the second wait for the first,
- * insert nothing, and start over.
+ * batches create the same person, mapping, group type, group or event, the unique index makes the second wait for the
+ * first, fail, and start over. (ON CONFLICT would do the same for twice the price: it writes a claim before each row.)
  *
  * FOR NO KEY UPDATE is enough: keys never change, and it lets through what only needs the row to exist.
  */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { LedgerMoved } from './ledger-moved.ts';
+import { insertNew, LedgerMoved } from './ledger-moved.ts';
 
 export interface DistinctIdKey {
   projectId: number;
@@ -100,12 +100,15 @@ export async function readMappings(
   ids: DistinctIdKey[],
 ): Promise<{ mapping: StoredMapping; person: StoredPerson }[]> {
   if (ids.length === 0) return [];
+  // LATERAL with LIMIT: looks into the indexes for each id, where a join may come to read whole tables.
   const rows = await tx.query<MappedPersonRow>(
     `SELECT d.project_id, d.distinct_id, d.version AS mapping_version, p.uuid, p.main_distinct_id, p.properties,
             p.is_identified, p.version, (extract(epoch FROM p.created_at) * 1000)::float8 AS created_at_ms
        FROM unnest($1::int[], $2::text[]) AS touched (project_id, distinct_id)
-       JOIN person_distinct_id d USING (project_id, distinct_id)
-       JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid`,
+      CROSS JOIN LATERAL (SELECT * FROM person_distinct_id d
+                           WHERE d.project_id = touched.project_id AND d.distinct_id = touched.distinct_id LIMIT 1) AS d
+      CROSS JOIN LATERAL (SELECT * FROM person p
+                           WHERE p.project_id = d.project_id AND p.uuid = d.person_uuid LIMIT 1) AS p`,
     idColumns(ids),
   );
   return rows.map((row) => ({
@@ -148,18 +151,18 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
  */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
-  const inserted = await tx.query(
-    `INSERT INTO person (id, project_id, uuid, main_distinct_id, properties, is_identified, version, created_at)
+  await insertNew(
+    'a person',
+    tx.query(
+      `INSERT INTO person (id, project_id, uuid, main_distinct_id, properties, is_identified, version, created_at)
      SELECT id, project_id, uuid, main_distinct_id, properties, is_identified, version,
             to_timestamp(created_at_ms / 1000.0)
        FROM (SELECT nextval('person_id_seq') AS id, p.*
                FROM jsonb_to_recordset($1::jsonb) AS p (${personColumns})) AS numbered
-      ORDER BY project_id, uuid
-         ON CONFLICT DO NOTHING
-     RETURNING 1`,
-    [personDocument(persons)],
+      ORDER BY project_id, uuid`,
+      [personDocument(persons)],
+    ),
   );
-  if (inserted.length !== persons.length) throw new LedgerMoved('a person');
 }
 
 /** Writes all columns of persons this transaction has locked. */
@@ -209,23 +212,23 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
  */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;
-  const inserted = await tx.query(
-    `INSERT INTO person_distinct_id (id, project_id, distinct_id, person_uuid, version)
+  await insertNew(
+    'a distinct id',
+    tx.query(
+      `INSERT INTO person_distinct_id (id, project_id, distinct_id, person_uuid, version)
      SELECT id, project_id, distinct_id, person_uuid, version
        FROM (SELECT nextval('person_distinct_id_id_seq') AS id, m.*
                FROM unnest($1::int[], $2::text[], $3::uuid[], $4::bigint[])
                  AS m (project_id, distinct_id, person_uuid, version)) AS numbered
-      ORDER BY project_id, distinct_id COLLATE "C"
-         ON CONFLICT DO NOTHING
-     RETURNING 1`,
-    [
-      mappings.map(({ projectId }) => projectId),
-      mappings.map(({ distinctId }) => distinctId),
-      mappings.map(({ personUuid }) => personUuid),
-      mappings.map(({ version }) => version),
-    ],
+      ORDER BY project_id, distinct_id COLLATE "C"`,
+      [
+        mappings.map(({ projectId }) => projectId),
+        mappings.map(({ distinctId }) => distinctId),
+        mappings.map(({ personUuid }) => personUuid),
+        mappings.map(({ version }) => version),
+      ],
+    ),
   );
-  if (inserted.length !== mappings.length) throw new LedgerMoved('a distinct id');
 }
 
 interface MappedPersonRow {

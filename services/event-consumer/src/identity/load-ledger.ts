@@ -1,10 +1,9 @@
 import type { Transaction } from '@millrace/db';
 import { type GroupKey, lockGroups, readGroupTypes } from '../groups/group-store.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
 import { emptyProjectLedger, groupLedgerKey, type Ledger } from './ledger.ts';
 import { LedgerMoved } from './ledger-moved.ts';
 import { type DistinctIdKey, lockPersonsOf, type PersonKey, type PersonVersion, readMappings } from './ledger-store.ts';
-import { touchedBy } from './touched-by.ts';
+import type { TouchedByBatch } from './touched-by-batch.ts';
 
 /** The ledger the rules change, and what stood in the database when it was read. */
 export interface LoadedLedger {
@@ -19,24 +18,24 @@ export interface LoadOptions {
 }
 
 /**
- * Loads everything the events can touch, in at most four statements. Groups are locked, persons normally are not; how
+ * Loads everything a batch can touch, in at most four statements. Groups are locked, persons normally are not; how
  * that is safe, and the order of locks, stands in ledger-store.ts.
  *
  * @throws LedgerMoved when a mapping moved between locking and reading.
  */
 export async function loadLedger(
   tx: Transaction,
-  events: readonly IncomingEvent[],
+  touched: TouchedByBatch,
   { lockFirst }: LoadOptions,
 ): Promise<LoadedLedger> {
-  const touched = collectTouched(events);
+  const distinctIds = [...touched.distinctIds.values()];
   const loaded: LoadedLedger = {
     ledger: { projects: new Map(touched.projectIds.map((id) => [id, emptyProjectLedger(id)])) },
     stored: new Map(),
   };
   await loadGroups(tx, loaded.ledger, touched);
-  const locked = lockFirst ? await lockPersonsOf(tx, touched.distinctIds) : null;
-  await loadPersons(tx, loaded, touched.distinctIds);
+  const locked = lockFirst ? await lockPersonsOf(tx, distinctIds) : null;
+  await loadPersons(tx, loaded, distinctIds);
   if (locked !== null) requireLocked(loaded, locked);
   return loaded;
 }
@@ -81,38 +80,4 @@ async function loadGroups(tx: Transaction, ledger: Ledger, touched: TouchedByBat
 
 function stateOf<T extends { projectId: number }>({ projectId: _, ...state }: T): Omit<T, 'projectId'> {
   return state;
-}
-
-interface TouchedByBatch {
-  projectIds: number[];
-  distinctIds: DistinctIdKey[];
-  projectsWithGroups: number[];
-  groups: { projectId: number; type: string; key: string }[];
-}
-
-/** What the events touch, each thing once. */
-function collectTouched(events: readonly IncomingEvent[]): TouchedByBatch {
-  const projectIds = new Set<number>();
-  const distinctIds = new Map<string, DistinctIdKey>();
-  const projectsWithGroups = new Set<number>();
-  const groups = new Map<string, { projectId: number; type: string; key: string }>();
-  for (const event of events) {
-    const projectId = event.project.id;
-    const touched = touchedBy(event);
-    projectIds.add(projectId);
-    for (const distinctId of touched.distinctIds) {
-      distinctIds.set(`${projectId}:${distinctId}`, { projectId, distinctId });
-    }
-    if (touched.groupTypes.length > 0) projectsWithGroups.add(projectId);
-    if (touched.groupIdentify !== null) {
-      const { type, key } = touched.groupIdentify;
-      groups.set(JSON.stringify([projectId, type, key]), { projectId, type, key });
-    }
-  }
-  return {
-    projectIds: [...projectIds],
-    distinctIds: [...distinctIds.values()],
-    projectsWithGroups: [...projectsWithGroups],
-    groups: [...groups.values()],
-  };
 }

@@ -6,6 +6,7 @@ import { createLogger, type Logger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { createDeadLetterLog } from '../dead-letters/dead-letter-log.ts';
 import { createEventPartitions } from '../events/event-partitions.ts';
+import { createKnownIds } from '../identity/known-ids.ts';
 import { createTurns } from '../identity/turns.ts';
 import { createProjectResolver } from '../intake/resolve-projects.ts';
 import type { ProcessBatchDeps } from '../process-batch.ts';
@@ -52,6 +53,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
         now: Date.now,
       }),
       turns: createTurns(),
+      knownIds: createKnownIds(),
       step: untimed,
       now: Date.now,
       ...overrides,

@@ -14,6 +14,10 @@ export function watchedDatabase(
             await onStatement(text, tx);
             return tx.query(text, values);
           },
+          async copy(statement, lines) {
+            await onStatement(statement, tx);
+            return tx.copy(statement, lines);
+          },
         }),
       ),
   };

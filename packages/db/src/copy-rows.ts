@@ -1,0 +1,54 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from } from 'pg-copy-streams';
+
+/**
+ * Appends rows through COPY, which costs the server less than an INSERT of the same rows. Lines are taken as fast as the
+ * server takes them, so a generator of very large rows has few of them in memory.
+ *
+ * @param statement `COPY … FROM STDIN`, in the default text format.
+ * @param lines made by `copyLine`.
+ */
+export async function copyRows(client: pg.ClientBase, statement: string, lines: Iterable<string>): Promise<void> {
+  await pipeline(Readable.from(chunks(lines), { objectMode: true, highWaterMark: 1 }), client.query(from(statement)));
+}
+
+/** Larger buffers come fresh from the operating system each time, which costs more than filling them. */
+const chunkCharacters = 48 * 1024;
+
+function* chunks(lines: Iterable<string>): Generator<Buffer> {
+  let chunk = '';
+  for (const line of lines) {
+    chunk += line;
+    if (chunk.length < chunkCharacters) continue;
+    yield Buffer.from(chunk);
+    chunk = '';
+  }
+  if (chunk !== '') yield Buffer.from(chunk);
+}
+
+/** One row in the text format of COPY, with its line end. Null is NULL; dates lie in the years 1 to 9999. */
+export function copyLine(values: readonly (string | number | boolean | Date | null)[]): string {
+  let line = '';
+  let separator = '';
+  for (const value of values) {
+    line += separator;
+    if (typeof value === 'string') line += escapeText(value);
+    else if (value instanceof Date) line += value.toISOString();
+    else line += value === null ? '\\N' : String(value);
+    separator = '\t';
+  }
+  return `${line}\n`;
+}
+
+const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+function escapeText(text: string): string {
+  return isSpecial(text) ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? character) : text;
+}
+
+/** Four searches for one character each are several times faster than one expression for all. */
+function isSpecial(text: string): boolean {
+  return text.includes('\\') || text.includes('\n') || text.includes('\t') || text.includes('\r');
+}

@@ -1,0 +1,29 @@
+import type { Transaction } from '@millrace/db';
+import type { AdmittedEvent } from '../intake/admit-records.ts';
+import { type EventIdentity, eventIdentityKey, readIdentities } from './event-identity-store.ts';
+
+/**
+ * The events that are decided now, in their order. The others have been decided before, under whatever timestamp, or
+ * come later in the same batch: they have no effect at all. An event the rules will drop is decided too and keeps its
+ * identity; one that becomes a dead letter does not, because its transaction is rolled back, so it can be replayed.
+ */
+export async function freshEvents(tx: Transaction, admitted: AdmittedEvent[]): Promise<AdmittedEvent[]> {
+  const firsts = new Map<string, AdmittedEvent>();
+  for (const one of admitted) {
+    const key = eventIdentityKey(one.event.project.id, one.event.uuid);
+    if (!firsts.has(key)) firsts.set(key, one);
+  }
+  const events = [...firsts.values()];
+  const decided = await readIdentities(tx, identitiesOf(events));
+  if (decided.size === 0) return events;
+  return [...firsts].flatMap(([key, one]) => (decided.has(key) ? [] : [one]));
+}
+
+/** What is stored of decided events, so that they are decided once. */
+export function identitiesOf(events: readonly AdmittedEvent[]): EventIdentity[] {
+  return events.map(({ event }) => ({
+    projectId: event.project.id,
+    uuid: event.uuid,
+    timestampMs: event.timestampMs,
+  }));
+}
