@@ -1,4 +1,5 @@
 import { createKeeper } from '../process/keeper.ts';
+import { chromiumSources } from './chromium-sources.ts';
 import { kafkaSources, postgresSources, redisSources } from './sources.ts';
 
 const keeper = createKeeper();
@@ -12,4 +13,8 @@ test.each([
   [redisSources, ['REDIS_URL', 'Docker', 'redis-server', 'Debian packages']],
 ])('%p: an address given, Docker, a local program, an installed package', (sources, order) => {
   expect(sources(options).map(({ name }) => name)).toEqual(order);
+});
+
+test('Chromium: a path given, a local program, an installed package', () => {
+  expect(chromiumSources().map(({ name }) => name)).toEqual(['CHROMIUM_PATH', 'a local program', 'Debian packages']);
 });

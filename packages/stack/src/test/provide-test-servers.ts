@@ -1,18 +1,19 @@
 import type { Progress } from '../command.ts';
 import type { Keeper } from '../process/keeper.ts';
+import { chromiumSources } from '../provision/chromium-sources.ts';
 import { NotProvided, provide, type Source } from '../provision/provision.ts';
 import type { RunningServer } from '../provision/server.ts';
 import { kafkaSources, postgresSources, redisSources } from '../provision/sources.ts';
 
 export interface TestServerSet {
-  /** DATABASE_URL, KAFKA_BROKERS and REDIS_URL, as far as they could be had. */
+  /** DATABASE_URL, KAFKA_BROKERS, REDIS_URL and CHROMIUM_PATH, as far as they could be had. */
   addresses: Record<string, string>;
   /** The variables of servers that could not be had. */
   missing: string[];
   stop(): Promise<void>;
 }
 
-/** Brings up all three side by side. What cannot be had is said, and left out. */
+/** Brings up all side by side. What cannot be had is said, and left out. */
 export async function provideTestServers(
   directory: string,
   keeper: Keeper,
@@ -23,6 +24,7 @@ export async function provideTestServers(
     ['DATABASE_URL', 'PostgreSQL', postgresSources(options)],
     ['KAFKA_BROKERS', 'Kafka', kafkaSources(options)],
     ['REDIS_URL', 'Redis', redisSources(options)],
+    ['CHROMIUM_PATH', 'Chromium', chromiumSources()],
   ];
   const running: RunningServer[] = [];
   const addresses: Record<string, string> = {};

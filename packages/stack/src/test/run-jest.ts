@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheDirectory } from '../process/cache-directory.ts';
 import type { TestServerSet } from './provide-test-servers.ts';
 
 export interface TestCounts {
@@ -30,6 +31,7 @@ export function startJest(
     ...addresses,
     NODE_OPTIONS:
       `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim(),
+    MILLRACE_CACHE_DIR: cacheDirectory(),
     MILLRACE_PARENT: String(process.pid),
     MILLRACE_TEST_COUNTS: countsFile,
     MILLRACE_MISSING: missing.join(','),

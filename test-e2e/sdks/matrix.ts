@@ -1,0 +1,29 @@
+import { type Call, calls, type Sdk } from './sdk.ts';
+
+/** Collects what became of every call of every SDK, for people to read at the end of the run. */
+export function createMatrix(sdks: readonly Sdk[]) {
+  const storedAs = new Map<string, string>();
+  const cell = (sdk: Sdk, call: Call): string => {
+    if (!sdk.calls.includes(call)) return '-';
+    return storedAs.get(`${sdk.name}/${call}`) ?? (sdk.unavailable === null ? 'not seen' : 'skipped');
+  };
+  return {
+    note(sdk: Sdk, call: Call, text: string): void {
+      storedAs.set(`${sdk.name}/${call}`, text);
+    },
+    print(): void {
+      const lines = [['SDK', ...calls], ...sdks.map((sdk) => [sdk.name, ...calls.map((call) => cell(sdk, call))])];
+      const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+      const table = lines.map((cells) =>
+        cells
+          .map((text, column) => text.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd(),
+      );
+      const skipped = sdks.flatMap(({ name, unavailable }) =>
+        unavailable === null ? [] : `! ${name} is skipped: ${unavailable}`,
+      );
+      process.stdout.write(`\nStored as, by SDK and call\n${[...table, ...skipped].join('\n')}\n`);
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { testCacheDirectory } from '@millrace/testing';
+import type { Call, Sdk } from './sdk.ts';
+
+/** A program in another language that makes the call it is given as its argument. */
+interface Recipe {
+  /** Folder with its source and the SDK's pinned version. */
+  folder: 'python' | 'go' | 'rust';
+  name: string;
+  /** What must be on the PATH. */
+  tool: string;
+  /** Gets the SDK and builds. @returns the command line before the call's name. @throws with the tool's words. */
+  build(source: string, cache: string): Promise<string[]>;
+}
+
+const calls: readonly Call[] = ['capture', 'identify', 'alias', 'group identify', 'batch', 'historical migration'];
+
+const recipes: Recipe[] = [
+  { folder: 'python', name: 'posthog-python 7.91.1', tool: 'python3', build: buildPython },
+  { folder: 'go', name: 'posthog-go 1.5.2', tool: 'go', build: buildGo },
+  { folder: 'rust', name: 'posthog-rs 0.30.0', tool: 'cargo', build: buildRust },
+];
+
+/**
+ * The SDKs of other languages, built and ready. One whose tool or registry cannot be reached is there all the same and
+ * says why it cannot run.
+ */
+export async function programSdks(): Promise<Sdk[]> {
+  return Promise.all(recipes.map(toSdk));
+}
+
+async function toSdk({ folder, name, tool, build }: Recipe): Promise<Sdk> {
+  const source = fileURLToPath(new URL(`./${folder}/`, import.meta.url));
+  let command: string[] = [];
+  let unavailable: string | null = null;
+  try {
+    await run(['sh', '-c', `command -v ${tool}`]).catch(() => {
+      throw new Error(`${tool} is not on the PATH`);
+    });
+    command = await build(source, join(testCacheDirectory(), 'sdks', folder));
+  } catch (error) {
+    unavailable = error instanceof Error ? error.message : String(error);
+  }
+  return {
+    name,
+    kind: 'server',
+    calls,
+    unavailable,
+    async open({ ingestUrl, projectApiKey }) {
+      const complaints: string[] = [];
+      return {
+        complaints,
+        async make(call) {
+          const said = await runProgram([...command, call], { INGEST_URL: ingestUrl, PROJECT_API_KEY: projectApiKey });
+          if (said !== '') complaints.push(said);
+        },
+        close: async () => {},
+      };
+    },
+  };
+}
+
+/** A virtual environment for exactly these requirements, made once. */
+async function buildPython(source: string, cache: string): Promise<string[]> {
+  const requirements = join(source, 'requirements.txt');
+  const place = join(
+    cache,
+    createHash('sha256')
+      .update(await readFile(requirements))
+      .digest('hex')
+      .slice(0, 16),
+  );
+  const python = (directory: string) => join(directory, 'bin/python');
+  if (!existsSync(python(place))) {
+    await mkdir(cache, { recursive: true });
+    const draft = `${place}.${process.pid}`;
+    await rm(draft, { recursive: true, force: true });
+    await run(['python3', '-m', 'venv', draft]);
+    await run([python(draft), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
+    // Only the scripts of an environment know where it is; its interpreter is started by path.
+    await rename(draft, place);
+  }
+  return [python(place), join(source, 'main.py')];
+}
+
+async function buildGo(source: string, cache: string): Promise<string[]> {
+  const program = join(cache, 'sdk');
+  await run(['go', 'build', '-C', source, '-mod=readonly', '-o', program, '.']);
+  return [program];
+}
+
+async function buildRust(source: string, cache: string): Promise<string[]> {
+  const manifest = join(source, 'Cargo.toml');
+  await run(['cargo', 'build', '--quiet', '--locked', '--manifest-path', manifest, '--target-dir', cache]);
+  return [join(cache, 'debug/sdk-rust')];
+}
+
+/** @throws Error with the end of what the program said. */
+function run([program = '', ...programArguments]: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(program, programArguments, { timeout: 600_000, maxBuffer: 64 << 20 }, (error, out, err) => {
+      if (error === null) return resolve();
+      reject(
+        new Error(`${program} ${programArguments[0]} failed: ${(err || out || error.message).trim().slice(-500)}`),
+      );
+    });
+  });
+}
+
+/** @returns everything it complained of. */
+function runProgram([program = '', ...programArguments]: string[], settings: Record<string, string>): Promise<string> {
+  return new Promise((resolve) => {
+    const child = spawn(program, programArguments, {
+      env: settings,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: 60_000,
+      killSignal: 'SIGKILL',
+    });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code) => resolve(code === 0 ? said : `${said}\nended with ${code}`));
+  });
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One request as it passed by, and its answer. */
+export interface Exchange {
+  method: string;
+  url: URL;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** Null as long as there is none; 0 when the connection broke. */
+  status: number | null;
+  answerHeaders: IncomingHttpHeaders;
+}
+
+export interface RecordingProxy {
+  /** Where an SDK is pointed instead of at the gateway. */
+  url: string;
+  /** In the order they began. */
+  exchanges: Exchange[];
+  stop(): Promise<void>;
+}
+
+/** Stands between an SDK and the gateway, changes nothing, and remembers everything. */
+export async function startRecordingProxy(targetUrl: string): Promise<RecordingProxy> {
+  const exchanges: Exchange[] = [];
+  const server = createServer((incoming, answer) => {
+    void pass(incoming, answer, targetUrl, exchanges);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    exchanges,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function pass(incoming: IncomingMessage, answer: ServerResponse, targetUrl: string, exchanges: Exchange[]) {
+  const { method = '', url = '/', headers } = incoming;
+  const exchange: Exchange = {
+    method,
+    url: new URL(url, targetUrl),
+    headers,
+    body: Buffer.alloc(0),
+    status: null,
+    answerHeaders: {},
+  };
+  exchanges.push(exchange);
+  try {
+    exchange.body = await readAll(incoming);
+    const outgoing = request(new URL(url, targetUrl), { method, headers });
+    outgoing.end(exchange.body);
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const body = await readAll(response);
+    exchange.answerHeaders = response.headers;
+    answer.writeHead(response.statusCode ?? 0, response.rawHeaders);
+    answer.end(body);
+    exchange.status = response.statusCode ?? 0;
+  } catch {
+    exchange.status = 0;
+    answer.destroy();
+  }
+}
+
+async function readAll(stream: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

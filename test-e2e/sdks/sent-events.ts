@@ -1,0 +1,38 @@
+import { gunzipSync } from 'node:zlib';
+import type { Exchange } from './recording-proxy.ts';
+
+/** An event as an SDK put it on the wire. */
+export interface SentEvent {
+  event: string;
+  /** Some send an empty one. */
+  uuid?: string;
+  distinct_id?: string | null;
+  timestamp?: string;
+  /** Milliseconds between event and request (old browser SDKs). */
+  offset?: number;
+  properties: Record<string, unknown>;
+  $set?: Record<string, unknown>;
+  $set_once?: Record<string, unknown>;
+}
+
+export interface SentBatch {
+  events: SentEvent[];
+  isHistorical: boolean;
+}
+
+const capturePaths = /^\/(e|i\/v0\/e|batch|capture|track)\/?$/;
+
+/** Decodes a capture request on its own, without the gateway's code; null for every other request. */
+export function readSentBatch({ method, url, body }: Exchange): SentBatch | null {
+  if (method !== 'POST' || !capturePaths.test(url.pathname)) return null;
+  const content = JSON.parse(toText(body)) as SentEvent | SentEvent[] | { batch: SentEvent[] };
+  const events = Array.isArray(content) ? content : 'batch' in content ? content.batch : [content];
+  return { events, isHistorical: (content as { historical_migration?: boolean }).historical_migration === true };
+}
+
+function toText(body: Buffer): string {
+  if (body[0] === 0x1f && body[1] === 0x8b) return gunzipSync(body).toString();
+  const text = body.toString();
+  if (!text.startsWith('data=')) return text;
+  return Buffer.from(new URLSearchParams(text).get('data') ?? '', 'base64').toString();
+}
