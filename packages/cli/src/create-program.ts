@@ -6,6 +6,7 @@ import { addMigrateCommand } from './commands/migrate-command.ts';
 import { addOrganizationCommands } from './commands/organization-commands.ts';
 import { addPlanCommands } from './commands/plan-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
+import { addRestrictionCommands } from './commands/restriction-commands.ts';
 import { addUserCommands } from './commands/user-commands.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -32,5 +33,6 @@ export function createProgram(terminal: Terminal): Command {
   addProjectCommands(program, terminal);
   addKeyCommands(program, terminal);
   addPlanCommands(program, terminal);
+  addRestrictionCommands(program, terminal);
   return program;
 }

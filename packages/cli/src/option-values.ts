@@ -1,4 +1,13 @@
-import { isPlanName, type MembershipLevel, membershipLevels, type PlanName, planNames } from '@millrace/contracts';
+import {
+  isPlanName,
+  isRestrictionKind,
+  type MembershipLevel,
+  membershipLevels,
+  type PlanName,
+  planNames,
+  type RestrictionKind,
+  restrictionKinds,
+} from '@millrace/contracts';
 import { getUser, type PrismaClient } from '@millrace/db';
 import { InvalidArgumentError, Option } from 'commander';
 
@@ -10,6 +19,23 @@ export function planOption(): Option {
       return text;
     },
   );
+}
+
+/** `--kind drop_event|force_overflow|skip_person_processing`. */
+export function restrictionKindOption(): Option {
+  return new Option('--kind <kind>', `what happens to the events: ${restrictionKinds.join(', ')}`).argParser(
+    (text): RestrictionKind => {
+      if (!isRestrictionKind(text)) throw new InvalidArgumentError(`Choose ${restrictionKinds.join(' or ')}.`);
+      return text;
+    },
+  );
+}
+
+/** A whole number from 0, or the word for none; the option parser takes null for an option without a value. */
+export function parseLimit(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return text;
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number, or unlimited.');
+  return Number(text);
 }
 
 /** `--level member|administrator|owner`, or the number the API uses. */

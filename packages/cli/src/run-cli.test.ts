@@ -54,11 +54,59 @@ describe('as JSON', () => {
       organizationId: id,
       plan: 'free',
       features: [],
+      eventsPerMonth: null,
+      eventsPerSecond: null,
     });
     expect(await runJson('plan', 'set', '--organization', id, '--plan', 'full')).toMatchObject({
       plan: 'full',
       features: expect.arrayContaining(['historical_migrations']),
     });
+  });
+
+  test('limits of a plan stay until they are changed', async () => {
+    const { id } = (await runJson('org', 'create', '--name', 'Limited')) as { id: string };
+    const set = (...options: string[]) => runJson('plan', 'set', '--organization', id, '--plan', 'free', ...options);
+    expect(await set('--events-per-month', '1000000', '--events-per-second', '0')).toMatchObject({
+      plan: 'free',
+      eventsPerMonth: 1_000_000,
+      eventsPerSecond: 0,
+    });
+    expect(await set('--events-per-second', 'unlimited')).toMatchObject({
+      eventsPerMonth: 1_000_000,
+      eventsPerSecond: null,
+    });
+    expect(await set()).toMatchObject({ plan: 'free', features: [], eventsPerMonth: 1_000_000 });
+    for (const wrong of ['-1', '1.5', 'many', '']) {
+      const { exitCode, err } = await run([
+        ...['plan', 'set', '--organization', id, '--plan', 'free'],
+        `--events-per-month=${wrong}`,
+      ]);
+      expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining('Give a whole number') });
+    }
+  });
+
+  test('restrictions', async () => {
+    const add = (...options: string[]) =>
+      runJson('restriction', 'add', '--project-api-key', 'phc_noisy', '--kind', ...options);
+    const whole = await add('drop_event', '--note', 'a broken release');
+    expect(whole).toEqual({
+      id: expect.any(String),
+      kind: 'drop_event',
+      projectApiKey: 'phc_noisy',
+      distinctId: null,
+      note: 'a broken release',
+      createdAt: anyTime,
+    });
+    const one = await add('force_overflow', '--distinct-id', 'a:b, c');
+    expect(one).toMatchObject({ kind: 'force_overflow', distinctId: 'a:b, c', note: '' });
+    expect(await add('drop_event')).toEqual(whole);
+    expect(await runJson('restriction', 'list')).toEqual([whole, one]);
+    const { id } = whole as { id: string };
+    expect(await runJson('restriction', 'remove', id)).toMatchObject({ id, removed: true });
+    expect(await runJson('restriction', 'list')).toEqual([one]);
+    expect((await run(['restriction', 'remove', id])).err).toContain('Restriction not found.');
+    const wrongKind = await run(['restriction', 'add', '--project-api-key', 'x', '--kind', 'ban']);
+    expect(wrongKind.err).toContain('Choose drop_event or force_overflow or skip_person_processing.');
   });
 
   test('users and members', async () => {

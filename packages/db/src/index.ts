@@ -36,6 +36,7 @@ export {
   updatePersonalApiKey,
 } from './accounts/personal-api-keys.ts';
 export { createProject, listProjects, type NewProject } from './accounts/projects.ts';
+export { addRestriction, listRestrictions, type NewRestriction, removeRestriction } from './accounts/restrictions.ts';
 export { sqlOf } from './accounts/sql-of.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './accounts/users.ts';
 export { copyLine } from './copy-rows.ts';

@@ -1,7 +1,9 @@
 import {
   findPlanFeature,
   isPlanFeature,
+  limitsOf,
   type PlanFeature,
+  type PlanLimits,
   type PlanName,
   planFeatures,
   planNames,
@@ -9,10 +11,17 @@ import {
 } from '@millrace/contracts';
 import { getOrganization, listProjects, setOrganizationPlan } from '@millrace/db';
 import type { Command } from 'commander';
-import { planOption } from '../option-values.ts';
+import { parseLimit, planOption } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
+
+interface NewPlanOptions {
+  organization: string;
+  plan: PlanName;
+  eventsPerMonth?: number | 'unlimited';
+  eventsPerSecond?: number | 'unlimited';
+}
 
 export function addPlanCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('plan').description('what an organization may use');
@@ -30,18 +39,31 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     .description("change an organization's plan")
     .requiredOption('--organization <id>', "the organization's UUID")
     .addOption(planOption().makeOptionMandatory())
-    .action(({ organization, plan }: { organization: string; plan: PlanName }, command: Command) =>
+    .option('--events-per-month <n>', 'stored for each project API key, or unlimited (default: as it was)', parseLimit)
+    .option(
+      '--events-per-second <n>',
+      'accepted for each project API key, or unlimited (default: as it was)',
+      parseLimit,
+    )
+    .action(({ organization, plan, ...limits }: NewPlanOptions, command: Command) =>
       withSession(command, terminal, async ({ prisma, printer, announce }) => {
-        printer.record(toRow(await setOrganizationPlan(prisma, organization, plan)));
+        printer.record(toRow(await setOrganizationPlan(prisma, organization, plan, toLimits(limits))));
         const projects = await listProjects(prisma, { organizationId: organization });
         await announce(projects.flatMap((project) => project.environments.map(({ api_token }) => api_token)));
       }),
     );
 }
 
+function toLimits({ eventsPerMonth, eventsPerSecond }: Omit<NewPlanOptions, 'organization' | 'plan'>) {
+  const limits: Partial<PlanLimits> = {};
+  if (eventsPerMonth !== undefined) limits.eventsPerMonth = eventsPerMonth === 'unlimited' ? null : eventsPerMonth;
+  if (eventsPerSecond !== undefined) limits.eventsPerSecond = eventsPerSecond === 'unlimited' ? null : eventsPerSecond;
+  return limits;
+}
+
 function toRow(organization: Awaited<ReturnType<typeof getOrganization>>): Row {
   const stored = organization.available_product_features;
-  return { organizationId: organization.id, plan: planOf(stored), features: featuresOf(stored) };
+  return { organizationId: organization.id, plan: planOf(stored), features: featuresOf(stored), ...limitsOf(stored) };
 }
 
 /** The plan that has exactly these features; `custom` when somebody chose them one by one. */

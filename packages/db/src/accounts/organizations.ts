@@ -1,4 +1,13 @@
-import { isPlanName, type PlanName, type ProductFeature, planNames, productFeaturesOf } from '@millrace/contracts';
+import {
+  isPlanName,
+  limitsOf,
+  type PlanLimits,
+  type PlanName,
+  type ProductFeature,
+  planNames,
+  productFeaturesOf,
+  toLimitFeatures,
+} from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { v7 as uuidv7 } from 'uuid';
 import type { organization, Prisma } from '../generated/client.ts';
@@ -52,21 +61,29 @@ export async function getOrganization(client: AccountClient, organizationId: str
 
 /**
  * Replaces what the organization's plan includes.
- * @throws AppError `invalid` naming `plan`, or `not_found`.
+ * @param limits absent = as it was, null = unlimited, else a whole number from 0.
+ * @throws AppError `invalid` naming `plan` or the limit, or `not_found`.
  */
 export async function setOrganizationPlan(
   client: AccountClient,
   organizationId: string,
   plan: PlanName,
+  limits: Partial<PlanLimits> = {},
 ): Promise<organization> {
   if (!isPlanName(plan)) {
     throw invalidField('plan', 'invalid_choice', `"${plan}" is not a valid choice: ${planNames.join(', ')}.`);
   }
-  if (!isUuid(organizationId)) throw notFound('Organization');
+  for (const [name, limit] of Object.entries(limits)) {
+    if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 0)) {
+      throw invalidField(name, 'invalid_input', 'A valid integer is required.');
+    }
+  }
+  const { available_product_features: before } = await getOrganization(client, organizationId);
+  const features = [...productFeaturesOf(plan), ...toLimitFeatures({ ...limitsOf(before), ...limits })];
   try {
     return await client.organization.update({
       where: { id: organizationId },
-      data: { available_product_features: toJson(productFeaturesOf(plan)), updated_at: new Date() },
+      data: { available_product_features: toJson(features), updated_at: new Date() },
     });
   } catch (error) {
     throw isRowMissing(error) ? notFound('Organization', error) : error;

@@ -1,0 +1,71 @@
+import type { RestrictionKind } from '@millrace/contracts';
+import { addRestriction, listRestrictions, removeRestriction } from '@millrace/db';
+import type { Command } from 'commander';
+import { restrictionKindOption } from '../option-values.ts';
+import type { Row } from '../print.ts';
+import { withSession } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface NewRestrictionOptions {
+  kind: RestrictionKind;
+  projectApiKey: string;
+  distinctId?: string;
+  note?: string;
+}
+
+export function addRestrictionCommands(program: Command, terminal: Terminal): void {
+  const commands = program
+    .command('restriction')
+    .description('exceptions for the events of single keys or distinct ids');
+  commands
+    .command('add')
+    .description('drop events, send them through the overflow lane, or store them without persons')
+    .addOption(restrictionKindOption().makeOptionMandatory())
+    .requiredOption('--project-api-key <key>', 'whose events')
+    .option('--distinct-id <id>', 'only those of this distinct id')
+    .option('--note <text>', 'why, for whoever finds it later')
+    .action(({ kind, projectApiKey, distinctId, note }: NewRestrictionOptions, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer, announce }) => {
+        const reason = note === undefined ? {} : { note };
+        const added = await addRestriction(prisma, {
+          kind,
+          token: projectApiKey,
+          distinctId: distinctId ?? null,
+          ...reason,
+        });
+        printer.record(toRow(added));
+        // Gateways look at the lists again when they hear of a changed key.
+        await announce([added.token]);
+      }),
+    );
+  commands
+    .command('list')
+    .description('list them, the oldest first; those from settings of the gateways are not in it')
+    .action((_options: object, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        printer.table((await listRestrictions(prisma)).map(toRow));
+      }),
+    );
+  commands
+    .command('remove')
+    .description('end one; gateways follow within seconds')
+    .argument('<id>', "the restriction's id, as `restriction list` shows it")
+    .action((id: string, _options: object, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer, announce }) => {
+        const removed = await removeRestriction(prisma, id);
+        printer.record({ ...toRow(removed), removed: true });
+        await announce([removed.token]);
+      }),
+    );
+}
+
+function toRow(restriction: Awaited<ReturnType<typeof addRestriction>>): Row {
+  return {
+    id: restriction.id,
+    kind: restriction.kind,
+    projectApiKey: restriction.token,
+    distinctId: restriction.distinct_id === '' ? null : restriction.distinct_id,
+    note: restriction.note,
+    createdAt: restriction.created_at,
+  };
+}
