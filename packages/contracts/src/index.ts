@@ -28,4 +28,5 @@ export {
 } from './plans.ts';
 export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionKinds } from './restrictions.ts';
 export { allScopes, type GrantedScope, grants, isScope, type Scope, type ScopeObject, scopeObjects } from './scopes.ts';
+export { type SubscriptionTargetType, subscriptionTargetTypes, targetsOf } from './subscription-targets.ts';
 export { consumerGroup, type Lane, lanes, type TopicNames, topicNames } from './topics.ts';

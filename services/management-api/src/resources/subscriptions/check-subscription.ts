@@ -1,6 +1,6 @@
+import { targetsOf } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { SubscriptionFields } from './subscription-fields.ts';
-import { targetsOf } from './targets.ts';
 
 /** What a 32-bit number column holds. */
 const largestId = 2_147_483_647;
@@ -35,8 +35,7 @@ export function checkSubscription(fields: SubscriptionFields): void {
 
 /** A report nobody can get is refused here: later nobody would notice that it never comes. */
 function checkTarget(fields: SubscriptionFields): void {
-  const refuse = (detail: string) =>
-    new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
+  const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
   if (fields.target_type === 'email') {
     const addresses = targetsOf(fields);
     if (addresses.length === 0 || addresses.some((address) => !/^[^\s@<>]+@[^\s@<>]+$/.test(address))) {

@@ -3,7 +3,10 @@ import { Type } from 'typebox';
 /** A report that was, is or will be sent, and what came of it. */
 export const delivery = Type.Object(
   {
-    id: Type.String({ format: 'uuid', description: 'Id; webhooks get it as `delivery_id`, the same at every attempt.' }),
+    id: Type.String({
+      format: 'uuid',
+      description: 'Id; webhooks get it as `delivery_id`, the same at every attempt.',
+    }),
     occasion: Type.String({
       description: '`scheduled`, `created` (the subscription is new) or `target_changed` (the target is new).',
     }),

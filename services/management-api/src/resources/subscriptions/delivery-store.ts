@@ -34,9 +34,10 @@ export async function listDeliveries(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: DeliveryRow[] }> {
   const [counted, rows] = await Promise.all([
-    sql.query<{ count: number }>('SELECT count(*)::int AS count FROM subscription_delivery WHERE subscription_id = $1', [
-      subscriptionId,
-    ]),
+    sql.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM subscription_delivery WHERE subscription_id = $1',
+      [subscriptionId],
+    ),
     sql.query<DeliveryRow & Record<string, unknown>>(
       `SELECT id, occasion, due_at, target, status, attempts, error, created_at, finished_at
          FROM subscription_delivery WHERE subscription_id = $1

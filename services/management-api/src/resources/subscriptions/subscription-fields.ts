@@ -1,12 +1,13 @@
+import type { SubscriptionTargetType } from '@millrace/contracts';
 import { nextDeliveryDate, type RecurrenceRule } from '@millrace/schedule';
 import type { Static } from 'typebox';
-import type { newSubscription, subscriptionChanges, TargetType } from './subscription-schema.ts';
+import type { newSubscription, subscriptionChanges } from './subscription-schema.ts';
 
 /** What a caller decides of a subscription. */
 export interface SubscriptionFields {
   dashboard: number | null;
   insight: number | null;
-  target_type: TargetType;
+  target_type: SubscriptionTargetType;
   target_value: string;
   frequency: RecurrenceRule['frequency'];
   interval: number;

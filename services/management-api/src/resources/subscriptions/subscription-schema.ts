@@ -1,10 +1,7 @@
+import { subscriptionTargetTypes } from '@millrace/contracts';
 import { frequencies, weekdays } from '@millrace/schedule';
 import { type TSchema, Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
-
-/** Where reports go (reference/management-api.md 9.2). */
-export const targetTypes = ['email', 'slack', 'webhook'] as const;
-export type TargetType = (typeof targetTypes)[number];
 
 const largest = 2_147_483_647;
 const oneOf = <const T extends readonly string[]>(words: T, description: string) =>
@@ -22,7 +19,7 @@ const fields = {
     Type.Integer({ 'x-reference': true }),
     'Number of an insight, as `dashboard`. When both are given reports are about the insight.',
   ),
-  target_type: oneOf(targetTypes, 'How reports are sent.'),
+  target_type: oneOf(subscriptionTargetTypes, 'How reports are sent.'),
   target_value: Type.String({
     minLength: 1,
     description:

@@ -1,7 +1,9 @@
+import { targetsOf } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
+import { addedTargets } from './added-targets.ts';
 import { checkSubscription } from './check-subscription.ts';
 import { cancelDeliveries, insertDeliveries } from './delivery-store.ts';
 import { fieldsOfNew, nextDateOfChanged, ruleOf, withChanges } from './subscription-fields.ts';
@@ -14,7 +16,6 @@ import {
   type SubscriptionRow,
   updateSubscription,
 } from './subscription-store.ts';
-import { addedTargets, targetsOf } from './targets.ts';
 
 export interface Author {
   userId: number;
@@ -66,7 +67,11 @@ export async function changeSubscription(
   if (fields.deleted) await cancelDeliveries(tx, id);
   else {
     const inviteMessage = changes.invite_message ?? null;
-    await insertDeliveries(tx, id, { targets: addedTargets(before, fields), occasion: 'target_changed', inviteMessage });
+    await insertDeliveries(tx, id, {
+      targets: addedTargets(before, fields),
+      occasion: 'target_changed',
+      inviteMessage,
+    });
   }
   return { before, after: found(await findSubscription(tx, environmentId, id)) };
 }

@@ -1,0 +1,29 @@
+import { integerSetting } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+
+/** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
+export const configSchema = Type.Object({
+  healthPort: integerSetting(8021, 'a TCP port; 0 takes a free one', { max: 65_535 }),
+  healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  databaseUrl: Type.String({ description: 'postgresql://user:password@host:port/database' }),
+  databasePoolSize: integerSetting(6, 'database connections at most', { min: 2, max: 1000 }),
+  smtpUrl: Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
+  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
+  smtpTimeoutMs: integerSetting(20_000, 'milliseconds one attempt to send a mail may take', { min: 1, max: 60_000 }),
+  publicAppUrl: Type.Optional(
+    Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address of the application reports link to' }),
+  ),
+  allowPrivateDestinations: Type.Boolean({
+    default: false,
+    description: 'true lets webhooks and exports lead into private networks',
+  }),
+  pollIntervalMs: integerSetting(1000, 'milliseconds between looks for work', { min: 10 }),
+  logLevel: Type.String({
+    default: 'info',
+    pattern: '^(error|warn|info|debug)$',
+    description: 'error, warn, info or debug',
+  }),
+  drainTimeoutMs: integerSetting(30_000, 'milliseconds work in progress may take while stopping'),
+});
+
+export type Config = Readonly<Static<typeof configSchema>>;

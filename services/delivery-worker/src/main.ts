@@ -1,0 +1,51 @@
+import { createDatabase } from '@millrace/db';
+import { createMailer } from '@millrace/mail';
+import {
+  createHealth,
+  createLogger,
+  createMetrics,
+  environment,
+  readConfig,
+  runService,
+  startHealthServer,
+} from '@millrace/runtime';
+import { configSchema } from './config.ts';
+import { startWorker } from './worker.ts';
+
+const service = 'delivery-worker';
+const config = readConfig(configSchema, environment());
+const logger = createLogger(service, config.logLevel);
+
+// The process is given a little longer than its work, to close the database behind it.
+await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
+  const metrics = createMetrics();
+  const health = createHealth(metrics);
+  const database = lifecycle.own(
+    'database',
+    createDatabase({
+      url: config.databaseUrl,
+      logger,
+      poolSize: config.databasePoolSize,
+      // Exports walk through large tables; cleaning up deletes in portions.
+      statementTimeoutMs: 300_000,
+      applicationName: `millrace-${service}`,
+    }),
+  );
+  const { smtpUrl: url, smtpFrom: from, smtpTimeoutMs: timeoutMs } = config;
+  const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
+  if (mailer) lifecycle.own('mailer', mailer);
+  else logger.warn('no mail server: reports by e-mail will fail until SMTP_URL is set');
+  const { healthPort: port, healthHost: host } = config;
+  const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
+  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
+  const worker = startWorker({ database, mailer, logger, metrics }, { publicAppUrl, mayBePrivate, pollIntervalMs });
+  lifecycle.own('worker', {
+    stop() {
+      health.setStopping();
+      return worker.stop();
+    },
+  });
+  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not answer.'));
+  logger.info('listening', { port: server.port });
+  process.send?.({ type: 'listening', port: server.port });
+});

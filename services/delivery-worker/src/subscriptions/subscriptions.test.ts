@@ -1,0 +1,213 @@
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { storeSubscription } from '../testing/stored-subscription.ts';
+import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { createDeliveryMetrics, type DeliverDueDeps, deliverDue } from './deliver-due.ts';
+import { scheduleDue } from './schedule-due.ts';
+
+const now = new Date('2026-11-10T12:00:00Z');
+let bed: WorkerBed;
+let tenant: TestTenant;
+let deps: DeliverDueDeps;
+beforeAll(async () => {
+  bed = await startWorkerBed();
+  tenant = await createTestTenant(bed.database);
+  deps = {
+    ...bed,
+    sql: bed.database.sql,
+    publicAppUrl: 'https://app.example.com/',
+    mayBePrivate: true,
+    postTimeoutMs: 2000,
+    counter: createDeliveryMetrics(bed.metrics),
+  };
+});
+afterAll(() => bed.stop());
+afterEach(async () => {
+  await bed.database.sql.query('DELETE FROM subscription');
+  bed.mailServer.mails.length = 0;
+  bed.receiver.posts.length = 0;
+});
+
+const store = (fields: Record<string, unknown> = {}) =>
+  storeSubscription(bed.database.sql, tenant.environmentId, fields);
+const deliveries = () =>
+  bed.database.sql.query(
+    `SELECT target, status, attempts, error, due_at, (attempt_at > now()) AS is_later
+       FROM subscription_delivery ORDER BY target, due_at`,
+  );
+const nextDate = async (id: number) =>
+  (await bed.database.sql.query('SELECT next_delivery_date FROM subscription WHERE id = $1', [id]))[0]
+    ?.next_delivery_date;
+const makeDue = () =>
+  bed.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
+
+test('a date that has come sends one report to each address, with title, link and summary, and moves on', async () => {
+  const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight: 7 });
+  await scheduleDue(bed.database, now);
+  expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
+  await deliverDue(deps);
+  expect(bed.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
+  const [mail] = bed.mailServer.mails;
+  expect(mail?.headers.subject).toBe('Weekly sign-ups');
+  expect(mail?.body).toContain(`https://app.example.com/project/${tenant.environmentId}/insights/7`);
+  expect(mail?.body).toContain('This report is sent every week.');
+  const delivered = { status: 'delivered', attempts: 1, error: null, due_at: new Date('2026-11-09T09:00:00Z') };
+  expect(await deliveries()).toMatchObject([delivered, delivered]);
+});
+
+test('what is not due, deleted or at its end sends nothing', async () => {
+  await store({ next_delivery_date: '2026-11-10T12:00:01Z' });
+  await store({ deleted: true });
+  await store({ next_delivery_date: null });
+  await scheduleDue(bed.database, now);
+  expect(await deliveries()).toEqual([]);
+});
+
+test('workers that look at the same moment make one report of a date', async () => {
+  for (let number = 0; number < 20; number += 1) await store({ target_value: `reader-${number}@example.com` });
+  await Promise.all([1, 2, 3, 4].map(() => scheduleDue(bed.database, now)));
+  expect((await deliveries()).length).toBe(20);
+  await Promise.all([1, 2, 3, 4].map(() => deliverDue(deps)));
+  await deliverDue(deps);
+  expect(bed.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(
+    Array.from({ length: 20 }, (_, number) => `reader-${number}@example.com`).sort(),
+  );
+});
+
+test('after a standstill one report is sent, not all that were missed, and the last date is the end', async () => {
+  const id = await store({
+    frequency: 'daily',
+    next_delivery_date: '2026-11-03T09:00:00Z',
+    until_date: '2026-11-10T09:00:00Z',
+  });
+  await scheduleDue(bed.database, now);
+  expect(await nextDate(id)).toBeNull();
+  expect((await deliveries()).length).toBe(1);
+});
+
+test('dates move by the clocks of the project', async () => {
+  const { sql } = bed.database;
+  await sql.query(`UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1`, [tenant.environmentId]);
+  const id = await store({
+    frequency: 'daily',
+    start_date: '2026-03-27T08:00:00Z',
+    next_delivery_date: '2026-03-28T08:00:00Z',
+  });
+  await scheduleDue(bed.database, new Date('2026-03-28T08:00:01Z'));
+  expect(await nextDate(id)).toEqual(new Date('2026-03-29T07:00:00Z'));
+  await sql.query(`UPDATE environment SET timezone = 'UTC' WHERE id = $1`, [tenant.environmentId]);
+});
+
+test('a webhook gets a document with an id that stays the same at every attempt', async () => {
+  const id = await store({ target_type: 'webhook', target_value: `${bed.receiver.url}/hook`, dashboard: 3 });
+  await scheduleDue(bed.database, now);
+  bed.receiver.answerWith(503);
+  await deliverDue(deps);
+  expect(await deliveries()).toMatchObject([
+    { status: 'pending', attempts: 1, error: 'The address answered 503.', is_later: true },
+  ]);
+  await makeDue();
+  await deliverDue(deps);
+  expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2, error: null }]);
+  const [first, second] = bed.receiver.posts;
+  expect(first).toEqual(second);
+  expect(first).toMatchObject({
+    path: '/hook',
+    headers: { 'idempotency-key': first?.body.delivery_id },
+    body: {
+      subscription_id: id,
+      project_id: tenant.environmentId,
+      occasion: 'scheduled',
+      title: 'Dashboard 3',
+      summary: 'sent every week',
+      url: `https://app.example.com/project/${tenant.environmentId}/dashboard/3`,
+      dashboard: 3,
+      insight: null,
+    },
+  });
+});
+
+test.each([404, 301])('an answer of %i would come again: given up at once', async (status) => {
+  await store({ target_type: 'webhook', target_value: `${bed.receiver.url}/hook` });
+  await scheduleDue(bed.database, now);
+  bed.receiver.answerWith(status);
+  await deliverDue(deps);
+  expect(await deliveries()).toMatchObject([
+    { status: 'failed', attempts: 1, error: `The address answered ${status}.` },
+  ]);
+  expect(bed.receiver.posts.length).toBe(1);
+});
+
+test('a target that stays away is given up after five attempts', async () => {
+  await store({ target_type: 'webhook', target_value: 'http://127.0.0.1:1/' });
+  await scheduleDue(bed.database, now);
+  for (let attempt = 1; attempt <= 6; attempt += 1) {
+    await makeDue();
+    await deliverDue(deps);
+  }
+  expect(await deliveries()).toMatchObject([
+    { status: 'failed', attempts: 5, error: 'The address could not be reached (ECONNREFUSED).' },
+  ]);
+});
+
+test.each(['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'http://169.254.169.254/latest/'])(
+  'webhooks do not lead into our own network unless allowed: %s',
+  async (target_value) => {
+    await store({ target_type: 'webhook', target_value });
+    await scheduleDue(bed.database, now);
+    await deliverDue({ ...deps, mayBePrivate: false });
+    expect(await deliveries()).toMatchObject([
+      { status: 'failed', attempts: 1, error: 'The address could not be reached (EPRIVATEADDRESS).' },
+    ]);
+  },
+);
+
+test('an unknown mailbox is given up, a full outage of the mail server is not', async () => {
+  bed.mailServer.refuse('gone@example.com');
+  await store({ target_value: 'gone@example.com' });
+  await scheduleDue(bed.database, now);
+  await deliverDue(deps);
+  expect(await deliveries()).toMatchObject([
+    { status: 'failed', attempts: 1, error: 'The mail server refused the mail (550).' },
+  ]);
+  await store({ target_value: 'ada@example.com' });
+  await scheduleDue(bed.database, now);
+  await deliverDue({ ...deps, mailer: null });
+  expect((await deliveries())[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('SMTP_URL') });
+});
+
+test('a subscription deleted in between sends nothing more', async () => {
+  await store();
+  await scheduleDue(bed.database, now);
+  await bed.database.sql.query('UPDATE subscription SET deleted = true');
+  await deliverDue(deps);
+  expect(await deliveries()).toMatchObject([{ status: 'cancelled' }]);
+  expect(bed.mailServer.mails).toEqual([]);
+});
+
+test('a Slack target that is an address gets the text; a channel needs the webhook of the project', async () => {
+  await store({ target_type: 'slack', target_value: `${bed.receiver.url}/services/T1`, title: 'Sign-ups' });
+  await store({ target_type: 'slack', target_value: 'C1|#general' });
+  await scheduleDue(bed.database, now);
+  await deliverDue(deps);
+  expect(bed.receiver.posts).toMatchObject([
+    { path: '/services/T1', body: { text: expect.stringContaining('Sign-ups') } },
+  ]);
+  expect((await deliveries()).map(({ status, error }) => [status, error])).toEqual([
+    ['failed', "The project's slack_incoming_webhook is not set, so there is no way to Slack."],
+    ['delivered', null],
+  ]);
+});
+
+test('a claim whose worker has died is free again when its lease is over', async () => {
+  await store();
+  await scheduleDue(bed.database, now);
+  // As a worker leaves it that was killed after claiming.
+  await bed.database.sql.query(
+    `UPDATE subscription_delivery SET attempts = 1, attempt_at = now() + interval '1 minute'`,
+  );
+  await deliverDue(deps);
+  expect(bed.mailServer.mails).toEqual([]);
+  await makeDue();
+  await deliverDue(deps);
+  expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2 }]);
+});

@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ReceivedPost {
+  path: string;
+  headers: Record<string, string | string[] | undefined>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at documents of every shape
+  body: any;
+}
+
+export interface WebReceiver {
+  url: string;
+  posts: ReceivedPost[];
+  /** Statuses of the next answers; 200 when there are none left. */
+  answerWith(...statuses: number[]): void;
+  stop(): Promise<void>;
+}
+
+/** A real HTTP server on loopback that keeps what it is sent. */
+export async function startWebReceiver(): Promise<WebReceiver> {
+  const posts: ReceivedPost[] = [];
+  const statuses: number[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      posts.push({
+        path: request.url ?? '',
+        headers: request.headers,
+        body: JSON.parse(String(Buffer.concat(chunks))),
+      });
+      response.writeHead(statuses.shift() ?? 200, { location: '/elsewhere' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    posts,
+    answerWith: (...next) => void statuses.push(...next),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

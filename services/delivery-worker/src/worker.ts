@@ -1,0 +1,45 @@
+import type { Database } from '@millrace/db';
+import type { Mailer } from '@millrace/mail';
+import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import { createPollMetrics, startPolling, type Task } from './poll.ts';
+import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
+import { scheduleDue } from './subscriptions/schedule-due.ts';
+
+export interface WorkerDeps {
+  database: Database;
+  mailer: Mailer | null;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+export interface WorkerOptions {
+  publicAppUrl: string | undefined;
+  /** Whether webhooks and exports may lead into private networks. */
+  mayBePrivate: boolean;
+  pollIntervalMs: number;
+}
+
+const postTimeoutMs = 10_000;
+
+/** Everything this service does by itself. Several of it share the work, row by row. */
+export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable {
+  const { database, logger } = deps;
+  const metrics = createPollMetrics(deps.metrics);
+  const deliverDeps = {
+    ...deps,
+    ...options,
+    sql: database.sql,
+    postTimeoutMs,
+    counter: createDeliveryMetrics(deps.metrics),
+  };
+  const tasks: Task[] = [
+    { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
+    { name: 'deliver_reports', work: () => deliverDue(deliverDeps) },
+  ];
+  const running = tasks.map((task) => startPolling(task, { intervalMs: options.pollIntervalMs, logger, metrics }));
+  return {
+    async stop() {
+      await Promise.all(running.map((part) => part.stop()));
+    },
+  };
+}
