@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import { cleanUp } from './cleanup/clean-up.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
 import { scheduleDue } from './subscriptions/schedule-due.ts';
@@ -35,6 +36,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'deliver_reports', work: () => deliverDue(deliverDeps) },
+    { name: 'clean_up', work: () => cleanUp(database) },
   ];
   const running = tasks.map((task) => startPolling(task, { intervalMs: options.pollIntervalMs, logger, metrics }));
   return {

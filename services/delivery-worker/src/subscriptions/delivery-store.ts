@@ -48,7 +48,7 @@ export async function claimDeliveries(
      )
      SELECT c.id, c.attempts, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id, s.target_type,
             s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval", s.byweekday,
-            s.bysetpos, s.environment_id, e.name AS environment_name, NULL::text AS slack_incoming_webhook
+            s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook AS slack_incoming_webhook
        FROM claimed c
        JOIN subscription s ON s.id = c.subscription_id
        JOIN environment e ON e.id = s.environment_id`,
