@@ -1,13 +1,11 @@
-import type { Sql } from '@millrace/db';
 import { healthRoutes, mount, securityHeaders } from '@millrace/http';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
 import express from 'express';
 import { personalKeyAccess } from './access/personal-key-access.ts';
-import { routes } from './routes.ts';
+import { type RouteDeps, routes } from './routes.ts';
 import { translateDatabaseError } from './translate-database-error.ts';
 
-export interface AppDeps {
-  sql: Sql;
+export interface AppDeps extends RouteDeps {
   logger: Logger;
   metrics: Metrics;
   health: Health;
@@ -20,7 +18,8 @@ export interface AppDeps {
 }
 
 /** The management API as a request listener. */
-export function createApp({ sql, logger, metrics, health, publicUrl, trustProxy, checkResponses }: AppDeps) {
+export function createApp(deps: AppDeps) {
+  const { sql, logger, metrics, health, publicUrl, trustProxy, checkResponses } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -29,7 +28,7 @@ export function createApp({ sql, logger, metrics, health, publicUrl, trustProxy,
   app.set('query parser', false);
   app.use(healthRoutes(health));
   app.use(securityHeaders());
-  mount(app, routes({ sql }), {
+  mount(app, routes(deps), {
     access: personalKeyAccess({ sql, logger }),
     logger,
     metrics,

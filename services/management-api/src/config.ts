@@ -14,6 +14,19 @@ export const configSchema = Type.Object({
     default: false,
     description: 'true when a proxy in front sets X-Forwarded-Proto and X-Forwarded-Host',
   }),
+  dnsServers: Type.Optional(
+    Type.String({
+      pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',
+      description: 'name servers that prove domains, as addresses separated by commas; the system’s own by default',
+    }),
+  ),
+  smtpUrl: Type.Optional(
+    Type.String({
+      pattern: '^smtps?://[^\\s]+$',
+      description: 'smtp://user:password@host:port of the mail server; without it no mail is sent',
+    }),
+  ),
+  mailFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   logLevel: Type.String({
     default: 'info',
     pattern: '^(error|warn|info|debug)$',

@@ -1,6 +1,6 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import fc from 'fast-check';
-import { routes } from './routes.ts';
+import { declaredRoutes } from './testing/declared-routes.ts';
 import { startTestApi, type TestApi } from './testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './testing/stored-data.ts';
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const lists = routes({ sql: { query: async () => [] } }).filter((route) => route.path.includes(':project_id'));
+const lists = declaredRoutes().filter((route) => route.path.includes(':project_id'));
 const nasty = [
   "' OR '1'='1",
   "'; DROP TABLE event; --",

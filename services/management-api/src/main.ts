@@ -1,8 +1,11 @@
 import { createDatabase } from '@millrace/db';
 import { serve } from '@millrace/http';
+import { createMailer } from '@millrace/mail';
 import { createHealth, createLogger, createMetrics, environment, readConfig, runService } from '@millrace/runtime';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
+import { createChallengeLookup } from './resources/domains/look-up-challenge.ts';
+import { createInviteMailing } from './resources/invites/invite-mailing.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any list should take, shorter than what a person or a proxy waits. */
@@ -32,8 +35,28 @@ await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
   );
   health.require('database', () => (watch.isAnswering() ? null : 'The database does not answer.'));
+  const mailer = config.smtpUrl
+    ? lifecycle.own(
+        'mailer',
+        createMailer({ url: config.smtpUrl, from: config.mailFrom, timeoutMs: 10_000 }, { logger, metrics }),
+      )
+    : undefined;
+  const inviteMailing = createInviteMailing({
+    sql: database.sql,
+    logger,
+    mailer,
+    publicUrl: config.publicApiUrl,
+    patienceMs: 2000,
+  });
+  // Stopped before the mailer and the database: what is on its way still uses both.
+  lifecycle.own('mails on their way', { stop: inviteMailing.settle });
+  const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
   const app = createApp({
     sql: database.sql,
+    transaction: database.transaction,
+    prisma: database.prisma,
+    lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
+    inviteMailing,
     logger,
     metrics,
     health,

@@ -1,21 +1,40 @@
-import type { Sql } from '@millrace/db';
+import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
 import type { Caller } from './access/caller.ts';
+import { domainRoutes } from './resources/domains/domain-routes.ts';
+import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
+import type { LookUpChallenge } from './resources/domains/look-up-challenge.ts';
+import { verifyDomainRoute } from './resources/domains/verify-domain-route.ts';
 import { eventRoutes } from './resources/events/event-routes.ts';
 import { groupRoutes } from './resources/groups/group-routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/ingestion-warning-routes.ts';
+import type { InviteMailing } from './resources/invites/invite-mailing.ts';
+import { inviteRoutes } from './resources/invites/invite-routes.ts';
+import { memberRoutes } from './resources/members/member-routes.ts';
 import { organizationRoutes } from './resources/organizations/organization-routes.ts';
+import { personalApiKeyRoutes } from './resources/personal-api-keys/personal-api-key-routes.ts';
 import { personRoutes } from './resources/persons/person-routes.ts';
 import { projectRoutes } from './resources/projects/project-routes.ts';
 import { schemaRoutes } from './resources/schema/schema-routes.ts';
 import { userRoutes } from './resources/users/user-routes.ts';
 
+export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
+  lookUpChallenge: LookUpChallenge;
+  inviteMailing: InviteMailing;
+}
+
 /** Every route of the management API. */
-export function routes(deps: { sql: Sql }): Route<Caller>[] {
+export function routes(deps: RouteDeps): Route<Caller>[] {
   const resources = [
     ...organizationRoutes(deps),
+    ...domainRoutes(deps),
+    ...domainWriteRoutes(deps),
+    verifyDomainRoute(deps),
+    ...inviteRoutes(deps),
+    ...memberRoutes(deps),
     ...projectRoutes(deps),
     ...userRoutes(deps),
+    ...personalApiKeyRoutes(deps),
     ...eventRoutes(deps),
     ...personRoutes(deps),
     ...groupRoutes(deps),

@@ -31,7 +31,10 @@ export function addressedProject(sql: Sql) {
 
 async function currentProject(sql: Sql, caller: Caller): Promise<AddressedProject> {
   const only = caller.scopedTeams.length > 0 ? caller.scopedTeams : null;
-  const project = await firstEnvironment(sql, visibleOrganizationIds(caller), only);
+  const project = await firstEnvironment(sql, visibleOrganizationIds(caller), {
+    only,
+    preferred: caller.currentEnvironmentId,
+  });
   if (!project) throw unknownProject();
   return project;
 }

@@ -27,11 +27,14 @@ export async function findEnvironment(
   return rows[0];
 }
 
-/** The oldest environment of the first of these organizations that has one; `only` narrows it to some environments. */
+/**
+ * The oldest environment of the first of these organizations that has one, or the preferred one, if it is among theirs.
+ * @param only narrows it to some environments.
+ */
 export async function firstEnvironment(
   sql: Sql,
   organizationIds: string[],
-  only: number[] | null,
+  { only, preferred }: { only: number[] | null; preferred: number | null },
 ): Promise<AddressedProject | undefined> {
   const rows = await sql.query<AddressedProject & Record<string, unknown>>(
     `SELECT e.id AS "environmentId", p.organization_id AS "organizationId"
@@ -39,9 +42,9 @@ export async function firstEnvironment(
        JOIN project p ON p.organization_id = visible.organization_id
        JOIN environment e ON e.project_id = p.id
       WHERE $2::int[] IS NULL OR e.id = ANY ($2::int[])
-      ORDER BY visible.position, e.id
+      ORDER BY e.id = $3 DESC NULLS LAST, visible.position, e.id
       LIMIT 1`,
-    [organizationIds, only],
+    [organizationIds, only, preferred],
   );
   return rows[0];
 }

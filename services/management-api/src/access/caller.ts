@@ -1,14 +1,18 @@
 /** Who makes a request: a person and the powers of the key used. */
 export interface Caller {
   userId: number;
+  /** Id of the key used. */
+  keyId: string;
   /** Scopes of the key; `*` is all. */
   scopes: string[];
   /** Non-empty: the key works only on these environments. */
   scopedTeams: number[];
   /** Non-empty: the key works only in these organizations. */
   scopedOrganizations: string[];
-  /** Organizations of the person, the one joined first in front. */
+  /** Organizations of the person: the chosen current one in front, then in the order they were joined. */
   memberships: Membership[];
+  /** The environment the person has chosen to be the current one; it may be gone or out of reach by now. */
+  currentEnvironmentId: number | null;
 }
 
 export interface Membership {

@@ -27,10 +27,12 @@ export function personalKeyAccess({ sql, logger }: { sql: Sql; logger: Logger })
       }
       return {
         userId: key.user_id,
+        keyId: key.id,
         scopes: key.scopes,
         scopedTeams: key.scoped_teams,
         scopedOrganizations: key.scoped_organizations,
         memberships: key.memberships,
+        currentEnvironmentId: key.current_environment_id,
       };
     },
     authorize(caller, scope) {

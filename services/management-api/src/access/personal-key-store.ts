@@ -9,6 +9,7 @@ export interface PersonalKeyRow {
   scoped_organizations: string[];
   is_last_use_stale: boolean;
   memberships: Membership[];
+  current_environment_id: number | null;
 }
 
 /** A key that is neither expired nor of an inactive user, with its owner's memberships: one indexed query. */
@@ -17,8 +18,10 @@ export async function findLiveKey(sql: Sql, secureValue: string): Promise<Person
     `SELECT k.id, k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations,
             (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 hour') AS is_last_use_stale,
             coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id, 'level', m.level)
-                                       ORDER BY m.joined_at, m.id)
-                        FROM membership m WHERE m.user_id = k.user_id), '[]') AS memberships
+                                       ORDER BY (m.organization_id = u.current_organization_id) DESC NULLS LAST,
+                                                m.joined_at, m.id)
+                        FROM membership m WHERE m.user_id = k.user_id), '[]') AS memberships,
+            u.current_environment_id
        FROM personal_api_key k
        JOIN "user" u ON u.id = k.user_id
       WHERE k.secure_value = $1 AND u.is_active AND (k.expires_at IS NULL OR k.expires_at > now())`,

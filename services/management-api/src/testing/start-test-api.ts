@@ -3,6 +3,8 @@ import { serve } from '@millrace/http';
 import { createHealth, createLogger, createMetrics } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { type AppDeps, createApp } from '../app.ts';
+import { createChallengeLookup } from '../resources/domains/look-up-challenge.ts';
+import { createInviteMailing } from '../resources/invites/invite-mailing.ts';
 
 export interface TestAnswer {
   status: number;
@@ -16,6 +18,12 @@ export interface TestApi {
   database: Database;
   /** @param key personal API key; none for an anonymous request. */
   get(path: string, key?: string): Promise<TestAnswer>;
+  /** @param body sent as JSON, unless undefined. */
+  send(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    options: { key?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<TestAnswer>;
   /** Number of SQL statements sent so far. */
   statementCount(): number;
   stop(): Promise<void>;
@@ -28,24 +36,54 @@ export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<Te
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5 });
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
-  const sql: Sql = {
-    query: (text, values) => {
+  const counting = <S extends Sql>(inner: S): S => ({
+    ...inner,
+    query: (text: string, values?: unknown[]) => {
       statements += 1;
-      return database.sql.query(text, values);
+      return inner.query(text, values);
     },
-  };
-  const app = createApp({ sql, logger, metrics, health: createHealth(metrics), checkResponses: true, ...overrides });
+  });
+  const sql = counting(database.sql);
+  const app = createApp({
+    sql,
+    transaction: (work) => database.transaction((tx) => work(counting(tx))),
+    prisma: database.prisma,
+    logger,
+    metrics,
+    health: createHealth(metrics),
+    checkResponses: true,
+    // Nobody answers there: a test that looks something up or sends a mail brings its own server.
+    lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
+    inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000 }),
+    ...overrides,
+  });
   const server = await serve(app, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });
   const url = `http://127.0.0.1:${server.port}`;
+
+  async function request(
+    method: string,
+    path: string,
+    { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<TestAnswer> {
+    const response = await fetch(path.startsWith('http') ? path : url + path, {
+      method,
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: 'manual',
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
   return {
     url,
     database,
-    async get(path, key) {
-      const address = path.startsWith('http') ? path : url + path;
-      const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-      const response = await fetch(address, { headers, redirect: 'manual' });
-      return { status: response.status, headers: response.headers, body: await response.json() };
-    },
+    get: (path, key) => request('GET', path, key === undefined ? {} : { key }),
+    send: request,
     statementCount: () => statements,
     async stop() {
       await server.stop();

@@ -1,3 +1,4 @@
+import { declaredRoutes } from '../../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
@@ -9,18 +10,9 @@ afterAll(() => api.stop());
 test('anybody may read the document, which is OpenAPI 3.1 and knows every route', async () => {
   const { status, body } = await api.get('/api/schema/');
   expect([status, body.openapi]).toEqual([200, '3.1.0']);
-  expect(Object.keys(body.paths)).toEqual([
-    '/api/organizations/',
-    '/api/organizations/{organization_id}/',
-    '/api/projects/',
-    '/api/organizations/{organization_id}/projects/',
-    '/api/users/@me/',
-    '/api/projects/{project_id}/events/',
-    '/api/projects/{project_id}/persons/',
-    '/api/projects/{project_id}/groups/',
-    '/api/projects/{project_id}/ingestion_warnings/',
-    '/api/schema/',
-  ]);
+  const paths = declaredRoutes().map((route) => `${route.path.replace(/:(\w+)/g, '{$1}')}/`);
+  expect(Object.keys(body.paths)).toEqual([...new Set(paths)]);
+  expect(paths).toContain('/api/projects/{project_id}/events/');
 });
 
 test('every reference in it leads somewhere', async () => {

@@ -14,7 +14,7 @@ export const embeddedUser = Type.Object(
     hedgehog_config: freeFormObject({ description: 'Free-form settings, empty when unset.' }),
     role_at_organization: Type.String({ description: 'What the user does for a living, empty when unknown.' }),
   },
-  { title: 'User' },
+  { title: 'User', description: 'A user.' },
 );
 
 export const embeddedUserExample = {

@@ -34,7 +34,10 @@ async function describeCaller(sql: Sql, caller: Caller) {
   const [user, rows, current] = await Promise.all([
     findUser(sql, caller.userId),
     listOrganizations(sql, visible, { limit: visible.length, offset: 0 }),
-    firstEnvironment(sql, visible, caller.scopedTeams.length > 0 ? caller.scopedTeams : null),
+    firstEnvironment(sql, visible, {
+      only: caller.scopedTeams.length > 0 ? caller.scopedTeams : null,
+      preferred: caller.currentEnvironmentId,
+    }),
   ]);
   // Deleted between authentication and here.
   if (!user) throw new AppError('not_found', 'Not found.');

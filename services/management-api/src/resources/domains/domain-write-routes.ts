@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { findProductFeatures } from '../organizations/organization-store.ts';
+import { requireLevel } from '../organizations/require-level.ts';
+import { changeDomain } from './change-domain.ts';
+import { checkDomainName, domainIsTaken, newVerificationChallenge } from './domain-name.ts';
+import { domainParams, requireDomain } from './domain-routes.ts';
+import { domain, domainChanges, domainExample, newDomain } from './domain-schema.ts';
+import { deleteDomain, insertDomain, lockDomain, updateDomain } from './domain-store.ts';
+import { recordDomainActivity } from './record-domain-activity.ts';
+import { toDomain } from './to-domain.ts';
+
+/** Creating, changing and removing domains (contract/management-api.md rows 4, 6 and 7). */
+export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const administered = requireLevel(membershipLevels.administrator, addressedOrganization(sql));
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/organizations/:organization_id/domains',
+      operationId: 'organizations_domains_create',
+      summary: 'Add a domain',
+      description:
+        'Adds a domain, not yet verified. `jit_provisioning_enabled` and `sso_enforcement` only count later, once it is.',
+      tags: ['domains'],
+      scope: 'organization:write',
+      params: organizationParams,
+      body: newDomain,
+      responses: { 201: { description: 'The domain.', schema: domain } },
+      examples: { request: { domain: 'example.com' }, response: domainExample },
+      target: administered,
+      handler: async ({ caller, target, body }) => {
+        checkDomainName(body.domain);
+        const row = {
+          id: randomUUID(),
+          organization_id: target.organizationId,
+          domain: body.domain,
+          verification_challenge: newVerificationChallenge(),
+          saml_entity_id: body.saml_entity_id ?? null,
+          saml_acs_url: body.saml_acs_url ?? null,
+          saml_x509_cert: body.saml_x509_cert ?? null,
+        };
+        return transaction(async (tx) => {
+          const created = await insertDomain(tx, row);
+          if (!created) throw domainIsTaken();
+          await recordDomainActivity(tx, caller, { activity: 'created', after: created });
+          return toDomain(created);
+        });
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/organizations/:organization_id/domains/:id',
+      operationId: 'organizations_domains_partial_update',
+      summary: 'Change a domain',
+      description:
+        'Changes the given fields. Another name has to be verified again, with a new challenge, and loses the settings that need a verified domain.',
+      tags: ['domains'],
+      scope: 'organization:write',
+      params: domainParams,
+      body: domainChanges,
+      responses: { 200: { description: 'The domain.', schema: domain } },
+      examples: { request: { sso_enforcement: 'saml' }, response: { ...domainExample, sso_enforcement: 'saml' } },
+      target: administered,
+      handler: async ({ caller, target, params, body }) =>
+        transaction(async (tx) => {
+          const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
+          const features = await findProductFeatures(tx, target.organizationId);
+          const after = changeDomain(before, body, hasPlanFeature(features, 'automatic_provisioning'));
+          if (!(await updateDomain(tx, after))) throw domainIsTaken();
+          await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
+          return toDomain(after);
+        }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/organizations/:organization_id/domains/:id',
+      operationId: 'organizations_domains_destroy',
+      summary: 'Remove a domain',
+      description: 'Removes the domain; its name is free for anybody then.',
+      tags: ['domains'],
+      scope: 'organization:write',
+      params: domainParams,
+      responses: { 204: { description: 'Removed.' } },
+      target: administered,
+      handler: async ({ caller, target, params }) =>
+        transaction(async (tx) => {
+          const before = requireDomain(await deleteDomain(tx, target.organizationId, params.id));
+          await recordDomainActivity(tx, caller, { activity: 'deleted', before });
+          return undefined;
+        }),
+    }),
+  ];
+}

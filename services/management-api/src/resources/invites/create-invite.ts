@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { membershipLevels } from '@millrace/contracts';
+import { hashInviteToken, isInviteExpired, newInviteToken, type Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Static } from 'typebox';
+import { isMember } from '../members/member-store.ts';
+import type { LockedOrganization } from '../organizations/lock-organization-store.ts';
+import { grantableLevels } from './grantable-levels-store.ts';
+import type { newInvite } from './invite-schema.ts';
+import { deleteInvite, findPendingInvite, insertInvite } from './invite-store.ts';
+import { checkGrants, combineGrants, type ProjectGrant, parseProjectGrants } from './project-grants.ts';
+
+export type NewInvite = Static<typeof newInvite>;
+
+export interface Inviter {
+  userId: number;
+  /** The inviter's own level. */
+  level: number;
+  /** Held by the transaction, so that two requests cannot invite the same person at once. */
+  organization: LockedOrganization;
+}
+
+/** An invite that was made, with the secret that goes into its mail and is kept nowhere. */
+export interface CreatedInvite {
+  id: string;
+  emailKey: string;
+  token: string;
+}
+
+/**
+ * Makes one invite (reference/management-api.md 5.2); an earlier one of the same person is replaced.
+ *
+ * @throws AppError `invalid` naming the field, `forbidden` for a level above the inviter's own.
+ */
+export async function createInvite(
+  tx: Transaction,
+  inviter: Inviter,
+  { invite, now }: { invite: NewInvite; now: Date },
+): Promise<CreatedInvite> {
+  const { organization } = inviter;
+  const grants = parseProjectGrants(invite.private_project_access);
+  if (grants) checkGrants(grants, await grantableLevels(tx, inviter));
+  if ((invite.level ?? 0) > inviter.level) {
+    throw new AppError('forbidden', 'You cannot invite a user with a higher permission level than your own.');
+  }
+  const targetEmail = withLowerCaseDomain(invite.target_email);
+  const emailKey = targetEmail.toLowerCase();
+  if (await isMember(tx, organization.id, emailKey)) {
+    throw new AppError('invalid', 'A user with this email address already belongs to the organization.', {
+      code: 'invalid_input',
+    });
+  }
+  const asked = { level: invite.level ?? membershipLevels.member, grants };
+  const granted = await replacePending(tx, organization.id, { emailKey, asked, invite, now });
+  const token = newInviteToken();
+  // Random, not time-ordered: an id must not be guessed from another one.
+  const id = randomUUID();
+  await insertInvite(tx, {
+    id,
+    organizationId: organization.id,
+    targetEmail,
+    emailKey,
+    firstName: invite.first_name ?? '',
+    ...granted,
+    createdById: inviter.userId,
+    message: invite.message ?? null,
+    sendEmail: invite.send_email ?? true,
+    combinePendingInvites: invite.combine_pending_invites ?? false,
+    tokenHash: hashInviteToken(token),
+  });
+  return { id, emailKey, token };
+}
+
+/** Removes the invite the person has already; what it granted counts on, if that is wished and it is still valid. */
+async function replacePending(
+  tx: Transaction,
+  organizationId: string,
+  {
+    emailKey,
+    asked,
+    invite,
+    now,
+  }: { emailKey: string; asked: { level: number; grants: ProjectGrant[] | null }; invite: NewInvite; now: Date },
+): Promise<{ level: number; grants: ProjectGrant[] | null }> {
+  const pending = await findPendingInvite(tx, organizationId, emailKey);
+  if (!pending) return asked;
+  await deleteInvite(tx, organizationId, pending.id);
+  if (!invite.combine_pending_invites || isInviteExpired(pending, now)) return asked;
+  const grants = combineGrants(asked.grants ?? [], pending.private_project_access ?? []);
+  return { level: Math.max(asked.level, pending.level), grants: grants.length > 0 ? grants : null };
+}
+
+function withLowerCaseDomain(address: string): string {
+  const at = address.lastIndexOf('@');
+  return address.slice(0, at) + address.slice(at).toLowerCase();
+}

@@ -1,0 +1,87 @@
+import { inviteExpiresAt, type Sql } from '@millrace/db';
+import type { Mailer } from '@millrace/mail';
+import type { Logger } from '@millrace/runtime';
+import { inviteMail } from './invite-mail.ts';
+import { type InviteRow, noteEmailingAttempt } from './invite-store.ts';
+
+export interface InviteMailing {
+  /**
+   * Sends the mails of committed invites. Waits for the attempts, though never longer than the patience: what is not
+   * done by then goes on beside the request. Never throws.
+   *
+   * @returns ids of the invites whose mail was tried by then.
+   */
+  send(invites: readonly MailableInvite[], organizationName: string): Promise<ReadonlySet<string>>;
+  /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
+  settle(): Promise<void>;
+}
+
+export interface MailableInvite {
+  row: InviteRow;
+  /** The secret of the link. */
+  token: string;
+}
+
+export interface InviteMailingDeps {
+  sql: Sql;
+  logger: Logger;
+  /** Absent: no mail is ever tried, and invites say so. */
+  mailer?: Mailer | undefined;
+  /** Address for the links; a mail without it would be of no use, so none is tried. */
+  publicUrl?: string | undefined;
+  /** How long a request waits for its mails, in milliseconds. */
+  patienceMs: number;
+}
+
+export function createInviteMailing({ sql, logger, mailer, publicUrl, patienceMs }: InviteMailingDeps): InviteMailing {
+  const underWay = new Set<Promise<void>>();
+
+  async function sendOne({ row, token }: MailableInvite, organizationName: string): Promise<void> {
+    if (!mailer || !publicUrl) return;
+    await mailer.send(
+      inviteMail({
+        id: row.id,
+        token,
+        targetEmail: row.target_email,
+        firstName: row.first_name,
+        level: row.level,
+        message: row.message,
+        expiresAt: inviteExpiresAt(row),
+        organizationName,
+        inviter: row.created_by,
+        publicUrl: publicUrl.replace(/\/+$/, ''),
+      }),
+    );
+    await noteEmailingAttempt(sql, row.id);
+  }
+
+  function track(work: Promise<void>): Promise<void> {
+    const tracked: Promise<void> = work
+      .catch((error: unknown) => void logger.warn('the attempt to mail an invite could not be noted', { error }))
+      .finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+    return tracked;
+  }
+
+  return {
+    async send(invites, organizationName) {
+      const attempted = new Set<string>();
+      if (!mailer || !publicUrl) return attempted;
+      const mails = invites
+        .filter(({ row }) => row.send_email)
+        .map((invite) => track(sendOne(invite, organizationName).then(() => void attempted.add(invite.row.id))));
+      await atMost(patienceMs, Promise.all(mails));
+      return attempted;
+    },
+    settle: async () => void (await Promise.all(underWay)),
+  };
+}
+
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,69 @@
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Caller, Membership } from '../../access/caller.ts';
+import { lockOrganization } from '../organizations/lock-organization-store.ts';
+import { recordAccountActivity } from '../organizations/record-account-activity.ts';
+import { type CreatedInvite, createInvite, type NewInvite } from './create-invite.ts';
+import type { InviteMailing } from './invite-mailing.ts';
+import { findInvites } from './invite-store.ts';
+import { ofElement } from './parse-invites.ts';
+import { toInvite } from './to-invite.ts';
+
+export interface InviteMembersInput {
+  caller: Caller;
+  membership: Membership;
+  invites: NewInvite[];
+  /** Whether an error has to name the element. */
+  isBulk: boolean;
+}
+
+/**
+ * Makes invites, all or none, and then sends their mails (reference/management-api.md 5.2, 5.4).
+ *
+ * @returns the invites as they are after the mails were tried, in the order of the request. When a person is invited
+ * twice, only the last invite is there.
+ */
+export async function inviteMembers(
+  { transaction, inviteMailing }: Pick<Database, 'transaction'> & { inviteMailing: InviteMailing },
+  { caller, membership, invites, isBulk }: InviteMembersInput,
+) {
+  const now = new Date();
+  const { organization, mailable } = await transaction(async (tx) => {
+    const organization = await lockOrganization(tx, membership.organizationId);
+    if (!organization) throw new AppError('not_found', 'Organization not found.');
+    const inviter = { userId: caller.userId, level: membership.level, organization };
+    const created: CreatedInvite[] = [];
+    for (const [index, invite] of invites.entries()) {
+      created.push(
+        await createInvite(tx, inviter, { invite, now }).catch((error) => {
+          throw isBulk ? ofElement(index, error) : error;
+        }),
+      );
+    }
+    const lasting = lastOfEach(created);
+    const rows = await findInvites(
+      tx,
+      lasting.map(({ id }) => id),
+    );
+    for (const row of rows) {
+      await recordAccountActivity(tx, {
+        organizationId: organization.id,
+        userId: caller.userId,
+        activity: 'created',
+        scope: 'OrganizationInvite',
+        itemId: row.id,
+        name: row.target_email,
+      });
+    }
+    const tokens = new Map(lasting.map(({ id, token }) => [id, token]));
+    return { organization, mailable: rows.map((row) => ({ row, token: tokens.get(row.id) ?? '' })) };
+  });
+  const attempted = await inviteMailing.send(mailable, organization.name);
+  return mailable.map(({ row }) => ({ ...toInvite(row, now), emailing_attempt_made: attempted.has(row.id) }));
+}
+
+/** A person who is invited twice by one request has the last invite only. */
+function lastOfEach(created: CreatedInvite[]): CreatedInvite[] {
+  const last = new Map(created.map((one) => [one.emailKey, one.id]));
+  return created.filter((one) => last.get(one.emailKey) === one.id);
+}

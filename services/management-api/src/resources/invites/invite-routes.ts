@@ -1,0 +1,113 @@
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { recordAccountActivity } from '../organizations/record-account-activity.ts';
+import type { InviteMailing } from './invite-mailing.ts';
+import { inviteMembers } from './invite-members.ts';
+import { invite, inviteExample, newInvite } from './invite-schema.ts';
+import { deleteInvite, listInvites } from './invite-store.ts';
+import { parseInvites } from './parse-invites.ts';
+import { toInvite } from './to-invite.ts';
+
+export interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
+  inviteMailing: InviteMailing;
+}
+
+/** Invites of an organization (contract/management-api.md rows 9 to 12). */
+export function inviteRoutes(deps: InviteRouteDeps) {
+  const { sql, transaction } = deps;
+  const path = '/api/organizations/:organization_id/invites';
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: 'organizations_invites_list',
+      summary: 'List the invites of an organization',
+      description: 'Invites nobody has accepted yet, expired ones included, the newest first.',
+      tags: ['invites'],
+      scope: 'organization_member:read',
+      params: organizationParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of invites.', schema: offsetPageOf(invite) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [inviteExample] } },
+      target: addressedOrganization(sql),
+      handler: async ({ target, query, request }) => {
+        const { count, rows } = await listInvites(sql, target.organizationId, query);
+        const now = new Date();
+        return offsetPage(request, query, { count, results: rows.map((row) => toInvite(row, now)) });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: 'organizations_invites_create',
+      summary: 'Invite somebody',
+      description:
+        'Invites a person by e-mail address; an earlier invite of the same person is replaced. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried.',
+      tags: ['invites'],
+      scope: 'organization_member:write',
+      params: organizationParams,
+      body: newInvite,
+      responses: { 201: { description: 'The invite.', schema: invite } },
+      examples: { request: { target_email: 'grace@example.com', first_name: 'Grace' }, response: inviteExample },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, body }) => {
+        const [created] = await inviteMembers(deps, { caller, membership: target, invites: [body], isBulk: false });
+        if (!created) throw new Error('An invite was created and is not there.');
+        return created;
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/bulk`,
+      operationId: 'organizations_invites_bulk_create',
+      summary: 'Invite several people',
+      description:
+        'Takes a list of up to 20 invites, or one invite. All are created or none; the error of one names it as `<index>__<field>`.',
+      tags: ['invites'],
+      scope: 'organization_member:write',
+      params: organizationParams,
+      body: Type.Unknown({ description: 'A list of up to 20 invites, or one invite.' }),
+      responses: { 200: { description: 'All were created.', schema: Type.Array(invite) } },
+      examples: {
+        request: [{ target_email: 'grace@example.com' }, { target_email: 'alan@example.com', level: 8 }],
+        response: [inviteExample],
+      },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, body }) =>
+        inviteMembers(deps, { caller, membership: target, invites: parseInvites(body), isBulk: true }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: 'organizations_invites_destroy',
+      summary: 'Withdraw an invite',
+      description: 'Removes the invite; it can no longer be accepted.',
+      tags: ['invites'],
+      scope: 'organization_member:write',
+      params: Type.Object({
+        ...organizationParams.properties,
+        id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }),
+      }),
+      responses: { 204: { description: 'Withdrawn.' } },
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target, params }) =>
+        transaction(async (tx) => {
+          const removed = await deleteInvite(tx, target.organizationId, params.id);
+          if (!removed) throw new AppError('not_found', 'Not found.');
+          await recordAccountActivity(tx, {
+            organizationId: target.organizationId,
+            userId: caller.userId,
+            activity: 'deleted',
+            scope: 'OrganizationInvite',
+            itemId: removed.id,
+            name: removed.target_email,
+          });
+          return undefined;
+        }),
+    }),
+  ];
+}

@@ -1,0 +1,74 @@
+import { membershipLevels } from '@millrace/contracts';
+import { Type } from 'typebox';
+import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
+
+const projectGrants = Type.Union(
+  [Type.Array(Type.Object({ id: Type.Integer(), level: Type.Integer() })), Type.Null()],
+  { description: 'Access to private projects, as `{id, level}` with level 1 or 8; null when unset.' },
+);
+
+/** An invitation to an organization (contract/management-api.md "Invite", in its order). */
+export const invite = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the invite.' }),
+    target_email: Type.String({ description: 'Address of the person who is invited.' }),
+    first_name: Type.String({ description: 'First name of that person, empty when unknown.' }),
+    emailing_attempt_made: Type.Boolean({ description: 'Whether sending the mail was tried, successfully or not.' }),
+    level: Type.Integer({ description: 'Level the person will have: 1 member, 8 administrator, 15 owner.' }),
+    is_expired: Type.Boolean({ description: 'Whether it can no longer be accepted; it can for three days.' }),
+    created_by: Type.Union([embeddedUser, Type.Null()], { description: 'Who invited; null when that user is gone.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was created.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
+    message: Type.Union([Type.String(), Type.Null()], { description: 'Words of the inviter in the mail.' }),
+    private_project_access: projectGrants,
+    send_email: Type.Boolean({ description: 'Whether a mail was asked for.' }),
+    combine_pending_invites: Type.Boolean({ description: 'Whether it took over what earlier invites granted.' }),
+  },
+  { title: 'Invite' },
+);
+
+export const newInvite = Type.Object(
+  {
+    target_email: Type.String({
+      format: 'email',
+      minLength: 1,
+      maxLength: 254,
+      description: 'Address of the person; the part after the @ is put in lower case.',
+    }),
+    first_name: Type.Optional(Type.String({ maxLength: 30, description: 'First name of that person.' })),
+    level: Type.Optional(
+      Type.Enum(Object.values(membershipLevels), {
+        description: '1 member (the default), 8 administrator, 15 owner; at most your own.',
+      }),
+    ),
+    message: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Your words in the mail.' })),
+    // Its own sentences are made by parseProjectGrants.
+    private_project_access: Type.Optional(
+      Type.Unknown({ description: 'Access to private projects, a list of `{id, level}` with level 1 or 8.' }),
+    ),
+    send_email: Type.Optional(Type.Boolean({ description: 'Whether to send a mail; true by default.' })),
+    combine_pending_invites: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether to take over the highest level and all access of pending invites of the same person; false by default. They are replaced either way.',
+      }),
+    ),
+  },
+  { title: 'NewInvite' },
+);
+
+export const inviteExample = {
+  id: '0193f0c5-7a4e-4000-8000-0000000000e1',
+  target_email: 'grace@example.com',
+  first_name: 'Grace',
+  emailing_attempt_made: true,
+  level: 1,
+  is_expired: false,
+  created_by: embeddedUserExample,
+  created_at: '2026-11-01T09:00:00Z',
+  updated_at: '2026-11-01T09:00:00Z',
+  message: null,
+  private_project_access: null,
+  send_email: true,
+  combine_pending_invites: false,
+};

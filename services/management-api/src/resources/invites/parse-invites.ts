@@ -1,0 +1,41 @@
+import { AppError, isAppError } from '@millrace/errors';
+import { parseInput } from '@millrace/http';
+import type { NewInvite } from './create-invite.ts';
+import { newInvite } from './invite-schema.ts';
+
+const maxInvites = 20;
+
+/**
+ * The body of a bulk request: a list of up to 20 invites, or one invite (ARCHITECTURE.md "bulk").
+ * @throws AppError `invalid`; in a list the field is named `<index>__<field>`.
+ */
+export function parseInvites(body: unknown): NewInvite[] {
+  if (!Array.isArray(body)) {
+    if (typeof body === 'object' && body !== null) return [parseInput(newInvite, body, { trimStrings: true })];
+    throw new AppError('invalid', 'This endpoint needs an array of data for bulk invite creation.', {
+      code: 'invalid_input',
+    });
+  }
+  if (body.length > maxInvites) {
+    throw new AppError('invalid', `A maximum of ${maxInvites} invites can be sent in a single request.`, {
+      code: 'max_length',
+    });
+  }
+  return body.map((item, index) => {
+    try {
+      return parseInput(newInvite, item, { trimStrings: true });
+    } catch (error) {
+      throw ofElement(index, error);
+    }
+  });
+}
+
+/** The error of one element of a list, with its place in front of the field; an error of another kind as it is. */
+export function ofElement(index: number, error: unknown): unknown {
+  if (!isAppError(error, 'invalid')) return error;
+  return new AppError('invalid', error.message, {
+    code: error.code,
+    attr: error.attr === null ? String(index) : `${index}__${error.attr}`,
+    cause: error,
+  });
+}

@@ -1,0 +1,50 @@
+import { membershipLevels } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+
+/** Who does something to whom; both as they are in the organization concerned. */
+export interface Acting {
+  userId: number;
+  level: number;
+}
+
+/**
+ * Whether the caller may touch the target at all (reference/management-api.md section 6).
+ * @throws AppError `forbidden`.
+ */
+export function refuseEditing(caller: Acting, target: Acting): void {
+  if (caller.userId === target.userId) return;
+  if (caller.level < membershipLevels.administrator) throw refused('You can only edit others if you are an admin.');
+  if (target.level > caller.level) throw refused('You can only edit others with level lower or equal to you.');
+}
+
+/**
+ * Whether the caller may give the target this level. Nobody changes their own, so an organization never runs out of
+ * owners as long as changes come one after the other.
+ *
+ * @throws AppError `forbidden`.
+ */
+export function refuseLevel(caller: Acting, target: Acting, level: number): void {
+  refuseEditing(caller, target);
+  if (caller.userId === target.userId) throw refused("You can't change your own access level.");
+  if (level === membershipLevels.owner && caller.level < membershipLevels.owner) {
+    throw refused("You can only make another member owner if you're this organization's owner.");
+  }
+  if (level > caller.level) {
+    throw refused('You can only change access level of others to lower or equal to your current one.');
+  }
+}
+
+/**
+ * Whether the caller may remove the target; everybody but an owner may leave.
+ * @throws AppError `forbidden`, or `invalid` for an owner.
+ */
+export function refuseRemoval(caller: Acting, target: Acting): void {
+  refuseEditing(caller, target);
+  if (target.level === membershipLevels.owner) {
+    throw new AppError('invalid', 'Cannot leave the organization as its owner!', { code: 'invalid_input' });
+  }
+}
+
+function refused(sentence: string): AppError {
+  return new AppError('forbidden', sentence);
+}

@@ -1,0 +1,39 @@
+import { membershipLevels } from '@millrace/contracts';
+import { Type } from 'typebox';
+import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
+
+/** A member of an organization (contract/management-api.md "Member", in its order). */
+export const member = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the membership.' }),
+    user: embeddedUser,
+    level: Type.Integer({ description: '1 member, 8 administrator, 15 owner.' }),
+    joined_at: Type.String({ format: 'date-time', description: 'When the user joined.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the membership was last changed.' }),
+    is_2fa_enabled: Type.Boolean({ description: 'Whether the user signs in with a second factor.' }),
+    has_social_auth: Type.Boolean({ description: 'Whether the user can sign in with an account of another service.' }),
+    last_login: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When the user last signed in; null when never.',
+    }),
+  },
+  { title: 'Member' },
+);
+
+export const memberChanges = Type.Object({
+  level: Type.Optional(
+    Type.Enum(Object.values(membershipLevels), {
+      description: '1 member, 8 administrator, 15 owner; at most your own.',
+    }),
+  ),
+});
+
+export const memberExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000cc',
+  user: embeddedUserExample,
+  level: 8,
+  joined_at: '2026-11-01T09:00:00Z',
+  updated_at: '2026-11-01T09:00:00Z',
+  is_2fa_enabled: false,
+  has_social_auth: false,
+  last_login: null,
+};

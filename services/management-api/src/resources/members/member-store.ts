@@ -1,0 +1,89 @@
+import type { Sql, Transaction } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
+import type { EmbeddedUserRow } from '../users/embedded-user.ts';
+import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+
+export interface MemberRow {
+  id: string;
+  user: EmbeddedUserRow;
+  level: number;
+  joined_at: Date;
+  updated_at: Date;
+  last_login: Date | null;
+}
+type Row = MemberRow & Record<string, unknown>;
+
+const columns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login`;
+const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
+
+/** Orders a caller may ask for; with the membership's id behind, so that pages do not overlap. */
+const orders = {
+  '-joined_at': 'm.joined_at DESC, m.id DESC',
+  joined_at: 'm.joined_at, m.id',
+  '-updated_at': 'm.updated_at DESC, m.id DESC',
+  updated_at: 'm.updated_at, m.id',
+  '-level': 'm.level DESC, m.id DESC',
+  level: 'm.level, m.id',
+};
+export type MemberOrder = keyof typeof orders;
+export const memberOrders = Object.keys(orders) as MemberOrder[];
+
+export interface MemberFilter {
+  organizationId: string;
+  updatedAfter?: Date | undefined;
+  email?: string | undefined;
+  order: MemberOrder;
+  limit: number;
+  offset: number;
+}
+
+/** One page of the active members, and how many there are. */
+export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ count: number; rows: MemberRow[] }> {
+  const conditions = createConditions();
+  conditions.add(`m.organization_id = ${conditions.parameter(filter.organizationId)}`);
+  conditions.add('u.is_active');
+  if (filter.updatedAfter) conditions.add(`m.updated_at > ${conditions.parameter(filter.updatedAfter)}`);
+  if (filter.email !== undefined) conditions.add(`u.email = lower(${conditions.parameter(filter.email)})`);
+  const where = `${from} WHERE ${conditions.text()}`;
+  const { values } = conditions;
+  const limits = [filter.limit, filter.offset].map((_, index) => `$${values.length + index + 1}`);
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(`SELECT count(*)::int AS count ${where}`, values),
+    sql.query<Row>(
+      `SELECT ${columns} ${where} ORDER BY ${orders[filter.order]} LIMIT ${limits[0]} OFFSET ${limits[1]}`,
+      [...values, filter.limit, filter.offset],
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+/** A member by the user's uuid or number, inactive ones included. */
+export async function findMember(
+  sql: Sql,
+  organizationId: string,
+  user: { uuid: string } | { id: number },
+): Promise<MemberRow | undefined> {
+  const [column, value] = 'uuid' in user ? ['u.uuid', user.uuid] : ['u.id', user.id];
+  const rows = await sql.query<Row>(`SELECT ${columns} ${from} WHERE m.organization_id = $1 AND ${column} = $2`, [
+    organizationId,
+    value,
+  ]);
+  return rows[0];
+}
+
+export async function updateMemberLevel(tx: Transaction, id: string, level: number): Promise<void> {
+  await tx.query('UPDATE membership SET level = $2, updated_at = now() WHERE id = $1', [id, level]);
+}
+
+export async function deleteMember(tx: Transaction, id: string): Promise<void> {
+  await tx.query('DELETE FROM membership WHERE id = $1', [id]);
+}
+
+/** Whether somebody with this address (in lower case) is a member. */
+export async function isMember(tx: Transaction, organizationId: string, emailKey: string): Promise<boolean> {
+  const rows = await tx.query(`SELECT 1 ${from} WHERE m.organization_id = $1 AND lower(u.email) = $2`, [
+    organizationId,
+    emailKey,
+  ]);
+  return rows.length > 0;
+}

@@ -1,0 +1,33 @@
+import type { Database } from '@millrace/db';
+import type { Caller, Membership } from '../../access/caller.ts';
+import { recordAccountActivity } from '../organizations/record-account-activity.ts';
+import { lockMemberships, toActing } from './locked-membership.ts';
+import { refuseRemoval } from './member-rules.ts';
+import { deleteMember, type MemberRow } from './member-store.ts';
+
+/**
+ * Takes a member out of the organization. The account, its keys and what it created stay; keys reach nothing of the
+ * organization from the next request on, because they reach what their user belongs to.
+ *
+ * @throws AppError see `refuseRemoval`; `not_found` when one of both has left meanwhile.
+ */
+export async function removeMember(
+  { transaction }: Pick<Database, 'transaction'>,
+  caller: Caller,
+  addressed: { membership: Membership; member: MemberRow },
+): Promise<void> {
+  await transaction(async (tx) => {
+    const { organization, own, other } = await lockMemberships(tx, caller, addressed);
+    refuseRemoval(toActing(own), toActing(other));
+    await deleteMember(tx, other.id);
+    await recordAccountActivity(tx, {
+      organizationId: organization.id,
+      userId: caller.userId,
+      activity: 'deleted',
+      scope: 'OrganizationMembership',
+      itemId: other.id,
+      name: other.user.email,
+      before: { level: other.level },
+    });
+  });
+}

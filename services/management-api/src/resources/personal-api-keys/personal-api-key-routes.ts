@@ -1,0 +1,186 @@
+import {
+  type AccountClient,
+  createPersonalApiKey,
+  type Database,
+  getPersonalApiKey,
+  listPersonalApiKeys,
+  type PersonalApiKeyWithValue,
+  revokePersonalApiKey,
+  rollPersonalApiKey,
+  updatePersonalApiKey,
+} from '@millrace/db';
+import { Type } from 'typebox';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { type KeyPowers, requireWithin } from './key-powers.ts';
+import {
+  newPersonalApiKey,
+  personalApiKey,
+  personalApiKeyChanges,
+  personalApiKeyExample,
+} from './personal-api-key-schema.ts';
+import { recordKeyActivity } from './record-key-activity.ts';
+import { toPersonalApiKey } from './to-personal-api-key.ts';
+
+const path = '/api/personal_api_keys';
+const tags: [string] = ['personal API keys'];
+const keyParams = Type.Object({ id: Type.String({ description: 'Id of the key, or `@current` for the one used.' }) });
+const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
+
+/**
+ * A user's own keys (reference/management-api.md 2.5). There they need a signed-in session; here a key with the scope of
+ * users does, within its own powers.
+ */
+export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
+  /** Runs a write on a key the caller may touch. */
+  const change = <T>(
+    { caller, params }: { caller: Caller; params: { id: string } },
+    work: (client: AccountClient, choice: { id: string; userId: number }, own: KeyPowers) => Promise<T>,
+  ): Promise<T> =>
+    prisma.$transaction(async (client) => {
+      const choice = chooseKey(caller, params.id);
+      const own = await powersOfCaller(client, caller);
+      requireWithin(own, await getPersonalApiKey(client, choice));
+      return work(client, choice, own);
+    });
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: 'personal_api_keys_list',
+      summary: 'List your personal API keys',
+      description: 'All keys of the user, the newest first, without their values. Not paginated.',
+      tags,
+      scope: 'user:read',
+      responses: { 200: { description: 'The keys.', schema: Type.Array(personalApiKey) } },
+      examples: { response: [personalApiKeyExample] },
+      handler: async ({ caller }) => {
+        const keys = await listPersonalApiKeys(prisma, { userId: caller.userId });
+        return keys.map((key) => toPersonalApiKey(key, null));
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: 'personal_api_keys_create',
+      summary: 'Create a personal API key',
+      description:
+        'Makes a key that can do at most what the key of this request can. Its value is shown in this answer and never again. A user has ten keys at most.',
+      tags,
+      scope: 'user:write',
+      body: newPersonalApiKey,
+      responses: { 201: { description: 'The key, with its value.', schema: personalApiKey } },
+      examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: madeExample },
+      handler: async ({ caller, body }) =>
+        prisma.$transaction(async (client) => {
+          const own = await powersOfCaller(client, caller);
+          const made = await createPersonalApiKey(client, {
+            userId: caller.userId,
+            label: body.label,
+            scopes: body.scopes,
+            scopedTeams: body.scoped_teams ?? [],
+            scopedOrganizations: body.scoped_organizations ?? [],
+            expiresAt: toDate(body.expires_at) ?? null,
+          });
+          requireWithin(own, made.key);
+          await recordKeyActivity(client, caller, { activity: 'created', after: made.key });
+          return shown(made);
+        }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: 'personal_api_keys_retrieve',
+      summary: 'Read a personal API key',
+      description: 'One key of the user, without its value. `@current` is the key of this request.',
+      tags,
+      scope: 'user:read',
+      params: keyParams,
+      responses: { 200: { description: 'The key.', schema: personalApiKey } },
+      examples: { response: personalApiKeyExample },
+      handler: async ({ caller, params }) =>
+        toPersonalApiKey(await getPersonalApiKey(prisma, chooseKey(caller, params.id)), null),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/:id`,
+      operationId: 'personal_api_keys_partial_update',
+      summary: 'Change a personal API key',
+      description:
+        'Changes the given fields. Before and after, the key can do at most what the key of this request can.',
+      tags,
+      scope: 'user:write',
+      params: keyParams,
+      body: personalApiKeyChanges,
+      responses: { 200: { description: 'The key.', schema: personalApiKey } },
+      examples: { request: { label: 'Deployment' }, response: { ...personalApiKeyExample, label: 'Deployment' } },
+      handler: async ({ caller, params, body }) =>
+        change({ caller, params }, async (client, choice, own) => {
+          const before = await getPersonalApiKey(client, choice);
+          const expiresAt = toDate(body.expires_at);
+          const after = await updatePersonalApiKey(client, choice, {
+            ...(body.label !== undefined && { label: body.label }),
+            ...(body.scopes !== undefined && { scopes: body.scopes }),
+            ...(body.scoped_teams !== undefined && { scopedTeams: body.scoped_teams }),
+            ...(body.scoped_organizations !== undefined && { scopedOrganizations: body.scoped_organizations }),
+            ...(expiresAt !== undefined && { expiresAt }),
+          });
+          requireWithin(own, after);
+          await recordKeyActivity(client, caller, { activity: 'updated', before, after });
+          return toPersonalApiKey(after, null);
+        }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:id/roll`,
+      operationId: 'personal_api_keys_roll',
+      summary: 'Give a personal API key a new value',
+      description: 'The old value stops working at once; the new one is shown in this answer and never again.',
+      tags,
+      scope: 'user:write',
+      params: keyParams,
+      responses: { 200: { description: 'The key, with its new value.', schema: personalApiKey } },
+      examples: { response: { ...madeExample, last_rolled_at: '2026-11-02T09:00:00Z' } },
+      handler: async ({ caller, params }) =>
+        change({ caller, params }, async (client, choice) => {
+          const made = await rollPersonalApiKey(client, choice);
+          await recordKeyActivity(client, caller, { activity: 'updated', after: made.key });
+          return shown(made);
+        }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: 'personal_api_keys_destroy',
+      summary: 'Revoke a personal API key',
+      description: 'Removes the key; it stops working with the next request.',
+      tags,
+      scope: 'user:write',
+      params: keyParams,
+      responses: { 204: { description: 'Revoked.' } },
+      handler: async ({ caller, params }) =>
+        change({ caller, params }, async (client, choice) => {
+          const revoked = await revokePersonalApiKey(client, choice);
+          await recordKeyActivity(client, caller, { activity: 'deleted', before: revoked });
+          return undefined;
+        }),
+    }),
+  ];
+}
+
+function chooseKey(caller: Caller, id: string): { id: string; userId: number } {
+  return { id: id === '@current' ? caller.keyId : id, userId: caller.userId };
+}
+
+async function powersOfCaller(client: AccountClient, caller: Caller): Promise<KeyPowers> {
+  return getPersonalApiKey(client, { id: caller.keyId, userId: caller.userId });
+}
+
+function shown({ key, value }: PersonalApiKeyWithValue) {
+  return toPersonalApiKey(key, value);
+}
+
+function toDate(text: string | null | undefined): Date | null | undefined {
+  return typeof text === 'string' ? new Date(text) : text;
+}

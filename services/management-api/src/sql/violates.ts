@@ -1,0 +1,6 @@
+/** Whether a statement failed because the row would break this unique or foreign key, by the key's name in the database. */
+export function violates(error: unknown, constraint: string): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, constraint: broken } = error as { code?: unknown; constraint?: unknown };
+  return typeof code === 'string' && code.startsWith('23') && broken === constraint;
+}
