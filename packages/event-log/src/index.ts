@@ -9,6 +9,9 @@ export type {
   LogRecord,
   PartitionEnd,
 } from './event-log.ts';
+export { createFallbackLog } from './fallback/create-fallback-log.ts';
+export { drainFallback } from './fallback/drain-fallback.ts';
+export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fallback-config.ts';
 export { createKafkaLog } from './kafka/create-kafka-log.ts';
 export { kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
 export type { KafkaLogOptions } from './kafka/kafka-options.ts';

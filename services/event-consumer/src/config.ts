@@ -1,5 +1,5 @@
 import { type Lane, lanes } from '@millrace/contracts';
-import { kafkaConfigFields } from '@millrace/event-log';
+import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
@@ -16,6 +16,7 @@ export const consumerConfigSchema = Type.Object({
     description: 'kafka or postgres',
   }),
   ...kafkaConfigFields,
+  ...fallbackConfigFields,
   kafkaSessionTimeoutMs: integerSetting(15_000, 'a member silent for this long loses its partitions to the others', {
     min: 1000,
   }),

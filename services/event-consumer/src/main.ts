@@ -1,7 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
-import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
+import {
+  createKafkaLog,
+  createPostgresLog,
+  drainFallback,
+  type EventLog,
+  fallbackTopic,
+  kafkaConnection,
+  usesFallback,
+} from '@millrace/event-log';
 import {
   createHealth,
   createLogger,
@@ -56,6 +64,13 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const { log, pool } = openLog(config, logger, metrics);
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
+  if (usesFallback(config)) {
+    const { topicPrefix, topicPartitions: partitions } = config;
+    const drainPool = lifecycle.own('fallback database', openLogPool(config, logger));
+    const topic = fallbackTopic(topicPrefix);
+    const drain = { kafka: log, database: drainPool, topic, partitions, logger, metrics, onFatal: fail };
+    lifecycle.own('fallback', drainFallback(drain));
+  }
   const server = lifecycle.own(
     'health server',
     await startHealthServer(health, { port: config.healthPort, host: config.healthHost }),
@@ -115,6 +130,10 @@ function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { lo
       log: createKafkaLog({ ...kafkaConnection(config), clientId: service, sessionTimeoutMs, logger, metrics }),
     };
   }
-  const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
+  const pool = openLogPool(config, logger);
   return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
+}
+
+function openLogPool({ databaseUrl: url }: ConsumerConfig, logger: Logger): Database {
+  return createDatabase({ url, logger, applicationName: `${service} log`, ...logPool });
 }

@@ -1,4 +1,4 @@
-import { kafkaConfigFields } from '@millrace/event-log';
+import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
@@ -15,6 +15,7 @@ export const gatewayConfigSchema = Type.Object({
     description: 'kafka or postgres',
   }),
   ...kafkaConfigFields,
+  ...fallbackConfigFields,
   topicPrefix: Type.String({ default: '', description: 'put before every topic name' }),
   topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
   maxBodyBytes: integerSetting(20 * mebibyte, 'request body as it comes over the wire', { min: 1 }),

@@ -2,7 +2,15 @@ import type { AddressInfo } from 'node:net';
 import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
-import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
+import {
+  createFallbackLog,
+  createKafkaLog,
+  createPostgresLog,
+  type EventLog,
+  fallbackTopic,
+  kafkaConnection,
+  usesFallback,
+} from '@millrace/event-log';
 import {
   createHealth,
   createLogger,
@@ -68,11 +76,19 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
 });
 
 function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
-  if (config.eventLog === 'kafka') {
-    return { log: createKafkaLog({ ...kafkaConnection(config), clientId: service, logger, metrics }) };
+  const openPool = () =>
+    createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
+  const hasFallback = usesFallback(config);
+  if (config.eventLog === 'postgres') {
+    const pool = openPool();
+    return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
   }
-  const pool = createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
-  return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
+  const kafka = createKafkaLog({ ...kafkaConnection(config), clientId: service, logger, metrics });
+  if (!hasFallback) return { log: kafka };
+  const pool = openPool();
+  const { topicPrefix, topicPartitions: partitions, eventLogFallbackAfterMs: openAfterMs } = config;
+  const topic = fallbackTopic(topicPrefix);
+  return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
 }
 
 /** @returns the port that was taken. */

@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { createAppendPipeline } from '../append/append-pipeline.ts';
@@ -24,6 +24,8 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   /** Records that every known group has passed are kept this long; 24 unless told. */
   retentionHours?: number;
   trimIntervalMs?: number;
+  /** Done first in the transaction of every append; nothing is appended when it throws. */
+  guard?: (tx: Transaction) => Promise<void>;
 }
 
 const lookUpTimeoutMs = 5000;
@@ -40,7 +42,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
   });
   const pipeline = createAppendPipeline({
     settings,
-    transport: createPostgresTransport({ database, reachability, sendTimeoutMs, announce }),
+    transport: createPostgresTransport({ database, reachability, sendTimeoutMs, announce, guard: options.guard }),
     logger,
     metrics: options.metrics,
   });

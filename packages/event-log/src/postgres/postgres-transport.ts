@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { Database, Transaction } from '@millrace/db';
 import type { AppendTransport } from '../append/append-transport.ts';
 import type { Reachability } from '../reachability.ts';
 import { withDeadline } from '../with-deadline.ts';
@@ -10,6 +10,8 @@ export interface PostgresTransportDeps {
   sendTimeoutMs: number;
   /** Told the topics that have new records. */
   announce(topics: Iterable<string>): void;
+  /** Done first in every transaction. */
+  guard: ((tx: Transaction) => Promise<void>) | undefined;
 }
 
 /** Writes all batches of a request in one transaction: many calls of `append` share one commit. */
@@ -37,7 +39,10 @@ export function createPostgresTransport(deps: PostgresTransportDeps): AppendTran
 
     async send(batches) {
       await bounded(
-        database.transaction((tx) => appendBatches(tx, batches, sendTimeoutMs)),
+        database.transaction(async (tx) => {
+          await deps.guard?.(tx);
+          await appendBatches(tx, batches, sendTimeoutMs);
+        }),
         'appending records',
       );
       deps.announce(new Set(batches.map(({ topic }) => topic)));

@@ -1,0 +1,90 @@
+import type { Database } from '@millrace/db';
+import type { Logger, Metrics } from '@millrace/runtime';
+import { backoffMs, sleep } from '../consume/backoff.ts';
+import type {
+  AppendRecord,
+  BatchContext,
+  BatchResult,
+  EventLog,
+  LogBatch,
+  LogConsumer,
+  LogRecord,
+} from '../event-log.ts';
+import { createPostgresLog } from '../postgres/create-postgres-log.ts';
+import { topicHeader } from './create-fallback-log.ts';
+import { advanceDrain, lockDrain, readDrain } from './drain-store.ts';
+import { drainGroup } from './fallback-store.ts';
+
+export interface DrainFallbackOptions {
+  kafka: Pick<EventLog, 'append' | 'isHealthy'>;
+  database: Database;
+  /** The fallback's topic. */
+  topic: string;
+  partitions: number;
+  logger: Logger;
+  metrics?: Metrics;
+  onFatal(error: Error): void;
+}
+
+const maxBatchRecords = 1000;
+const maxBatchBytes = 2 * 1024 * 1024;
+const partitionConcurrency = 4;
+const waitForKafkaMs = 250;
+
+/**
+ * Copies what was appended to the fallback to Kafka, in the order of each partition; several processes share the
+ * partitions. See `createFallbackLog` for what that is good for. Begins in the background, as soon as PostgreSQL answers.
+ */
+export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
+  const { kafka, database, topic, logger } = options;
+  const postgres = createPostgresLog({ database, logger, ...(options.metrics ? { metrics: options.metrics } : {}) });
+  const stopping = new AbortController();
+
+  async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
+    // The log's own pauses between attempts grow to seconds; Kafka's return should not wait for them.
+    while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
+    signal.throwIfAborted();
+    await kafka.append(batch.records.map(toRecord));
+    const nextOffset = (batch.records.at(-1)?.offset ?? 0n) + 1n;
+    return database.transaction(async (tx): Promise<BatchResult> => {
+      const stored = await lockDrain(tx, topic, batch.partition);
+      // Somebody else copies this partition now, and has copied this batch as well or will: the events are the same.
+      if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
+      await advanceDrain(tx, topic, batch.partition, nextOffset);
+      return { outcome: 'done', nextOffset };
+    });
+  }
+
+  async function begin(): Promise<LogConsumer | null> {
+    for (let failures = 1; !stopping.signal.aborted; failures += 1) {
+      try {
+        await postgres.ensureTopics([{ topic, partitions: options.partitions }]);
+        return await postgres.consume({
+          ...{ topic, group: drainGroup, maxBatchRecords, maxBatchBytes, partitionConcurrency },
+          startOffset: (_, partition) => readDrain(database.sql, topic, partition),
+          handler: copy,
+          onFatal: options.onFatal,
+        });
+      } catch (error) {
+        logger.debug('the fallback cannot be looked at yet', { topic, error });
+        await sleep(backoffMs(failures), stopping.signal);
+      }
+    }
+    return null;
+  }
+
+  const begun = begin();
+  return {
+    async stop() {
+      stopping.abort();
+      await (await begun)?.stop();
+      await postgres.close();
+    },
+  };
+}
+
+function toRecord({ key, value, headers }: LogRecord): AppendRecord {
+  const { [topicHeader]: topic, ...rest } = headers;
+  if (topic === undefined) throw new Error('a record of the fallback does not say where it belongs');
+  return { topic, key, value, headers: rest };
+}

@@ -1,0 +1,129 @@
+import { createDatabase, type Database } from '@millrace/db';
+import { createTestDatabase, type TestDatabase, testServers } from '@millrace/testing';
+import type { EventLog } from '../event-log.ts';
+import { createKafkaLog } from '../kafka/create-kafka-log.ts';
+import { hasJava, type KafkaCluster, startKafkaCluster } from '../kafka/testing/kafka-cluster.ts';
+import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';
+import { eventually } from '../testing/eventually.ts';
+import { testLogger } from '../testing/test-logger.ts';
+import { createFallbackLog } from './create-fallback-log.ts';
+import { drainFallback } from './drain-fallback.ts';
+
+const describeWithJava = (await hasJava()) ? describe : describe.skip;
+
+/** Two gateways and two consumers around a broker that is killed under load, on real servers. */
+describeWithJava('the log that stands in for Kafka', () => {
+  const topics = ['lane-a', 'lane-b'];
+  const fallback = 'test.fallback';
+  let testDatabase: TestDatabase;
+  let cluster: KafkaCluster;
+  const databases: Database[] = [];
+  let gateways: EventLog[];
+  let kafkaOfDrains: EventLog;
+  let reader: EventLog;
+
+  function openDatabase(): Database {
+    const limits = { poolSize: 6, connectTimeoutMs: 1000, queryTimeoutMs: 3000 };
+    const database = createDatabase({ url: testDatabase.url, logger: testLogger(), ...limits });
+    databases.push(database);
+    return database;
+  }
+  const openKafka = () => createKafkaLog({ brokers: cluster.brokers, clientId: 'fallback-test', logger: testLogger() });
+  const openGateway = () =>
+    createFallbackLog({
+      ...{ kafka: openKafka(), database: openDatabase(), topic: fallback, partitions: 3 },
+      ...{ openAfterMs: 1500, logger: testLogger() },
+    });
+  const startDrain = () =>
+    drainFallback({
+      ...{ kafka: kafkaOfDrains, database: openDatabase(), topic: fallback, partitions: 3, logger: testLogger() },
+      onFatal(error) {
+        throw error;
+      },
+    });
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    // Where there is no Kafka for tests this is skipped like the others.
+    expect(testServers().kafkaBrokers).not.toEqual([]);
+    cluster = await startKafkaCluster({ nodes: 1 });
+    reader = openKafka();
+    kafkaOfDrains = openKafka();
+    await eventually('topics', () =>
+      reader.ensureTopics(topics.map((topic) => ({ topic, partitions: 4 }))).then(
+        () => true,
+        () => false,
+      ),
+    );
+    gateways = [openGateway(), openGateway()];
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all([...(gateways ?? []), reader, kafkaOfDrains].map((log) => log?.close()));
+    await Promise.all(databases.map((database) => database.stop()));
+    await cluster?.stop();
+    await testDatabase?.drop();
+  });
+
+  test('the broker dies under load: records are taken soon, and every key keeps its order over the change and back', async () => {
+    const keys = range(0, 24).map((number) => `k${number}`);
+    const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
+    let isOver = false;
+    let total = 0;
+    // Each key's records go through both gateways in turn, the next one when the one before is acknowledged.
+    const load = keys.map(async (key, place) => {
+      const topic = topics[place % topics.length] ?? '';
+      for (let number = 0; !isOver; number += 1) {
+        for (let attempt = 0; ; attempt += 1) {
+          const taken = await gateways[(number + attempt) % 2]?.append(numbered(topic, key, number, 1)).then(
+            () => true,
+            () => false,
+          );
+          if (taken) break;
+          if (isOver) return;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        acknowledged.get(key)?.push(number);
+        total += 1;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    });
+    const more = async (count: number, what: string) => {
+      const from = total;
+      await eventually(what, () => total >= from + count, { timeoutMs: 30_000, describe: () => `${total - from}` });
+    };
+    const isOpen = async () => {
+      const [row] = (await databases[0]?.sql.query<{ phase: string }>('SELECT phase FROM event_log_fallback')) ?? [];
+      return row?.phase;
+    };
+    let drains = [startDrain(), startDrain()];
+
+    await more(500, 'records in Kafka');
+    for (const _ of range(0, 2)) {
+      await cluster.kill(0);
+      await eventually('an open fallback', async () => (await isOpen()) === 'open', { timeoutMs: 30_000 });
+      await more(2000, 'records in the fallback');
+      // One that copies is stopped and begins anew just when there is something to do.
+      await Promise.all([cluster.start(0), drains[0]?.stop()]);
+      drains = [startDrain(), ...drains.slice(1)];
+      await eventually('a closed fallback', async () => (await isOpen()) === 'closed', { timeoutMs: 60_000 });
+      await more(500, 'records in Kafka again');
+    }
+    isOver = true;
+    await Promise.all(load);
+    await Promise.all(drains.map((drain) => drain.stop()));
+
+    for (const topic of topics) {
+      const count = (await reader.endOffsets(topic)).reduce((sum, { endOffset }) => sum + Number(endOffset), 0);
+      const records = await readAll(reader, topic, count);
+      expect(new Set(records.flatMap(({ headers }) => Object.keys(headers)))).toEqual(new Set());
+      const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
+      for (const [key, sent] of acknowledged) {
+        if (topics[keys.indexOf(key) % topics.length] !== topic) continue;
+        // A record may be there twice; the first time counts.
+        const first = [...new Set(numbers.get(key))];
+        expect(first).toEqual([...first].sort((a, b) => a - b));
+        expect(first).toEqual(expect.arrayContaining(sent));
+      }
+    }
+  }, 240_000);
+});

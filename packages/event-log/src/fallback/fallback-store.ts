@@ -1,0 +1,109 @@
+import type { Transaction } from '@millrace/db';
+import type { FallbackPhase, FallbackView } from './fallback-phase.ts';
+
+/** How far the copying is, is kept in `consumer_offset` under this group. */
+export const drainGroup = 'millrace.fallback';
+
+export interface Appender {
+  /** The fallback's topic. */
+  topic: string;
+  appenderId: string;
+  reachesKafka: boolean;
+  settledEpoch: bigint;
+  /** Silent for this long it no longer counts. */
+  leaseMs: number;
+}
+
+/** Says that this process is alive and how it stands. Writes its own row only, so that two of them cannot wait in a circle. */
+export async function reportAppender(tx: Transaction, appender: Appender): Promise<void> {
+  await tx.query('INSERT INTO event_log_fallback (topic) VALUES ($1) ON CONFLICT DO NOTHING', [appender.topic]);
+  await tx.query(
+    `INSERT INTO event_log_appender (topic, appender_id, reaches_kafka, settled_epoch, expires_at)
+     VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 millisecond')
+     ON CONFLICT (topic, appender_id) DO UPDATE SET reaches_kafka = excluded.reaches_kafka,
+       settled_epoch = excluded.settled_epoch, expires_at = excluded.expires_at`,
+    [appender.topic, appender.appenderId, appender.reachesKafka, String(appender.settledEpoch), appender.leaseMs],
+  );
+}
+
+/** It has nothing under way and will not append any more. Takes along rows of those that ended without a word. */
+export async function removeAppender(tx: Transaction, topic: string, appenderId: string): Promise<void> {
+  await tx.query(
+    `DELETE FROM event_log_appender WHERE topic = $1 AND appender_id IN (
+       SELECT appender_id FROM event_log_appender
+       WHERE topic = $1 AND (appender_id = $2 OR expires_at < now() - interval '1 hour')
+       FOR UPDATE SKIP LOCKED
+     )`,
+    [topic, appenderId],
+  );
+}
+
+export async function readFallback(tx: Transaction, topic: string): Promise<FallbackView> {
+  const [row] = await tx.query<{
+    phase: FallbackPhase;
+    epoch: string;
+    age_ms: string;
+    is_settled: boolean;
+    all_reach_kafka: boolean;
+    backlog: string;
+  }>(
+    `SELECT f.phase, f.epoch, extract(epoch FROM clock_timestamp() - f.changed_at) * 1000 AS age_ms,
+       coalesce(bool_and(a.settled_epoch >= f.epoch), true) AS is_settled,
+       coalesce(bool_and(a.reaches_kafka), true) AS all_reach_kafka,
+       (SELECT coalesce(sum(p.next_offset - coalesce(o.next_offset, 0)), 0)
+        FROM event_log_partition p
+        LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = $2
+        WHERE p.topic = $1) AS backlog
+     FROM event_log_fallback f
+     LEFT JOIN event_log_appender a ON a.topic = f.topic AND a.expires_at > clock_timestamp()
+     WHERE f.topic = $1
+     GROUP BY f.topic`,
+    [topic, drainGroup],
+  );
+  if (row === undefined) throw new Error(`nothing is known of the fallback ${topic}`);
+  return {
+    phase: row.phase,
+    epoch: BigInt(row.epoch),
+    ageMs: Number(row.age_ms),
+    isSettled: row.is_settled,
+    allReachKafka: row.all_reach_kafka,
+    backlog: Number(row.backlog),
+  };
+}
+
+/** Waits for the appends that are under way (see `assertOpen`) and keeps new ones waiting until the commit. */
+export async function lockFallback(tx: Transaction, topic: string): Promise<void> {
+  await tx.query('SELECT 1 FROM event_log_fallback WHERE topic = $1 FOR UPDATE', [topic]);
+}
+
+/** Does nothing when somebody else has changed the phase meanwhile. */
+export async function changePhase(
+  tx: Transaction,
+  topic: string,
+  from: FallbackView,
+  to: FallbackPhase,
+): Promise<void> {
+  await tx.query(
+    `UPDATE event_log_fallback SET phase = $2, epoch = epoch + $3, changed_at = clock_timestamp()
+     WHERE topic = $1 AND phase = $4 AND epoch = $5`,
+    [topic, to, to === 'opening' ? 1 : 0, from.phase, String(from.epoch)],
+  );
+}
+
+/** An append came too late: everybody has gone back to Kafka. */
+export class FallbackClosed extends Error {
+  override readonly name = 'FallbackClosed';
+}
+
+/**
+ * The first statement of every append to the fallback, in its transaction: the lock it takes lets the fallback be closed
+ * only when the append is committed and can be seen, or not at all.
+ * @throws FallbackClosed
+ */
+export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
+  const [row] = await tx.query<{ phase: FallbackPhase }>(
+    'SELECT phase FROM event_log_fallback WHERE topic = $1 FOR SHARE',
+    [topic],
+  );
+  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new FallbackClosed('the fallback is closed');
+}

@@ -1,0 +1,118 @@
+import type { Database } from '@millrace/db';
+import type { Logger } from '@millrace/runtime';
+import { v7 as uuidv7 } from 'uuid';
+import { sleep } from '../consume/backoff.ts';
+import { withDeadline } from '../with-deadline.ts';
+import { type FallbackPhase, type FallbackView, nextPhase } from './fallback-phase.ts';
+import { changePhase, lockFallback, readFallback, removeAppender, reportAppender } from './fallback-store.ts';
+
+export interface FallbackSwitchDeps {
+  topic: string;
+  database: Pick<Database, 'transaction'>;
+  logger: Logger;
+  /** Done once before the first beat; repeated until it works. */
+  prepare(): Promise<void>;
+  reachesKafka(): boolean;
+  /** How long this process has been unable to append to Kafka; 0 when it is able. */
+  kafkaOutageMs(): number;
+  /** Nothing that was appended to Kafka is undecided. */
+  isSettled(): boolean;
+  openAfterMs: number;
+  changed(phase: FallbackPhase): void;
+}
+
+const beatIntervalMs = 400;
+/** While everybody waits for the phase to change. */
+const hurriedIntervalMs = 50;
+/** An appender that is silent for this long is not waited for. */
+const leaseMs = 3000;
+const beatTimeoutMs = 2000;
+
+/** Keeps this process's view of the phase, tells the others how it stands, and changes the phase when its turn has come. */
+export function createFallbackSwitch(deps: FallbackSwitchDeps) {
+  const { topic, database, logger } = deps;
+  const appenderId = uuidv7();
+  const stopping = new AbortController();
+  const waiting = new Set<() => void>();
+  let phase: FallbackPhase | 'unknown' = 'unknown';
+  let settledEpoch = 0n;
+  let hurry = new AbortController();
+
+  async function run(): Promise<void> {
+    let isPrepared = false;
+    while (!stopping.signal.aborted) {
+      try {
+        if (!isPrepared) await deps.prepare();
+        isPrepared = true;
+        await withDeadline(beat(), beatTimeoutMs, 'asking which log to append to');
+      } catch (error) {
+        // Whoever cannot ask goes on as before: with PostgreSQL away there is no fallback anyway.
+        logger.debug('which log to append to could not be asked', { error });
+      }
+      await sleep(phase === 'opening' || phase === 'closing' ? hurriedIntervalMs : beatIntervalMs, hurry.signal);
+      if (hurry.signal.aborted) hurry = new AbortController();
+    }
+  }
+
+  async function beat(): Promise<void> {
+    const seen = await database.transaction(async (tx) => {
+      const reachesKafka = deps.reachesKafka();
+      await reportAppender(tx, { topic, appenderId, reachesKafka, settledEpoch, leaseMs });
+      let view = await readFallback(tx, topic);
+      let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
+      if (to === 'closed' && view.phase === 'closing') {
+        // An append may have been committed since: only behind this lock the backlog is the whole of it.
+        await lockFallback(tx, topic);
+        view = await readFallback(tx, topic);
+        to = nextPhase(view, false);
+      }
+      if (to === view.phase) return view;
+      await changePhase(tx, topic, view, to);
+      return readFallback(tx, topic);
+    });
+    follow(seen);
+  }
+
+  function follow(seen: FallbackView): void {
+    if (seen.phase !== phase) {
+      const from = phase;
+      phase = seen.phase;
+      const isNews = seen.phase !== 'closed' || from !== 'unknown';
+      if (isNews) logger.warn('the log to append to changes', { topic, from, to: phase, epoch: String(seen.epoch) });
+      deps.changed(phase);
+      for (const wake of [...waiting]) wake();
+    }
+    // Nothing new goes to Kafka in this phase, so what is settled now stays so.
+    if (phase !== 'closed' && deps.isSettled()) settledEpoch = seen.epoch;
+  }
+
+  const running = run();
+  return {
+    phase: () => phase,
+    /** Resolves when the phase changes, or after `timeoutMs`. */
+    nextChange(timeoutMs: number): Promise<void> {
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          waiting.delete(done);
+          resolve();
+        };
+        const timer = setTimeout(done, timeoutMs);
+        waiting.add(done);
+      });
+    },
+    /** Asks at once. */
+    hurry: () => hurry.abort(),
+    /** Only once nothing is appended any more. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      hurry.abort();
+      await running;
+      await database
+        .transaction((tx) => removeAppender(tx, topic, appenderId))
+        .catch((error) => logger.debug('an appender could not say good-bye', { error }));
+    },
+  };
+}
+
+export type FallbackSwitch = ReturnType<typeof createFallbackSwitch>;
