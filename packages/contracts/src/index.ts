@@ -26,7 +26,14 @@ export {
   toLimitFeatures,
   toProductFeature,
 } from './plans.ts';
+export {
+  type ProcessedEvent,
+  type ProcessedPersonMode,
+  processedEventKey,
+  processedEventSchema,
+  processedEventVersion,
+} from './processed-event.ts';
 export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionKinds } from './restrictions.ts';
 export { allScopes, type GrantedScope, grants, isScope, type Scope, type ScopeObject, scopeObjects } from './scopes.ts';
 export { type SubscriptionTargetType, subscriptionTargetTypes, targetsOf } from './subscription-targets.ts';
-export { consumerGroup, type Lane, lanes, type TopicNames, topicNames } from './topics.ts';
+export { consumerGroup, type Lane, lanes, outputGroup, type TopicNames, topicNames } from './topics.ts';

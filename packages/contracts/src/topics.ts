@@ -27,3 +27,8 @@ export function topicNames(prefix = ''): TopicNames {
 export function consumerGroup(lane: Lane, prefix = ''): string {
   return `${prefix}millrace.event-consumer.${lane}`;
 }
+
+/** Consumer group that follows a lane and publishes what it stored to the topic of processed events. */
+export function outputGroup(lane: Lane, prefix = ''): string {
+  return `${prefix}millrace.event-output.${lane}`;
+}

@@ -27,6 +27,10 @@ export const consumerConfigSchema = Type.Object({
     pattern: `^(${laneNames})(,(${laneNames}))*$`,
     description: `which of ${lanes.join(', ')} this process works on, separated by commas`,
   }),
+  publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+    default: 'off',
+    description: 'on or off: publish stored events to events.processed, for warehouses and `millrace tail`',
+  }),
   // Two overlap this process's work with PostgreSQL's; more of them meet on the same persons more often.
   livePartitionConcurrency: integerSetting(2, 'partitions of the live lane worked on at once', { min: 1, max: 64 }),
   historicalPartitionConcurrency: integerSetting(1, 'partitions of the historical lane worked on at once', {

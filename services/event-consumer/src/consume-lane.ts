@@ -1,4 +1,3 @@
-import { setTimeout as sleepFor } from 'node:timers/promises';
 import { consumerGroup, type Lane, type TopicNames } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import type { EventLog, LogConsumer } from '@millrace/event-log';
@@ -7,6 +6,7 @@ import { createBatchHandler } from './consume.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 import { readOffset } from './offsets/offset-store.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
+import { sleepUntilAborted } from './sleep-until-aborted.ts';
 
 export interface ConsumeLaneDeps {
   log: Pick<EventLog, 'consume'>;
@@ -43,8 +43,4 @@ export function consumeLane(
     }),
     onFatal: deps.onFatal,
   });
-}
-
-async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
-  await sleepFor(ms, undefined, { signal }).catch(() => {});
 }

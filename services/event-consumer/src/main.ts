@@ -29,6 +29,8 @@ import { createEventPartitions } from './events/event-partitions.ts';
 import { createKnownIds } from './identity/known-ids.ts';
 import { createTurns } from './identity/turns.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
+import { publishLane } from './output/publish-lane.ts';
+import { createPublishMetrics } from './output/publish-metrics.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
 import { startLanes } from './start-lanes.ts';
 import { createStepTimer } from './step-timer.ts';
@@ -48,6 +50,7 @@ const logger = createLogger(service, config.logLevel);
 
 await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const lanes = configuredLanes(config);
+  const publishedLanes = config.publishProcessed === 'on' ? lanes.map(({ lane }) => lane) : [];
   const metrics = createMetrics();
   const health = createHealth(metrics);
   const topics = topicNames(config.topicPrefix);
@@ -57,7 +60,9 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
       url: config.databaseUrl,
       logger,
       applicationName: service,
-      poolSize: lanes.reduce((sum, { partitionConcurrency }) => sum + partitionConcurrency, spareConnections),
+      poolSize:
+        lanes.reduce((sum, { partitionConcurrency }) => sum + partitionConcurrency, spareConnections) +
+        publishedLanes.length,
       ...timeouts,
     }),
   );
@@ -78,23 +83,19 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
 
   const batchDeps = createProcessDeps(database, log, topics, metrics);
   const metricsOf = createConsumeMetrics(metrics);
+  const published = createPublishMetrics(metrics);
+  const laneDeps = { ...config, log, database, topics, logger, onFatal: fail };
   const consuming = startLanes({
     log,
     topics,
     topicPartitions: config.topicPartitions,
     logger,
-    joins: lanes.map((lane) => () => {
-      return consumeLane(lane, {
-        ...config,
-        log,
-        database,
-        process: batchDeps,
-        topics,
-        logger,
-        metricsOf,
-        onFatal: fail,
-      });
-    }),
+    joins: [
+      ...lanes.map((lane) => () => consumeLane(lane, { ...laneDeps, process: batchDeps, metricsOf })),
+      ...publishedLanes.map(
+        (lane) => () => publishLane(lane, { ...laneDeps, projects: batchDeps.projects, published }),
+      ),
+    ],
   });
   lifecycle.own('lanes', {
     stop() {

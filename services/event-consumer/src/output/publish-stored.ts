@@ -1,0 +1,107 @@
+import type { Database, Sql } from '@millrace/db';
+import { isAppError } from '@millrace/errors';
+import type { AppendRecord, BatchContext, BatchResult, EventLog, LogBatch, LogRecord } from '@millrace/event-log';
+import type { Logger } from '@millrace/runtime';
+import { parseRecord } from '../intake/parse-record.ts';
+import type { ProjectResolver } from '../intake/resolve-projects.ts';
+import { advanceOffset, lockOffset, readOffset } from '../offsets/offset-store.ts';
+import { type EventKey, readStoredEvents } from './stored-event-store.ts';
+import { toProcessedRecord } from './to-processed-record.ts';
+
+export interface PublishStoredDeps {
+  database: Pick<Database, 'sql' | 'transaction'>;
+  log: Pick<EventLog, 'append'>;
+  projects: Pick<ProjectResolver, 'resolve'>;
+  /** The topic of processed events. */
+  topic: string;
+  /** The group whose offsets say how far records are stored. */
+  storingGroup: string;
+  /** The group of this reader. */
+  group: string;
+  logger: Logger;
+  published(count: number): void;
+  /** Resolves after the time, or at once when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const pollMs = 100;
+/** A lane that is stuck at one partition must not keep its followers from the others. */
+const maxWaitMs = 1000;
+
+/**
+ * The handler that follows a lane and publishes what the lane stored: it reads the same records, waits until their
+ * effects are committed, looks the events up and appends them to the topic of processed events. Only then does its own
+ * offset move, so every stored event is published at least once, and storing never waits for it.
+ *
+ * @throws what the database or the log says when it does not answer; the log then delivers the batch again.
+ */
+export function createPublishHandler(
+  deps: PublishStoredDeps,
+): (batch: LogBatch, context: BatchContext) => Promise<BatchResult> {
+  const { database, group } = deps;
+  return async function publishStored(batch, { signal }) {
+    const place = { topic: batch.topic, partition: batch.partition };
+    const stored = await waitUntilStored(batch, signal);
+    const records = batch.records.filter(({ offset }) => offset < stored);
+    const last = records.at(-1);
+    // Not stored yet, stopping, or no longer the owner of the partition: somebody begins here again.
+    if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
+
+    const events = await readStoredEvents(database.sql, await eventKeys(records));
+    await publish(events.map((event) => toProcessedRecord(event, deps.topic)));
+    deps.published(events.length);
+
+    const key = { ...place, group };
+    return database.transaction(async (tx) => {
+      const published = await lockOffset(tx, key);
+      if (published !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: published };
+      await advanceOffset(tx, key, last.offset + 1n);
+      return { outcome: 'done', nextOffset: last.offset + 1n };
+    });
+  };
+
+  /** How far the partition is stored, once that is beyond the first record, or when waiting is over. */
+  async function waitUntilStored({ topic, partition, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
+    const first = records[0]?.offset ?? 0n;
+    for (let waitedMs = 0; ; waitedMs += pollMs) {
+      const stored = await storedOffset(deps.database.sql, topic, partition);
+      if (stored > first || waitedMs >= maxWaitMs || signal.aborted) return stored;
+      await deps.sleep(pollMs, signal);
+    }
+  }
+
+  async function storedOffset(sql: Sql, topic: string, partition: number): Promise<bigint> {
+    return (await readOffset(sql, { topic, partition, group: deps.storingGroup })) ?? 0n;
+  }
+
+  async function eventKeys(records: LogRecord[]): Promise<EventKey[]> {
+    const parsed = records.map(({ value }) => parseRecord(value)).filter((record) => record.kind === 'event');
+    const projects = await deps.projects.resolve(parsed.map(({ token }) => token));
+    return parsed.flatMap(({ token, uuid }) => {
+      const project = projects.get(token);
+      return project === undefined ? [] : [{ projectId: project.id, uuid }];
+    });
+  }
+
+  async function publish(records: AppendRecord[]): Promise<void> {
+    try {
+      await deps.log.append(records);
+    } catch (error) {
+      if (!isAppError(error, 'too_large')) throw error;
+      for (const record of records) await publishOne(record);
+    }
+  }
+
+  /** With its person's properties an event can be larger than the log takes; it stays in the database only. */
+  async function publishOne(record: AppendRecord): Promise<void> {
+    try {
+      await deps.log.append([record]);
+    } catch (error) {
+      if (!isAppError(error, 'too_large')) throw error;
+      deps.logger.warn('a stored event is too large to be published', {
+        topic: deps.topic,
+        bytes: record.value.length,
+      });
+    }
+  }
+}
