@@ -34,7 +34,7 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   const { smtpUrl: url, smtpFrom: from, smtpTimeoutMs: timeoutMs } = config;
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
-  else logger.warn('no mail server: reports by e-mail will fail until SMTP_URL is set');
+  else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
   const { healthPort: port, healthHost: host } = config;
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
   const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The services, in the order they are started: whoever answers the world comes last. */
-export const services = ['event-consumer', 'management-api', 'ingest-gateway'] as const;
+export const services = ['event-consumer', 'delivery-worker', 'management-api', 'ingest-gateway'] as const;
 export type ServiceName = (typeof services)[number];
 
 /** Every program that is built, by the name of its file: `dist/<name>.mjs`. */

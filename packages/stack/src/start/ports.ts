@@ -14,6 +14,7 @@ export function readPorts(env: Record<string, string | undefined>): Ports {
     'ingest-gateway': readPort(env, 'INGEST_PORT', 8000),
     'management-api': readPort(env, 'API_PORT', 8010),
     'event-consumer': readPort(env, 'HEALTH_PORT', 8001),
+    'delivery-worker': readPort(env, 'WORKER_HEALTH_PORT', 8021),
     postgres: 15432,
     kafka: 19092,
     redis: 16379,

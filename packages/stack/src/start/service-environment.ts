@@ -13,11 +13,13 @@ const portVariable: Record<ServiceName, string> = {
   'ingest-gateway': 'INGEST_PORT',
   'management-api': 'API_PORT',
   'event-consumer': 'HEALTH_PORT',
+  'delivery-worker': 'HEALTH_PORT',
 };
 const hostVariable: Record<ServiceName, string> = {
   'ingest-gateway': 'INGEST_HOST',
   'management-api': 'API_HOST',
   'event-consumer': 'HEALTH_HOST',
+  'delivery-worker': 'HEALTH_HOST',
 };
 
 /** Where a service that listens on `…_HOST` and `port` is reached from this machine. */
@@ -44,6 +46,8 @@ export function serviceEnvironment(
     EVENT_LOG: kafkaBrokers ? 'kafka' : 'postgres',
     KAFKA_BROKERS: kafkaBrokers,
     REDIS_URL: redisUrl,
+    // On one's own machine a webhook or a warehouse is likely to be on that machine.
+    ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
     [portVariable[name]]: String(port),
     [hostVariable[name]]: env[hostVariable[name]] || loopback,
   };
