@@ -11,6 +11,6 @@ const retryingSdk = /^posthog-(?:node|python|go|ruby|php|rust|dotnet|ios|android
  * with any 4xx; everybody sends again after a 503 (reference/sdk-wire.md, rule 12).
  */
 export function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
-  const isBrowser = headers.origin !== undefined || headers['sec-fetch-mode'] !== undefined;
-  return method === 'POST' && !isBrowser && retryingSdk.test(headers['user-agent'] ?? '');
+  // Node's own fetch sends `sec-fetch-mode` as well, so that is no sign of a browser.
+  return method === 'POST' && headers.origin === undefined && retryingSdk.test(headers['user-agent'] ?? '');
 }

@@ -178,7 +178,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
     const message = 'This project sends faster than its plan allows. Please send the events again later.';
     const { retryAfterSeconds } = again;
     throw new AppError(again.isTold ? 'rate_limited' : 'unavailable', message, {
-      code: 'rate_limited',
+      code: 'throttled',
       retryAfterSeconds,
     });
   }

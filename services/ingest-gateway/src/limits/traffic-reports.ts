@@ -76,7 +76,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
   }
 
   async function send(isLast: boolean): Promise<void> {
-    const nowMs = now();
+    const nowMs = performance.now();
     for (const [name, atMs] of sentAtMs) if (atMs + furtherAfterMs <= nowMs) sentAtMs.delete(name);
     const due = [...gathered].filter(([, { dueAtMs }]) => isLast || dueAtMs <= nowMs).slice(0, maxPerAppend);
     if (due.length === 0) return;
@@ -85,7 +85,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
       sentAtMs.set(name, nowMs);
     }
     try {
-      await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, nowMs) })));
+      await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, now()) })));
     } catch {
       // The log is away: the next attempt takes them along.
       for (const [name, each] of due) {
@@ -108,7 +108,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
       onLost(1);
       return;
     }
-    const nowMs = now();
+    const nowMs = performance.now();
     const dueAtMs = Math.max(nowMs + firstAfterMs, (sentAtMs.get(name) ?? Number.NEGATIVE_INFINITY) + furtherAfterMs);
     gathered.set(name, { report, uuid: uuidOf(report), count: report.count, dueAtMs });
     schedule();

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { createKeySketch } from './key-sketch.ts';
+
+test('never counts too little', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 300 }), fc.nat(), (texts, seed) => {
+      const sketch = createKeySketch({ width: 16, seed });
+      const exact = new Map<string, number>();
+      for (const text of texts) {
+        const count = (exact.get(text) ?? 0) + 1;
+        exact.set(text, count);
+        expect(sketch.add(text)).toBeGreaterThanOrEqual(count);
+      }
+    }),
+  );
+});
+
+test('tells a frequent key from a hundred thousand others of the same kind', () => {
+  const sketch = createKeySketch({ seed: 7 });
+  let highestOfOthers = 0;
+  let hot = 0;
+  for (let index = 0; index < 100_000; index++) {
+    highestOfOthers = Math.max(highestOfOthers, sketch.add(`phc_token:visitor-${index}`));
+    if (index % 100 === 0) hot = sketch.add('phc_token:visitor');
+  }
+  expect(hot).toBeGreaterThanOrEqual(1000);
+  expect(hot).toBeLessThan(1020);
+  expect(highestOfOthers).toBeLessThan(20);
+});
+
+test('forgets everything when it is cleared', () => {
+  const sketch = createKeySketch();
+  for (let i = 0; i < 5; i++) sketch.add('a');
+  sketch.clear();
+  expect(sketch.add('a')).toBe(1);
+});

@@ -1,0 +1,209 @@
+import { createTestTenant, eventually } from '@millrace/testing';
+import { createGatewayFixture, type GatewayFixture, type GatewayParts } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { createTestClock, measured, sendBatch, type TestClock, times } from '../testing/traffic-probe.ts';
+
+let fixture: GatewayFixture;
+let reader: TopicReader;
+let clock: TestClock;
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  const { live, overflow, historical } = fixture.topics;
+  reader = await readTopics(fixture.log, [live, overflow, historical]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+beforeEach(() => {
+  clock = createTestClock();
+});
+
+/** Two events of a distinct id a window are allowed, the third makes it hot. */
+const smallBurst = { trafficWindowMs: 1000, overflowEventsPerSecond: 3, spikeMinEventsPerSecond: 1_000_000 };
+const start = ({ config, ...parts }: GatewayParts = {}) =>
+  fixture.startGateway({
+    now: clock.now,
+    ...parts,
+    config: { ...smallBurst, spikeWarmUpMs: 0, limitFlushMs: 10, trafficReportMs: 50, ...config },
+  });
+const newToken = async () => (await createTestTenant(fixture.database)).token;
+
+/** Where the events of a project went: `topic key`, in the order of the events' names. */
+async function routes(token: string, count: number): Promise<string[]> {
+  const { live, overflow } = fixture.topics;
+  return (await reader.records(token, count))
+    .flatMap(({ topic, key, value }) => (value.kind === 'event' ? [{ topic, key, value }] : []))
+    .sort((a, b) => a.value.event.localeCompare(b.value.event))
+    .map(({ topic, key }) => {
+      const lane = topic === live ? 'live' : topic === overflow ? 'overflow' : 'historical';
+      return `${lane} ${key === null ? 'no key' : key.replace(token, 'K')}`;
+    });
+}
+
+// Decided differently: the key stays, so that one person's events stay in order (ARCHITECTURE.md, "Promises" 2). And
+// all events of the request go there, as the consumer of the reference does (event-processing.md section 11.2).
+test('R06 E130 three events of one key, two are allowed: to the overflow lane, with their key', async () => {
+  const token = await newToken();
+  const gateway = await start();
+  for (let i = 0; i < 2; i++) await sendBatch(gateway, token, ['a']);
+  await sendBatch(gateway, token, ['a', 'b', 'a']);
+  // Sorted by name: e0 of the three requests, then e1, e2.
+  expect((await routes(token, 5)).sort()).toEqual(['live K:a', 'live K:a', 'live K:b', 'overflow K:a', 'overflow K:a']);
+  expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'hot_key' })).toBe(2);
+  expect(await measured(gateway, 'traffic_hot_keys')).toBe(1);
+});
+
+test('R07 overflow disabled: everything stays in the live lane, with its key', async () => {
+  const token = await newToken();
+  const gateway = await start({ config: { overflowEventsPerSecond: 0 } });
+  await sendBatch(gateway, token, [...times(20, 'a'), ...times(20, 'b')]);
+  const went = await routes(token, 40);
+  expect(new Set(went)).toEqual(new Set(['live K:a', 'live K:b']));
+});
+
+test('R10 a historical flood never overflows, is no spike, and changes nothing for live events', async () => {
+  const token = await newToken();
+  const gateway = await start({ config: { spikeMinEventsPerSecond: 50 } });
+  for (let i = 0; i < 3; i++) await sendBatch(gateway, token, times(100), { isHistorical: true });
+  await sendBatch(gateway, token, times(2));
+  const went = await routes(token, 302);
+  expect(went.filter((route) => route === 'historical K')).toHaveLength(300);
+  expect(went.filter((route) => route === 'live K:someone')).toHaveLength(2);
+  expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
+});
+
+test('E132 the same distinct id under another key is not hot', async () => {
+  const [token, other] = [await newToken(), await newToken()];
+  const gateway = await start();
+  await sendBatch(gateway, token, times(5, 'same'));
+  await sendBatch(gateway, other, times(2, 'same'));
+  expect(new Set(await routes(token, 5))).toEqual(new Set(['overflow K:same']));
+  expect(new Set(await routes(other, 2))).toEqual(new Set(['live K:same']));
+});
+
+// Decided differently: there is no lane that refreshes the hold. The gateways do, while the key stays hot.
+test('E134-135 a hot key stays in the overflow lane while it is hot and for the hold, and comes back after it', async () => {
+  const token = await newToken();
+  const gateway = await start({ config: { overflowHoldMs: 3000 } });
+  const send = async (count: number) => {
+    const before = await measured(gateway, 'capture_events_rerouted_overflow_total');
+    await sendBatch(gateway, token, times(count));
+    return (await measured(gateway, 'capture_events_rerouted_overflow_total')) - before;
+  };
+  expect(await send(5)).toBe(5);
+  clock.advance(2000);
+  expect(await send(1)).toBe(1);
+  clock.advance(500);
+  expect(await send(3)).toBe(3);
+  clock.advance(2500);
+  expect(await send(1)).toBe(1);
+  clock.advance(600);
+  expect(await send(1)).toBe(0);
+});
+
+test('a hot distinct id is reported to its project with numbers', async () => {
+  const token = await newToken();
+  const gateway = await start();
+  await sendBatch(gateway, token, times(7, 'hot one'));
+  expect(await reader.warnings(token, 1)).toMatchObject([
+    {
+      type: 'traffic_spike',
+      count: 3,
+      details: {
+        scope: 'distinct_id',
+        distinctId: 'hot one',
+        reroutedToOverflow: true,
+        events: 3,
+        windowSeconds: 1,
+        thresholdEvents: 3,
+      },
+    },
+  ]);
+  expect(await measured(gateway, 'traffic_spikes_total', { scope: 'distinct_id' })).toBe(1);
+});
+
+describe('two gateways', () => {
+  test('count a distinct id together, and both reroute it', async () => {
+    const token = await newToken();
+    const config = { overflowEventsPerSecond: 1000 };
+    const [one, two] = [await start({ config }), await start({ config })];
+    await sendBatch(one, token, times(600));
+    await sendBatch(two, token, times(600));
+    for (const gateway of [one, two]) {
+      await eventually(
+        async () => {
+          // At most a hundred or two in all, so that neither gets there alone.
+          await sendBatch(gateway, token, times(1));
+          return (await measured(gateway, 'capture_events_rerouted_overflow_total')) > 0;
+        },
+        { what: 'The overflow lane' },
+      );
+    }
+  });
+
+  test('tell each other, so that the next event is in the same lane whoever takes it', async () => {
+    const token = await newToken();
+    const [one, two] = [await start(), await start()];
+    await sendBatch(one, token, times(5));
+    await eventually(async () => (await measured(two, 'traffic_hot_keys')) === 1, { what: 'The word of the other' });
+    await sendBatch(two, token, ['someone']);
+    expect(new Set(await routes(token, 6))).toEqual(new Set(['overflow K:someone']));
+    // One that starts later hears of it with the next window.
+    const three = await start();
+    await eventually(
+      async () => {
+        clock.advance(1000);
+        await sendBatch(one, token, ['another']);
+        return (await measured(three, 'traffic_hot_keys')) === 1;
+      },
+      { what: 'The word for a new gateway' },
+    );
+  });
+});
+
+describe('a project', () => {
+  const projectSpikes = { overflowEventsPerSecond: 0, spikeMinEventsPerSecond: 20, spikeFactor: 5 };
+  const distinct = (count: number) => Array.from({ length: count }, (_, index) => `visitor-${index}`);
+
+  test('that suddenly sends many times its usual traffic is reported once, and nothing is rerouted', async () => {
+    const token = await newToken();
+    const gateway = await start({ config: projectSpikes });
+    for (let i = 0; i < 20; i++) {
+      await sendBatch(gateway, token, distinct(10));
+      clock.advance(1000);
+    }
+    await sendBatch(gateway, token, distinct(40));
+    expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
+    await sendBatch(gateway, token, distinct(20));
+    await sendBatch(gateway, token, distinct(100));
+    expect(await measured(gateway, 'traffic_spikes_total', { scope: 'project' })).toBe(1);
+    expect(await measured(gateway, 'traffic_spiking_projects')).toBe(1);
+    expect(await reader.warnings(token, 1)).toMatchObject([
+      {
+        type: 'traffic_spike',
+        count: 60,
+        details: { scope: 'project', events: 60, baselineEvents: 10, thresholdEvents: 50, windowSeconds: 1 },
+      },
+    ]);
+    expect(await measured(gateway, 'capture_events_rerouted_overflow_total')).toBe(0);
+    clock.advance(2000);
+    expect(await measured(gateway, 'traffic_spiking_projects')).toBe(0);
+  });
+
+  test('whose traffic is always that high is not in a spike', async () => {
+    const token = await newToken();
+    const gateway = await start({ config: { ...projectSpikes, spikeWarmUpMs: 5000 } });
+    for (let i = 0; i < 12; i++) {
+      await sendBatch(gateway, token, distinct(60));
+      clock.advance(1000);
+    }
+    expect(await measured(gateway, 'traffic_spikes_total')).toBe(0);
+  });
+
+  test('with little traffic costs the store nothing', async () => {
+    const gateway = await start({ config: projectSpikes });
+    for (let i = 0; i < 10; i++) await sendBatch(gateway, await newToken(), distinct(1));
+    expect(await measured(gateway, 'limit_counters')).toBe(0);
+  });
+});

@@ -1,0 +1,215 @@
+import { createRedisKeyValue } from '@millrace/cache';
+import { setOrganizationPlan } from '@millrace/db';
+import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
+import { quietLogger } from '../testing/quiet-logger.ts';
+import { openServerDoor, throughDoor } from '../testing/server-door.ts';
+import {
+  createGatewayFixture,
+  type GatewayFixture,
+  type GatewayParts,
+  type TestGateway,
+} from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { createTestClock, measured, sendBatch, type TestClock, times } from '../testing/traffic-probe.ts';
+
+let fixture: GatewayFixture;
+let reader: TopicReader;
+let clock: TestClock;
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  reader = await readTopics(fixture.log, [fixture.topics.live, fixture.topics.historical]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+beforeEach(() => {
+  clock = createTestClock();
+});
+
+const start = (parts: GatewayParts = {}) =>
+  fixture.startGateway({
+    now: clock.now,
+    ...parts,
+    config: { limitFlushMs: 10, trafficReportMs: 50, ...parts.config },
+  });
+async function limitedTenant(eventsPerMonth: number | null): Promise<TestTenant> {
+  const tenant = await createTestTenant(fixture.database);
+  await setOrganizationPlan(fixture.database.prisma, tenant.organizationId, 'full', { eventsPerMonth });
+  return tenant;
+}
+const dropped = (gateway: TestGateway) => measured(gateway, 'capture_events_dropped_total', { cause: 'quota_limited' });
+const stored = { status: 200, text: '{"status":"Ok"}' };
+const limited = { status: 200, text: '{"status":"Ok","quota_limited":["events"]}' };
+
+describe('R15 the events of a plan', () => {
+  test('expired: what was used up last month can be used again this month', async () => {
+    const { token } = await limitedTenant(2);
+    const gateway = await start();
+    expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
+    expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
+    clock.advance(31 * 24 * 3_600_000);
+    expect(await sendBatch(gateway, token, times(1))).toMatchObject(stored);
+  });
+
+  test('active: further events are dropped with 200, counted, and reported once', async () => {
+    const { token } = await limitedTenant(3);
+    const gateway = await start();
+    expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
+    // The request that meets the limit is taken whole.
+    expect(await sendBatch(gateway, token, times(4))).toMatchObject(stored);
+    for (let i = 0; i < 3; i++) expect(await sendBatch(gateway, token, times(2))).toMatchObject(limited);
+    expect(await dropped(gateway)).toBe(6);
+    const [warning] = await reader.warnings(token, 1);
+    expect(warning).toMatchObject({
+      type: 'quota_limited',
+      count: expect.any(Number),
+      details: { period: '2026-11', eventsPerMonth: 3 },
+    });
+    expect(await reader.events(token, 6)).toHaveLength(6);
+  });
+
+  test('absent: nothing is limited, and nothing is counted in the store', async () => {
+    const { token } = await limitedTenant(null);
+    const gateway = await start();
+    for (let i = 0; i < 5; i++) expect(await sendBatch(gateway, token, times(10))).toMatchObject(stored);
+    expect(await measured(gateway, 'limit_counters')).toBe(0);
+    expect(await dropped(gateway)).toBe(0);
+  });
+
+  test('a limit of 0 takes nothing', async () => {
+    const { token } = await limitedTenant(0);
+    expect(await sendBatch(await start(), token, times(1))).toMatchObject(limited);
+  });
+});
+
+// Decided differently: a plan has one figure for all events. `$exception` and the others count as events, so that a
+// mixed batch is dropped or stored as a whole.
+test('R16 exceptions have no quota of their own', async () => {
+  const { token } = await limitedTenant(1);
+  const gateway = await start();
+  const batch = ['$exception', 'a'].map((event) => ({ event, distinct_id: 'b' }));
+  const send = async () => {
+    const response = await fetch(`${gateway.url}/batch`, {
+      method: 'POST',
+      body: JSON.stringify({ api_key: token, batch }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  expect(await send()).toEqual(stored);
+  expect(await send()).toEqual(limited);
+  expect((await reader.events(token, 2)).map(({ event }) => event).sort()).toEqual(['$exception', 'a']);
+});
+
+test('a beacon over quota is answered with 200 and the word, not with an empty 204', async () => {
+  const { token } = await limitedTenant(0);
+  const gateway = await start();
+  expect(await sendBatch(gateway, token, times(1), { path: '/e/?beacon=1' })).toMatchObject(limited);
+});
+
+test('a historical migration neither counts nor is limited', async () => {
+  const { token } = await limitedTenant(2);
+  const gateway = await start();
+  for (let i = 0; i < 3; i++) {
+    expect(await sendBatch(gateway, token, times(5), { isHistorical: true })).toMatchObject(stored);
+  }
+  expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
+  expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
+  expect(await sendBatch(gateway, token, times(1), { isHistorical: true })).toMatchObject(stored);
+});
+
+test('what was not stored does not count: nameless events, and requests the log did not take', async () => {
+  const { token } = await limitedTenant(2);
+  const gateway = await start();
+  const nameless = JSON.stringify({ api_key: token, batch: Array(10).fill({ distinct_id: 'b' }) });
+  expect((await fetch(`${gateway.url}/batch`, { method: 'POST', body: nameless })).status).toBe(200);
+  const broken = await start({ log: { append: () => Promise.reject(new Error('gone')) } });
+  expect((await sendBatch(broken, token, times(10))).status).toBeGreaterThanOrEqual(500);
+  expect(await sendBatch(gateway, token, times(1))).toMatchObject(stored);
+  expect(await sendBatch(broken, token, times(10))).not.toMatchObject(limited);
+});
+
+test('two gateways share what is used, and no other project is touched', async () => {
+  // Far more than the questions below could use up in a gateway by itself.
+  const { token } = await limitedTenant(1000);
+  const neighbour = await limitedTenant(1000);
+  const [one, two] = [await start(), await start()];
+  expect(await sendBatch(one, neighbour.token, times(1))).toMatchObject(stored);
+  expect(await sendBatch(one, token, times(600))).toMatchObject(stored);
+  expect(await sendBatch(two, token, times(600))).toMatchObject(stored);
+  for (const gateway of [one, two]) {
+    await eventually(() => dropsOne(gateway, token), { what: 'The count of the other gateway' });
+    expect(await sendBatch(gateway, neighbour.token, times(1))).toMatchObject(stored);
+  }
+  // A gateway that starts now learns it as well.
+  const three = await start();
+  await eventually(() => dropsOne(three, token), { what: 'The count in the store' });
+});
+
+/** Whether the gateway drops an event of the project now. */
+async function dropsOne(gateway: TestGateway, token: string): Promise<boolean> {
+  return (await sendBatch(gateway, token, times(1))).text === limited.text;
+}
+
+test('a higher limit takes effect when the key is forgotten, without a restart', async () => {
+  const tenant = await limitedTenant(1);
+  const gateway = await start();
+  await sendBatch(gateway, tenant.token, times(1));
+  expect(await sendBatch(gateway, tenant.token, times(1))).toMatchObject(limited);
+  await setOrganizationPlan(fixture.database.prisma, tenant.organizationId, 'full', { eventsPerMonth: 100 });
+  await eventually(
+    async () => {
+      await fixture.cache.publish('project-keys', tenant.token);
+      return !(await dropsOne(gateway, tenant.token));
+    },
+    { what: 'The new limit' },
+  );
+});
+
+describe('Redis', () => {
+  async function startBehindDoor() {
+    const { redisUrl } = testServers();
+    const door = await openServerDoor(redisUrl);
+    const options = { keyPrefix: fixture.cachePrefix, commandTimeoutMs: 300 };
+    const cache = createRedisKeyValue(throughDoor(redisUrl, door), quietLogger(), options);
+    const gateway = await start({ cache });
+    const stop = async () => {
+      await cache.stop();
+      await door.stop();
+    };
+    return { door, cache, gateway, stop };
+  }
+
+  test.each(['slam', 'blackHole'] as const)(
+    'lost by %s: the gateway goes on counting by itself, and tells what it counted afterwards',
+    async (fault) => {
+      const { token } = await limitedTenant(1000);
+      const [{ door, gateway, stop }, other] = [await startBehindDoor(), await start()];
+      expect(await sendBatch(gateway, token, times(400))).toMatchObject(stored);
+      door[fault]();
+      expect(await sendBatch(gateway, token, times(400))).toMatchObject(stored);
+      expect(await sendBatch(gateway, token, times(400))).toMatchObject(stored);
+      expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
+      expect(await sendBatch(other, token, times(1))).toMatchObject(stored);
+      door.open();
+      await eventually(() => dropsOne(other, token), {
+        what: 'The counts of the time without Redis',
+        timeoutMs: 15_000,
+      });
+      await stop();
+    },
+  );
+
+  test('emptied: the gateways that know better restore the count', async () => {
+    const { token, environmentId } = await limitedTenant(1000);
+    const gateway = await start();
+    expect(await sendBatch(gateway, token, times(999))).toMatchObject(stored);
+    const key = `quota:${environmentId}:2026-11`;
+    await eventually(async () => (await fixture.cache.get(key)) === '999', { what: 'The count in the store' });
+    await fixture.cache.delete(key);
+    expect(await sendBatch(gateway, token, times(1))).toMatchObject(stored);
+    await eventually(async () => (await fixture.cache.get(key)) === '1000', { what: 'The restored count' });
+    const fresh = await start();
+    await eventually(() => dropsOne(fresh, token), { what: 'The count in a new gateway' });
+  });
+});

@@ -1,0 +1,93 @@
+import { setOrganizationPlan } from '@millrace/db';
+import { createTestTenant, eventually } from '@millrace/testing';
+import { createGatewayFixture, type GatewayFixture, type GatewayParts } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { createTestClock, measured, sendBatch, type TestClock, times } from '../testing/traffic-probe.ts';
+
+let fixture: GatewayFixture;
+let reader: TopicReader;
+let clock: TestClock;
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  reader = await readTopics(fixture.log, [fixture.topics.live]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+beforeEach(() => {
+  clock = createTestClock();
+});
+
+const start = (parts: GatewayParts = {}) =>
+  fixture.startGateway({ now: clock.now, config: { limitFlushMs: 10, trafficReportMs: 50 }, ...parts });
+async function limitedToken(eventsPerSecond: number): Promise<string> {
+  const { token, organizationId } = await createTestTenant(fixture.database);
+  await setOrganizationPlan(fixture.database.prisma, organizationId, 'full', { eventsPerSecond });
+  return token;
+}
+const server = { headers: { 'user-agent': 'posthog-python/7.1.0' } };
+
+test('a project that sends faster than its plan allows is put off until the window ends', async () => {
+  const token = await limitedToken(2);
+  const neighbour = await limitedToken(2);
+  const gateway = await start();
+  clock.advance(3500);
+  // 2 a second are 20 in the window of ten seconds.
+  for (const count of [19, 1])
+    expect(await sendBatch(gateway, token, times(count), server)).toMatchObject({ status: 200 });
+  const refused = await sendBatch(gateway, token, times(5), server);
+  expect(refused).toMatchObject({ status: 429, retryAfter: '7' });
+  expect(JSON.parse(refused.text)).toMatchObject({ type: 'throttled_error', code: 'throttled' });
+  expect(await sendBatch(gateway, neighbour, times(5), server)).toMatchObject({ status: 200 });
+  expect(await measured(gateway, 'capture_events_rate_limited_total')).toBe(5);
+  expect(await reader.warnings(token, 1)).toMatchObject([
+    { type: 'rate_limited', count: 5, details: { eventsPerSecond: 2 } },
+  ]);
+  clock.advance(6500);
+  expect(await sendBatch(gateway, token, times(5), server)).toMatchObject({ status: 200 });
+});
+
+test('a batch larger than the limit of a whole window is delivered, and the next one waits', async () => {
+  const token = await limitedToken(1);
+  const gateway = await start();
+  expect(await sendBatch(gateway, token, times(500), server)).toMatchObject({ status: 200 });
+  expect(await sendBatch(gateway, token, times(1), server)).toMatchObject({ status: 429 });
+});
+
+// Who drops its events at a 4xx must never see one (reference/sdk-wire.md section 1 and rule 12).
+test.each([
+  ['posthog-node', '/batch/', { 'user-agent': 'posthog-node/5.1.0' }, 429],
+  ['posthog-python', '/batch/', { 'user-agent': 'posthog-python/6.0.0' }, 429],
+  ['posthog-js', '/e/', { 'user-agent': 'Mozilla/5.0', origin: 'https://shop.example' }, 503],
+  ['posthog-js as a beacon', '/e/?beacon=1', { 'user-agent': 'Mozilla/5.0', 'sec-fetch-mode': 'no-cors' }, 503],
+  ['a page that names an SDK', '/batch/', { 'user-agent': 'posthog-node/5.1.0', origin: 'https://shop.example' }, 503],
+  ['the legacy Java SDK', '/batch', { 'user-agent': 'posthog-java/1.1.0' }, 503],
+  ['curl', '/capture/', { 'user-agent': 'curl/8.0' }, 503],
+  ['nobody in particular', '/i/v0/e/', { 'user-agent': '' }, 503],
+])('%s is put off with the status it sends again after', async (_, path, headers, status) => {
+  const token = await limitedToken(0);
+  const gateway = await start();
+  const answer = await sendBatch(gateway, token, times(1), { path, headers });
+  expect(answer).toMatchObject({ status, retryAfter: '10' });
+});
+
+test('a historical migration neither counts nor waits', async () => {
+  const token = await limitedToken(1);
+  const gateway = await start();
+  for (let i = 0; i < 3; i++) {
+    const migration = { ...server, isHistorical: true };
+    expect(await sendBatch(gateway, token, times(50), migration)).toMatchObject({ status: 200 });
+  }
+  expect(await sendBatch(gateway, token, times(1), server)).toMatchObject({ status: 200 });
+});
+
+test('two gateways share the limit', async () => {
+  const token = await limitedToken(100);
+  const [one, two] = [await start(), await start()];
+  expect(await sendBatch(one, token, times(600), server)).toMatchObject({ status: 200 });
+  expect(await sendBatch(two, token, times(600), server)).toMatchObject({ status: 200 });
+  await eventually(async () => (await sendBatch(two, token, times(1), server)).status === 429, {
+    what: 'What the other gateway counted',
+  });
+});

@@ -1,0 +1,182 @@
+import type { RestrictionKind } from '@millrace/contracts';
+import { addRestriction, removeRestriction } from '@millrace/db';
+import { createTestTenant, eventually } from '@millrace/testing';
+import {
+  createGatewayFixture,
+  type GatewayFixture,
+  type GatewayParts,
+  type TestGateway,
+} from '../testing/test-gateway.ts';
+import { type ReadRecord, readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { measured, sendBatch, times } from '../testing/traffic-probe.ts';
+
+let fixture: GatewayFixture;
+let reader: TopicReader;
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  const { live, overflow, historical } = fixture.topics;
+  reader = await readTopics(fixture.log, [live, overflow, historical]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+/** Looks at the table so seldom that only the message of a changed key explains what a test sees. */
+const start = ({ config, ...parts }: GatewayParts = {}) =>
+  fixture.startGateway({ ...parts, config: { restrictionsRefreshMs: 600_000, trafficReportMs: 50, ...config } });
+const newToken = async () => (await createTestTenant(fixture.database)).token;
+const ids = (records: ReadRecord[]) =>
+  records.flatMap(({ value }) => (value.kind === 'event' ? [value.distinct_id] : [])).sort();
+const inForce = (gateway: TestGateway) => measured(gateway, 'ingestion_restrictions');
+
+async function restrict(kind: RestrictionKind, token: string, distinctId: string | null): Promise<string> {
+  return (await addRestriction(fixture.database.prisma, { kind, token, distinctId })).id;
+}
+
+describe.each(['settings', 'table'] as const)('by the %s', (source) => {
+  const settings = {
+    drop_event: 'dropEventsByTokenDistinctId',
+    force_overflow: 'ingestionForceOverflowByTokenDistinctId',
+    skip_person_processing: 'skipPersonProcessingByTokenDistinctId',
+  } as const;
+
+  /** A gateway with one kind of restriction on these keys or distinct ids. */
+  async function startWith(kind: RestrictionKind, entries: [token: string, distinctId: string | null][]) {
+    if (source === 'settings') {
+      const list = entries.map(([token, distinctId]) => (distinctId === null ? token : `${token}:${distinctId}`));
+      return start({ config: { [settings[kind]]: ` ${list.join(', ')},` } });
+    }
+    for (const [token, distinctId] of entries) await restrict(kind, token, distinctId);
+    return start();
+  }
+
+  test('R14 drop list `t1:a,t2`: dropped with 200, counted and reported; t1:b is stored', async () => {
+    const [t1, t2] = [await newToken(), await newToken()];
+    const gateway = await startWith('drop_event', [
+      [t1, 'a:colon'],
+      [t2, null],
+    ]);
+    expect(await sendBatch(gateway, t1, ['a:colon', 'b', 'a:colon'])).toMatchObject({ status: 200 });
+    expect(await sendBatch(gateway, t2, ['a:colon', 'b'])).toMatchObject({ status: 200, text: '{"status":"Ok"}' });
+    expect(await sendBatch(gateway, t2, ['a'], { path: '/e/?beacon=1' })).toMatchObject({ status: 204, text: '' });
+    expect(await sendBatch(gateway, t2, ['a'], { isHistorical: true })).toMatchObject({ status: 200 });
+    expect(ids(await reader.records(t1, 1))).toEqual(['b']);
+    expect(await measured(gateway, 'capture_events_dropped_total', { cause: 'blocked_token' })).toBe(6);
+    expect(await reader.warnings(t1, 1)).toMatchObject([{ type: 'blocked_token', count: 2 }]);
+    await eventually(
+      async () => {
+        const warnings = await reader.warnings(t2, 1);
+        return warnings.reduce((sum, { count }) => sum + count, 0) === 4;
+      },
+      { what: 'Every dropped event in a warning' },
+    );
+    expect(ids(await reader.records(t2, 1))).toEqual([]);
+  });
+
+  test('R09 E132 forced overflow by key and by distinct id: no key, no person; others stay', async () => {
+    const [t1, t2] = [await newToken(), await newToken()];
+    const gateway = await startWith('force_overflow', [
+      [t1, 'a'],
+      [t2, null],
+    ]);
+    await sendBatch(gateway, t1, ['a', 'b']);
+    await sendBatch(gateway, t2, ['a']);
+    const [forced, kept] = (await reader.records(t1, 2)).sort((x, y) => x.topic.localeCompare(y.topic)).reverse();
+    expect(forced).toMatchObject({
+      topic: fixture.topics.overflow,
+      key: null,
+      value: { distinct_id: 'a', force_disable_person_processing: true },
+    });
+    expect(kept).toMatchObject({ topic: fixture.topics.live, key: `${t1}:b` });
+    expect(kept?.value).not.toHaveProperty('force_disable_person_processing');
+    expect(await reader.records(t2, 1)).toMatchObject([{ topic: fixture.topics.overflow, key: null }]);
+    expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'force_overflow' })).toBe(2);
+  });
+
+  test('R02 R10 forced overflow leaves a migration in its lane, with its persons', async () => {
+    const token = await newToken();
+    const gateway = await startWith('force_overflow', [[token, null]]);
+    await sendBatch(gateway, token, ['a'], { isHistorical: true });
+    const [record] = await reader.records(token, 1);
+    expect(record).toMatchObject({ topic: fixture.topics.historical, key: token });
+    expect(record?.value).not.toHaveProperty('force_disable_person_processing');
+  });
+
+  // Decided differently: without persons an event keeps its key on the live lane, which costs nothing and keeps order.
+  test('R22 skip list: no person, in the lane and under the key it would have', async () => {
+    const token = await newToken();
+    const gateway = await startWith('skip_person_processing', [[token, 'a']]);
+    await sendBatch(gateway, token, ['a', 'b']);
+    await sendBatch(gateway, token, ['a'], { isHistorical: true });
+    const marked = (await reader.records(token, 3)).filter(
+      ({ value }) => value.kind === 'event' && value.force_disable_person_processing === true,
+    );
+    expect(marked.map(({ topic, key }) => `${topic} ${key}`).sort()).toEqual(
+      [`${fixture.topics.live} ${token}:a`, `${fixture.topics.historical} ${token}`].sort(),
+    );
+    expect(await measured(gateway, 'capture_events_person_processing_skipped_total')).toBe(2);
+  });
+});
+
+// Decided differently: an operator drops events, or lets them through another way; a queue of dead letters by request,
+// or a topic of one's choice, has nobody who would read it.
+test.each(['redirect_to_dlq', 'redirect_to_topic'])('R11 R12 R13 there is no restriction %s', async (kind) => {
+  const added = restrict(kind as RestrictionKind, await newToken(), null);
+  await expect(added).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_choice', attr: 'kind' });
+});
+
+test('a change is seen at once by all gateways when the key is announced', async () => {
+  const token = await newToken();
+  const gateways = [await start(), await start()];
+  const before = await inForce(gateways[0] as TestGateway);
+  const id = await restrict('drop_event', token, null);
+  await announceUntil(token, async () =>
+    (await Promise.all(gateways.map(inForce))).every((count) => count === before + 1),
+  );
+  for (const gateway of gateways) await sendBatch(gateway, token, times(3));
+  await removeRestriction(fixture.database.prisma, id);
+  await announceUntil(token, async () => (await Promise.all(gateways.map(inForce))).every((count) => count === before));
+  for (const gateway of gateways) await sendBatch(gateway, token, ['kept']);
+  expect((await reader.events(token, 2)).map(({ distinct_id }) => distinct_id)).toEqual(['kept', 'kept']);
+});
+
+/** A message sent before a subscription has begun is lost. */
+async function announceUntil(token: string, isSeen: () => Promise<boolean>): Promise<void> {
+  await eventually(
+    async () => {
+      await fixture.cache.publish('project-keys', token);
+      return isSeen();
+    },
+    { what: 'The changed lists', intervalMs: 200 },
+  );
+}
+
+test('a change is seen within the refresh when nothing announces it', async () => {
+  const token = await newToken();
+  const gateway = await start({ config: { restrictionsRefreshMs: 100 } });
+  const before = await inForce(gateway);
+  await restrict('drop_event', token, null);
+  await eventually(async () => (await inForce(gateway)) === before + 1, { what: 'The new entry' });
+});
+
+test('PostgreSQL away: the last known lists hold; a gateway that starts then has those of its settings', async () => {
+  const token = await newToken();
+  await restrict('drop_event', token, 'listed');
+  let isAway = false;
+  const sql: typeof fixture.database.sql = {
+    ...fixture.database.sql,
+    query: (text, values) => (isAway ? Promise.reject(new Error('away')) : fixture.database.sql.query(text, values)),
+  };
+  const gateway = await start({ keys: { sql }, config: { restrictionsRefreshMs: 100 } });
+  const known = await inForce(gateway);
+  await sendBatch(gateway, token, ['first']);
+  isAway = true;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await inForce(gateway)).toBe(known);
+  expect(await sendBatch(gateway, token, ['listed'])).toMatchObject({ status: 200 });
+  const fresh = await start({ keys: { sql }, config: { dropEventsByTokenDistinctId: `${token}:configured` } });
+  expect(await inForce(fresh)).toBe(1);
+  isAway = false;
+  expect(ids(await reader.records(token, 1))).toEqual(['first']);
+});
