@@ -79,8 +79,8 @@ ALTER TABLE "product_intent" ADD CONSTRAINT "product_intent_environment_id_fkey"
 
 CREATE TABLE "activity_log" (
     "id" UUID NOT NULL,
-    "organization_id" UUID NOT NULL,
-    -- No foreign key: the record outlives what it is about.
+    -- No foreign keys: the record outlives what it is about. Null for what belongs to a person, e.g. a key.
+    "organization_id" UUID,
     "environment_id" INTEGER,
     "user_id" INTEGER,
     -- Kind of the changed record (Project, Team, Organization, ...), its id and what happened to it.
@@ -95,7 +95,6 @@ CREATE TABLE "activity_log" (
 CREATE INDEX "activity_log_scope_item_id_created_at_id_idx" ON "activity_log"("scope", "item_id", "created_at", "id");
 CREATE INDEX "activity_log_organization_id_created_at_id_idx" ON "activity_log"("organization_id", "created_at", "id");
 CREATE INDEX "activity_log_user_id_idx" ON "activity_log"("user_id");
-ALTER TABLE "activity_log" ADD CONSTRAINT "activity_log_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "activity_log" ADD CONSTRAINT "activity_log_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- Ingested data of deleted environments, still to be removed ------------------------------------------------------------
