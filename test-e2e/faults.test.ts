@@ -1,5 +1,12 @@
-import { createFaultProxy, createTestTenant, eventually, type FaultProxy, testServers } from '@millrace/testing';
-import { type KafkaFaultProxy, startKafkaFaultProxy } from './support/kafka-fault-proxy.ts';
+import {
+  createFaultProxy,
+  createTestTenant,
+  eventually,
+  type FaultProxy,
+  type KafkaFaultProxy,
+  startKafkaFaultProxy,
+  testServers,
+} from '@millrace/testing';
 import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';

@@ -1,9 +1,4 @@
-import { eventually } from '@millrace/testing';
-import { expectedState } from './story/expected-state.ts';
-import { seededRandom } from './story/seeded-random.ts';
-import { storedState } from './story/stored-state.ts';
-import type { StoryEvent } from './story/story-event.ts';
-import { writeStory } from './story/write-story.ts';
+import { eventually, expectedState, type StoryEvent, seededRandom, storedState, writeStory } from '@millrace/testing';
 import { awaitDrained, consumedRecords } from './support/log-progress.ts';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';

@@ -2,6 +2,8 @@ import {
   compilePrograms,
   createTestDatabase,
   createTestTenant,
+  type ServiceProcess,
+  startService,
   type TestTenant,
   testServers,
   uniqueTopicPrefix,

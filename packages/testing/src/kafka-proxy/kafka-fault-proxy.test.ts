@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
+import { eventually } from '../eventually.ts';
+import { testServers } from '../test-servers.ts';
 import { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-fault-proxy.ts';
 
 /** The tests of faults are worth what this proxy is worth: a client must never get past it. */

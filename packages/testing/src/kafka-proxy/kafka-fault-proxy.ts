@@ -1,10 +1,11 @@
-import { createFaultProxy, type FaultProxy } from '@millrace/testing';
+import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { type KafkaAddressProxy, startKafkaAddressProxy } from './kafka-address-proxy.ts';
 import type { Address } from './kafka-addresses.ts';
 
 /** A fault proxy in front of a whole cluster: every broker a client learns of is reached through a door of ours. */
 export interface KafkaFaultProxy extends Pick<FaultProxy, 'stop'> {
   brokers: string[];
+  cut(): Promise<void>;
   refuse(): Promise<void>;
   blackHole(): Promise<void>;
   pass(): Promise<void>;
@@ -40,6 +41,7 @@ export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<
   );
   return {
     brokers: first.map(({ faults }) => `${faults.host}:${faults.port}`),
+    cut: () => onAll(({ faults }) => faults.cut()),
     refuse: () => onAll(({ faults }) => faults.refuse()),
     blackHole: () => onAll(({ faults }) => faults.blackHole()),
     pass: () => onAll(({ faults }) => faults.pass()),
