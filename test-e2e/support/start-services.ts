@@ -10,7 +10,6 @@ import {
 } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import pg from 'pg';
-import { type ServiceProcess, startService } from './service-process.ts';
 
 export const eventLogs = ['kafka', 'postgres'] as const;
 export type EventLogKind = (typeof eventLogs)[number];
@@ -69,6 +68,9 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     KAFKA_SESSION_TIMEOUT_MS: '6000',
     INGEST_PORT: '0',
     API_PORT: '0',
+    // Stories ask again and again until something has arrived.
+    API_REQUESTS_PER_MINUTE: '0',
+    API_REQUESTS_PER_HOUR: '0',
     HEALTH_PORT: '0',
     // The embedded system has neither broker nor Redis.
     ...(options.eventLog === 'kafka'

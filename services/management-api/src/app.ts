@@ -1,11 +1,19 @@
+import type { KeyValue } from '@millrace/cache';
 import { healthRoutes, mount, securityHeaders } from '@millrace/http';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
 import express from 'express';
+import { createKeyChanges } from './access/announce-key-change.ts';
+import { createGuessLimit } from './access/guess-limit.ts';
 import { personalKeyAccess } from './access/personal-key-access.ts';
+import { createRateLimit } from './access/rate-limit.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { translateDatabaseError } from './translate-database-error.ts';
 
-export interface AppDeps extends RouteDeps {
+export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange'> {
+  /** Where limits are counted and key changes are announced: Redis, or this process alone. */
+  keyValue: KeyValue;
+  /** 0 = no limit (reference/management-api.md 2.7). */
+  limits: { requestsPerMinute: number; requestsPerHour: number; wrongKeysPerMinute: number };
   logger: Logger;
   metrics: Metrics;
   health: Health;
@@ -19,17 +27,30 @@ export interface AppDeps extends RouteDeps {
 
 /** The management API as a request listener. */
 export function createApp(deps: AppDeps) {
-  const { sql, logger, metrics, health, publicUrl, trustProxy, checkResponses } = deps;
+  const { sql, logger, metrics, health, publicUrl, trustProxy, checkResponses, keyValue, limits } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
-  app.set('trust proxy', trustProxy ?? false);
+  // One hop: what stands further left in X-Forwarded-For was written by whoever sent the request.
+  app.set('trust proxy', trustProxy ? 1 : false);
   app.set('query parser', false);
   app.use(healthRoutes(health));
   app.use(securityHeaders());
-  mount(app, routes(deps), {
-    access: personalKeyAccess({ sql, logger }),
+  const requestLimit = createRateLimit({
+    keyValue,
+    name: 'key',
+    windows: [
+      { seconds: 60, limit: limits.requestsPerMinute },
+      { seconds: 3600, limit: limits.requestsPerHour },
+    ],
+  });
+  const guessLimit = createGuessLimit(
+    createRateLimit({ keyValue, name: 'wrong', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
+  );
+  const announceKeyChange = createKeyChanges(keyValue, logger).announce;
+  mount(app, routes({ ...deps, announceKeyChange }), {
+    access: personalKeyAccess({ sql, logger, requestLimit, guessLimit }),
     logger,
     metrics,
     publicUrl,

@@ -27,6 +27,24 @@ export const configSchema = Type.Object({
     }),
   ),
   mailFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
+  redisUrl: Type.Optional(
+    Type.String({
+      pattern: '^rediss?://[^\\s]+$',
+      description: 'redis://host:port for limits and announcements; without it this process counts alone',
+    }),
+  ),
+  apiRequestsPerMinute: integerSetting(480, 'requests of one personal API key per minute; 0 = no limit'),
+  apiRequestsPerHour: integerSetting(4800, 'requests of one personal API key per hour; 0 = no limit'),
+  apiWrongKeysPerMinute: integerSetting(
+    30,
+    'wrong keys from one address per minute before it is shut out; 0 = no limit',
+  ),
+  tokenSecret: Type.Optional(
+    Type.String({
+      minLength: 16,
+      description: 'signs tokens for other services; by default one that dies with the process',
+    }),
+  ),
   logLevel: Type.String({
     default: 'info',
     pattern: '^(error|warn|info|debug)$',

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
 import { createDatabase } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createMailer } from '@millrace/mail';
@@ -35,6 +37,10 @@ await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
   );
   health.require('database', () => (watch.isAnswering() ? null : 'The database does not answer.'));
+  const keyValue = lifecycle.own(
+    'key-value store',
+    config.redisUrl ? createRedisKeyValue(config.redisUrl, logger) : createInProcessKeyValue(),
+  );
   const mailer = config.smtpUrl
     ? lifecycle.own(
         'mailer',
@@ -57,6 +63,13 @@ await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
     prisma: database.prisma,
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
+    keyValue,
+    limits: {
+      requestsPerMinute: config.apiRequestsPerMinute,
+      requestsPerHour: config.apiRequestsPerHour,
+      wrongKeysPerMinute: config.apiWrongKeysPerMinute,
+    },
+    tokenSecret: config.tokenSecret ?? randomBytes(32).toString('base64url'),
     logger,
     metrics,
     health,

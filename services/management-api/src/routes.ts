@@ -1,5 +1,6 @@
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
+import type { KeyChanges } from './access/announce-key-change.ts';
 import type { Caller } from './access/caller.ts';
 import { domainRoutes } from './resources/domains/domain-routes.ts';
 import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
@@ -8,10 +9,12 @@ import { verifyDomainRoute } from './resources/domains/verify-domain-route.ts';
 import { eventRoutes } from './resources/events/event-routes.ts';
 import { groupRoutes } from './resources/groups/group-routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/ingestion-warning-routes.ts';
+import { acceptInviteRoutes } from './resources/invites/accept-invite-routes.ts';
 import type { InviteMailing } from './resources/invites/invite-mailing.ts';
 import { inviteRoutes } from './resources/invites/invite-routes.ts';
 import { memberRoutes } from './resources/members/member-routes.ts';
 import { organizationRoutes } from './resources/organizations/organization-routes.ts';
+import { organizationWriteRoutes } from './resources/organizations/organization-write-routes.ts';
 import { personalApiKeyRoutes } from './resources/personal-api-keys/personal-api-key-routes.ts';
 import { personRoutes } from './resources/persons/person-routes.ts';
 import { projectRoutes } from './resources/projects/project-routes.ts';
@@ -21,16 +24,22 @@ import { userRoutes } from './resources/users/user-routes.ts';
 export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
+  /** To be called after the commit. */
+  announceKeyChange: KeyChanges['announce'];
+  /** Signs what the API hands out for other services to check (`live_events_token`). */
+  tokenSecret: string;
 }
 
 /** Every route of the management API. */
 export function routes(deps: RouteDeps): Route<Caller>[] {
   const resources = [
     ...organizationRoutes(deps),
+    ...organizationWriteRoutes(deps),
     ...domainRoutes(deps),
     ...domainWriteRoutes(deps),
     verifyDomainRoute(deps),
     ...inviteRoutes(deps),
+    ...acceptInviteRoutes(deps),
     ...memberRoutes(deps),
     ...projectRoutes(deps),
     ...userRoutes(deps),

@@ -1,3 +1,4 @@
+import type { MembershipLevel } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { Route } from '../route/route.ts';
 import { nullCharacterError } from '../schema/check-json.ts';
@@ -9,7 +10,8 @@ import type { ApiRequest } from './api-request.ts';
 
 /**
  * The way of one request through one route, in the order of reference/management-api.md 2.2: who calls (401), with what
- * scope (403), what the path addresses (404, 403), then query and body (400), then the handler.
+ * scope (403), how often (429), what the path addresses (404, 403), with what level there (403), then query and body
+ * (400), then the handler.
  */
 export async function answer<Caller>(
   route: Route<Caller>,
@@ -21,6 +23,7 @@ export async function answer<Caller>(
   const caller = await identify(route, access, request);
   const params = parseParams(route, rawParams);
   const target = await route.target({ caller, params, request });
+  if (route.level !== undefined) requireLevel(access, target, route.level);
   const query = parseQuery(route, request);
   const body =
     route.body === undefined ? undefined : parseInput(route.body, await request.body(), { trimStrings: true });
@@ -43,7 +46,13 @@ async function identify<Caller>(route: Route<Caller>, access: Access<Caller>, re
   if (route.scope === 'public') return null;
   const caller = await access.authenticate(request);
   access.authorize(caller, route.scope);
+  await access.throttle?.(caller);
   return caller;
+}
+
+function requireLevel<Caller>(access: Access<Caller>, target: unknown, level: MembershipLevel): void {
+  if (!access.requireLevel) throw new Error('A route declares a level, but the service knows no levels.');
+  access.requireLevel(target, level);
 }
 
 /** @throws AppError `not_found`: an address of the wrong shape addresses nothing (reference/management-api.md 2.1). */

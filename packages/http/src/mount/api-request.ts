@@ -9,6 +9,8 @@ export interface ApiRequest {
   baseUrl: string;
   /** The path as the caller wrote it, with or without its trailing slash. */
   path: string;
+  /** IP address of the client as far as it can be trusted; empty when the connection is gone. */
+  address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;
   /** The parsed JSON body, `{}` when empty; read once. @throws AppError, see `readJsonBody`. */
@@ -27,6 +29,7 @@ export function toApiRequest(
     method: request.method,
     baseUrl: publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${safeHost(request.host)}`,
     path: request.baseUrl + request.path,
+    address: request.ip ?? '',
     query: new URLSearchParams(queryStart < 0 ? '' : request.originalUrl.slice(queryStart + 1)),
     header: (name) => {
       const value = request.headers[name.toLowerCase()];

@@ -11,6 +11,7 @@ export interface Answer {
   status: number;
   /** Absent: no body. */
   value?: unknown;
+  headers?: Record<string, string>;
 }
 
 export interface ExchangeDeps {
@@ -38,7 +39,7 @@ export async function exchange(
     deps.routeMetrics.observe(operation, response.statusCode, Number(process.hrtime.bigint() - startedAt) / 1e9);
   });
   response.setHeader('X-Request-Id', id);
-  response.setHeader('Vary', 'Accept, Authorization');
+  response.setHeader('Vary', 'Accept, Authorization, Prefer');
   response.setHeader('Cache-Control', 'no-store');
   if (allow !== undefined) response.setHeader('Allow', allow);
   try {
@@ -47,7 +48,8 @@ export async function exchange(
       publicUrl: deps.publicUrl,
       readBody: () => deps.readBody(request, response),
     });
-    const { status, value } = await work(apiRequest);
+    const { status, value, headers = {} } = await work(apiRequest);
+    for (const [name, text] of Object.entries(headers)) response.setHeader(name, text);
     send(response, status, value);
   } catch (error) {
     sendError(error, { operation, id }, deps, response);

@@ -8,6 +8,7 @@ import type { Access } from './access.ts';
 import { answer } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { type Answer, type ExchangeDeps, exchange } from './exchange.ts';
+import { prefersRepresentation } from './prefers-representation.ts';
 import { createJsonBodyReader } from './read-json-body.ts';
 import { createRouteMetrics } from './route-metrics.ts';
 
@@ -41,7 +42,7 @@ export function mount<Caller>(router: Router, routes: readonly Route<Caller>[], 
   };
   for (const path of new Set(routes.map((route) => route.path))) {
     const siblings = routes.filter((route) => route.path === path);
-    const allow = [...siblings.map((route) => route.method), 'HEAD', 'OPTIONS'].join(', ');
+    const allow = allowedMethods(siblings).join(', ');
     for (const route of siblings) {
       const run = prepare(route, deps);
       const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -67,16 +68,24 @@ export function mount<Caller>(router: Router, routes: readonly Route<Caller>[], 
 
 function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false }: MountDeps<Caller>) {
   for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
-  const schema = route.responses[route.successStatus]?.schema;
+  const { schema, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
   return async (request: ApiRequest, params: Record<string, unknown>): Promise<Answer> => {
     const result = await answer(route, access, request, params);
-    if (!schema || !serialize) return { status: route.successStatus };
+    const isPreferred = onlyIfPreferred && prefersRepresentation(request);
+    if (!schema || !serialize || (onlyIfPreferred && !isPreferred)) return { status: route.successStatus };
     const value = serialize(result);
     const failure = checkResponses ? describeSchemaFailure(schema, JSON.parse(JSON.stringify(value))) : null;
     if (failure) throw new AppError('internal', `The answer does not fit its schema: ${failure}`);
-    return { status: route.successStatus, value };
+    const headers: Record<string, string> = isPreferred ? { 'Preference-Applied': 'return=representation' } : {};
+    return { status: route.successStatus, value, headers };
   };
+}
+
+/** What `Allow` names: every method that does something here. HEAD only where there is a GET. */
+function allowedMethods<Caller>(siblings: readonly Route<Caller>[]): string[] {
+  const methods = siblings.filter((route) => route.successStatus !== 405).map((route) => route.method);
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
 }
 
 /** Who may not call at all learns nothing about methods: 401 goes before 405 (reference/management-api.md 2.2). */

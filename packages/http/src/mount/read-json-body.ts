@@ -5,7 +5,7 @@ import { checkJson } from '../schema/check-json.ts';
 export type JsonBodyReader = (request: Request, response: Response) => Promise<unknown>;
 
 /**
- * Reads JSON bodies of at most `limitBytes` (after inflating). An empty body counts as `{}`.
+ * Reads JSON bodies, and simple forms, of at most `limitBytes` (after inflating). An empty body counts as `{}`.
  *
  * The reader throws AppError: `unsupported_media_type` for another content type or encoding, `too_large`, `invalid` with
  * code `parse_error` for broken JSON, `null_characters_not_allowed` for what PostgreSQL cannot store.
@@ -17,21 +17,26 @@ export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
       readRaw(request, response, (error?: unknown) => (error ? reject(asAppError(error)) : resolve(request.body)));
     });
     if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {};
-    requireJson(request.headers['content-type'] ?? '');
-    const value = parseJson(bytes);
+    const value = parserOf(request.headers['content-type'] ?? '')(bytes);
     checkJson(value);
     return value;
   };
 }
 
-function requireJson(contentType: string): void {
+/** Forms are read for old scripts (reference/management-api.md 2.2): a field given twice counts once, the last time. */
+function parserOf(contentType: string): (bytes: Buffer) => unknown {
   const [mediaType = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters
     .find((parameter) => parameter.startsWith('charset='))
     ?.replace(/^charset="?([^"]*)"?$/, '$1');
   const isUtf8 = charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset);
-  if ((mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType)) && isUtf8) return;
+  if ((mediaType === 'application/json' || /^application\/[\w.-]+\+json$/.test(mediaType)) && isUtf8) return parseJson;
+  if (mediaType === 'application/x-www-form-urlencoded' && isUtf8) return parseForm;
   throw new AppError('unsupported_media_type', `Unsupported media type "${contentType.slice(0, 200)}" in request.`);
+}
+
+function parseForm(bytes: Buffer): unknown {
+  return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }
 
 function parseJson(bytes: Buffer): unknown {

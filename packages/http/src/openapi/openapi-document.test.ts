@@ -11,6 +11,7 @@ test('each route is an operation under its path with a trailing slash', () => {
   expect(Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods)])).toEqual([
     ['/api/things/', ['post', 'get']],
     ['/api/things/{id}/', ['get', 'delete']],
+    ['/api/things/{id}/paint/', ['post', 'delete']],
   ]);
 });
 
@@ -25,7 +26,7 @@ test('scope, parameters, body and answers are told', () => {
       schema: expect.objectContaining({ default: 100 }),
     }),
   );
-  expect(Object.keys(list.responses as object)).toEqual(['200', '400', '401', '403', '406', '500', '503']);
+  expect(Object.keys(list.responses as object)).toEqual(['200', '400', '401', '403', '406', '429', '500', '503']);
   const create = document.paths['/api/things/']?.post as Record<string, unknown>;
   expect(create.requestBody).toMatchObject({ content: { 'application/json': { example: { name: 'x' } } } });
   const read = document.paths['/api/things/{id}/']?.get as Record<string, unknown>;

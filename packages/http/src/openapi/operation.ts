@@ -11,14 +11,34 @@ export function operation<Caller>(route: Route<Caller>, components: Components):
   return {
     operationId: route.operationId,
     summary: route.summary,
-    description: scope === 'public' ? route.description : `${route.description}\n\nScope: \`${scope}\`.`,
+    description: [route.description, ...powers(route)].join('\n\n'),
     tags: route.tags,
     security: scope === 'public' ? [] : [{ personalApiKey: [scope] }],
-    parameters: [...parameters('path', route.params, components), ...parameters('query', route.query, components)],
+    parameters: [
+      ...parameters('path', route.params, components),
+      ...parameters('query', route.query, components),
+      ...(route.responses[route.successStatus]?.onlyIfPreferred ? [preferHeader] : []),
+    ],
     ...(body && { requestBody: requestBody(body, route.examples.request, components) }),
     responses: { ...declaredResponses(route, components), ...commonResponses(route, components) },
   };
 }
+
+/** What a caller needs, in words. */
+function powers<Caller>({ scope, level }: Route<Caller>): string[] {
+  return [
+    ...(scope === 'public' ? [] : [`Scope: \`${scope}\`.`]),
+    ...(level === undefined ? [] : [`Membership level: ${level} or higher.`]),
+  ];
+}
+
+const preferHeader = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description: 'With `return=representation` the answer holds the record, and `Preference-Applied` says so.',
+  schema: { type: 'string' },
+};
 
 function parameters(place: 'path' | 'query', schema: TObject, components: Components): unknown[] {
   return Object.entries(schema.properties).map(([name, field]) => {
@@ -41,17 +61,18 @@ function content(schema: TSchema, example: unknown, components: Components) {
 
 function declaredResponses<Caller>(route: Route<Caller>, components: Components) {
   return Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, schema }]) => [
+    Object.entries(route.responses).map(([status, { description, schema, onlyIfPreferred }]) => [
       status,
       {
-        description,
-        ...(schema && {
-          content: content(
-            schema,
-            Number(status) === route.successStatus ? route.examples.response : undefined,
-            components,
-          ),
-        }),
+        description: onlyIfPreferred ? `${description} The body is empty unless \`Prefer\` asks for one.` : description,
+        ...(schema &&
+          !onlyIfPreferred && {
+            content: content(
+              schema,
+              Number(status) === route.successStatus ? route.examples.response : undefined,
+              components,
+            ),
+          }),
       },
     ]),
   );
@@ -67,6 +88,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
     [isProtected, statusOf('unauthenticated'), 'The key is missing, unknown, expired or of an inactive user.'],
     [isProtected, statusOf('forbidden'), 'The key lacks the scope, or the caller may not touch what is addressed.'],
     [isAddressed, statusOf('not_found'), 'What the path addresses does not exist or is not visible to the caller.'],
+    [isProtected, statusOf('rate_limited'), 'Too many requests; try again after `Retry-After` seconds.'],
     [route.body !== undefined, statusOf('too_large'), 'The body is too large.'],
     [route.body !== undefined, statusOf('unsupported_media_type'), 'The body is not JSON.'],
     [true, statusOf('not_acceptable'), '`Accept` leaves no room for JSON.'],

@@ -1,14 +1,23 @@
-import type { Scope } from '@millrace/contracts';
+import type { MembershipLevel, Scope } from '@millrace/contracts';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ApiRequest } from '../mount/api-request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type SuccessStatus = 200 | 201 | 202 | 204;
+/**
+ * The status of a route that does its work. 405 declares the opposite: a method that is refused with an empty body, after
+ * key, scope and address were checked (contract/management-api.md row 22).
+ */
+export type SuccessStatus = 200 | 201 | 202 | 204 | 405;
 
 export interface ResponseDeclaration<S extends TSchema = TSchema> {
   description: string;
   /** Absent: the answer has no body. */
   schema?: S;
+  /**
+   * The answer has an empty body unless the request says `Prefer: return=representation` (RFC 7240); then it holds what
+   * the handler returned, with `Preference-Applied`. For the contract's "200, no body" actions.
+   */
+  onlyIfPreferred?: true;
 }
 
 /** Answers by status, exactly one of them a success. What the pipeline itself answers (401, 404, …) is not listed. */
@@ -62,6 +71,12 @@ export interface RouteDeclaration<
   responses: R;
   examples?: { request?: unknown; response?: unknown };
   /**
+   * Membership level the caller needs on what the path addresses: 8 administrator, 15 owner (`membershipLevels`). Checked
+   * after `target`, which must return an object with the caller's `level` there, and before query and body. Absent: any
+   * level that `target` lets pass.
+   */
+  level?: MembershipLevel;
+  /**
    * Finds what the path addresses and refuses what the caller may not touch, before query and body are looked at
    * (reference/management-api.md 2.2).
    */
@@ -80,6 +95,7 @@ export interface Route<Caller> {
   description: string;
   tags: string[];
   scope: RouteScope;
+  level?: MembershipLevel;
   params: TObject;
   query: TObject;
   /** Absent: a body is not read. */

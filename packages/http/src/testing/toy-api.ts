@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { createMetrics, type Logger, type Metrics } from '@millrace/runtime';
 import express from 'express';
@@ -101,6 +102,38 @@ export const toyRoutes = (record: ToyRecord) => [
     responses: { 204: { description: 'Removed.' } },
     handler: async () => undefined,
   }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/things/:id/paint',
+    operationId: 'things_paint',
+    summary: 'Paint a thing',
+    description:
+      'Answers without a body unless asked for one; needs level 8 on the thing, which is the length of its id.',
+    tags: ['things'],
+    scope: 'project:write',
+    level: membershipLevels.administrator,
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    body: Type.Object({ size: Type.Optional(Type.Integer()) }),
+    responses: { 200: { description: 'Painted.', schema: thing, onlyIfPreferred: true } },
+    examples: { request: {}, response: { name: 'x' } },
+    target: async ({ params }) => ({ level: params.id.length }),
+    handler: async () => {
+      record.calls += 1;
+      return { name: 'blue' };
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/things/:id/paint',
+    operationId: 'things_paint_destroy',
+    summary: 'Remove paint',
+    description: 'Refused with an empty body.',
+    tags: ['things'],
+    scope: 'project:write',
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    responses: { 405: { description: 'Never.' } },
+    handler: async () => undefined,
+  }),
 ];
 
 const access: Access<ToyCaller> = {
@@ -111,6 +144,12 @@ const access: Access<ToyCaller> = {
   },
   authorize(caller, scope) {
     if (!caller.scopes.includes(scope)) throw new AppError('forbidden', `missing ${scope}`);
+  },
+  async throttle(caller) {
+    if (caller.scopes.includes('often')) throw new AppError('rate_limited', 'Slower.', { retryAfterSeconds: 1.2 });
+  },
+  requireLevel(target, level) {
+    if ((target as { level: number }).level < level) throw new AppError('forbidden', 'too low');
   },
 };
 

@@ -8,14 +8,14 @@ export interface GivenKey {
 }
 
 /**
- * Looks for a personal API key where clients put it, first hit wins: `Authorization: Bearer <key>` (the word is
- * case-sensitive, extra spaces are tolerated), then the field `personal_api_key` of the body, then of the query
+ * Looks for a personal API key where clients put it, first hit wins: `Authorization: Bearer <key>` (the word in
+ * any case, as RFC 9110 has it; extra spaces are tolerated), then the field `personal_api_key` of the body, then of the query
  * (reference/management-api.md 2.5; contract/management-api.md knows the header only).
  *
  * @throws AppError `unauthenticated` when there is none.
  */
 export async function findPersonalKey(request: ApiRequest): Promise<GivenKey> {
-  const header = /^Bearer\s+(\S.*)$/.exec(request.header('authorization')?.trim() ?? '')?.[1];
+  const header = /^Bearer\s+(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
   if (header) return { value: header.trim(), place: 'Authorization header' };
   const fromBody = await keyInBody(request);
   if (fromBody) return { value: fromBody, place: 'body' };

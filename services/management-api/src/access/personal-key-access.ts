@@ -5,22 +5,37 @@ import type { Access } from '@millrace/http';
 import type { Logger } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
 import { findPersonalKey } from './find-personal-key.ts';
+import type { GuessLimit } from './guess-limit.ts';
 import { findLiveKey, noteKeyUse } from './personal-key-store.ts';
+import { type RateLimit, throttled } from './rate-limit.ts';
+
+export interface PersonalKeyAccessDeps {
+  sql: Sql;
+  logger: Logger;
+  /** Of requests, per key. */
+  requestLimit: RateLimit;
+  /** Of wrong keys, per address. */
+  guessLimit: GuessLimit;
+}
 
 /**
  * Callers known by a personal API key (contract/management-api.md "Authentication", reference/management-api.md 2.5,
  * 2.6). Nothing is cached: a revoked key, a deactivated user or a lost membership counts from the next request on.
  */
-export function personalKeyAccess({ sql, logger }: { sql: Sql; logger: Logger }): Access<Caller> {
+export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: PersonalKeyAccessDeps): Access<Caller> {
   return {
     async authenticate(request) {
       const { value, place } = await findPersonalKey(request);
-      const key = await findLiveKey(sql, hashPersonalApiKey(value));
+      const secureValue = hashPersonalApiKey(value);
+      guessLimit.check(request.address, secureValue);
+      const key = await findLiveKey(sql, secureValue);
       if (!key) {
+        await guessLimit.noteWrong(request.address);
         throw new AppError('unauthenticated', `Personal API key found in request ${place} is invalid.`, {
           code: 'authentication_failed',
         });
       }
+      guessLimit.noteGood(secureValue);
       if (key.is_last_use_stale) {
         // Beside the request, which neither waits for it nor fails with it.
         noteKeyUse(sql, key.id).catch((error) => logger.debug('the use of a key could not be noted', { error }));
@@ -39,5 +54,20 @@ export function personalKeyAccess({ sql, logger }: { sql: Sql; logger: Logger })
       if (grants(caller.scopes, scope)) return;
       throw new AppError('forbidden', `API key missing required scope '${scope}'`);
     },
+    async throttle({ keyId }) {
+      const wait = await requestLimit.take(keyId);
+      if (wait !== null) throw throttled(wait);
+    },
+    requireLevel(target, level) {
+      if (levelOf(target) >= level) return;
+      throw new AppError('forbidden', 'Your organization access level is insufficient.');
+    },
   };
+}
+
+/** What a route's `target` found tells the caller's level there. A route that declares a level and finds none is a bug. */
+function levelOf(target: unknown): number {
+  const level = (target as { level?: unknown } | null | undefined)?.level;
+  if (typeof level !== 'number') throw new Error('A route declares a level, but its target has none.');
+  return level;
 }

@@ -1,3 +1,4 @@
+import { createInProcessKeyValue } from '@millrace/cache';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createHealth, createLogger, createMetrics } from '@millrace/runtime';
@@ -55,6 +56,9 @@ export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<Te
     // Nobody answers there: a test that looks something up or sends a mail brings its own server.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000 }),
+    keyValue: createInProcessKeyValue(),
+    limits: { requestsPerMinute: 0, requestsPerHour: 0, wrongKeysPerMinute: 0 },
+    tokenSecret: 'secret of a test',
     ...overrides,
   });
   const server = await serve(app, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });

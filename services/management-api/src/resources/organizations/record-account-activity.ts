@@ -1,4 +1,8 @@
 import type { Sql } from '@millrace/db';
+import { recordActivity } from '../activity/record-activity.ts';
+
+/** What a record says of them is that they changed. */
+const secret = ['verification_challenge', 'saml_x509_cert'];
 
 export interface AccountActivity {
   organizationId: string | null;
@@ -20,4 +24,10 @@ export interface AccountActivity {
 }
 
 /** Records what was done to an organization and what belongs to it, in the transaction that does it. */
-export async function recordAccountActivity(_tx: Sql, _activity: AccountActivity): Promise<void> {}
+export async function recordAccountActivity(
+  tx: Sql,
+  { userId, before, after, ...rest }: AccountActivity,
+): Promise<void> {
+  const change = before && after ? { change: { before, after, secret } } : {};
+  await recordActivity(tx, { ...rest, actor: { userId }, ...change });
+}

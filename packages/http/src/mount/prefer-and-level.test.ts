@@ -1,0 +1,69 @@
+import { allToyScopes, startToyApi, type ToyApi } from '../testing/toy-api.ts';
+
+let api: ToyApi;
+beforeAll(async () => {
+  api = await startToyApi();
+});
+afterAll(() => api.stop());
+
+const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+  fetch(api.url + path, { method, headers: { ...allToyScopes, ...headers }, ...(body !== undefined && { body }) });
+
+describe('an action whose answer has no body', () => {
+  test('answers 200 with nothing at all', async () => {
+    const response = await send('POST', '/api/things/long-enough/paint/');
+    expect([response.status, response.headers.get('content-length'), response.headers.get('content-type')]).toEqual([
+      200,
+      '0',
+      null,
+    ]);
+    expect(response.headers.get('preference-applied')).toBeNull();
+    expect(await response.text()).toBe('');
+  });
+
+  test.each(['return=representation', 'Return = "representation"', 'respond-async, return=representation; x=1'])(
+    'Prefer: %s asks for the record',
+    async (prefer) => {
+      const response = await send('POST', '/api/things/long-enough/paint', { prefer });
+      expect(response.headers.get('preference-applied')).toBe('return=representation');
+      expect(await response.json()).toEqual({ name: 'blue' });
+    },
+  );
+
+  test.each(['return=minimal', 'representation', 'return=representations'])('Prefer: %s does not', async (prefer) => {
+    const response = await send('POST', '/api/things/long-enough/paint', { prefer });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+});
+
+describe('a level', () => {
+  test('that is too low is refused before the body is looked at', async () => {
+    const json = { 'content-type': 'application/json' };
+    const response = await send('POST', '/api/things/short/paint', json, '{broken');
+    expect([response.status, await response.json()]).toEqual([403, expect.objectContaining({ detail: 'too low' })]);
+    expect((await send('POST', '/api/things/long-enough/paint', json, '{broken')).status).toBe(400);
+  });
+});
+
+test('too many requests: after key and scope, before the handler', async () => {
+  const before = api.record.calls;
+  const often = { authorization: 'project:write often' };
+  const response = await send('POST', '/api/things/long-enough/paint', often);
+  expect([response.status, response.headers.get('retry-after')]).toEqual([429, '2']);
+  expect(await response.json()).toEqual({ type: 'throttled_error', code: 'throttled', detail: 'Slower.', attr: null });
+  expect(api.record.calls).toBe(before);
+  expect((await send('POST', '/api/things/long-enough/paint', { authorization: 'often' })).status).toBe(403);
+});
+
+test('a declared 405 has an empty body, checks the caller first and is not in Allow', async () => {
+  const response = await send('DELETE', '/api/things/x/paint/');
+  expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([405, null, '']);
+  expect(response.headers.get('allow')).toBe('POST, OPTIONS');
+  expect((await send('DELETE', '/api/things/x/paint/', { authorization: 'project:read' })).status).toBe(403);
+});
+
+test('a form is read like JSON', async () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');
+  expect([response.status, await response.json()]).toEqual([201, { name: 'a b', size: 3 }]);
+});

@@ -1,0 +1,24 @@
+import type { KeyValue } from '@millrace/cache';
+import { projectKeyChannel } from '@millrace/contracts';
+import type { Logger } from '@millrace/runtime';
+
+export interface KeyChanges {
+  /**
+   * Makes gateways forget what they know of these project API keys (`allProjectKeys` for all of them): after a key was
+   * replaced or removed, or its project's settings or plan changed. To be called after the commit; else a gateway could
+   * read the old state again. Never fails and is not waited for: without Redis a gateway asks again within a minute.
+   */
+  announce(tokens: readonly string[]): void;
+}
+
+export function createKeyChanges(keyValue: KeyValue, logger: Logger): KeyChanges {
+  return {
+    announce(tokens) {
+      for (const token of tokens) {
+        keyValue.publish(projectKeyChannel, token).catch((error) => {
+          logger.debug('a key change could not be announced; gateways notice it within a minute', { error });
+        });
+      }
+    },
+  };
+}
