@@ -1,16 +1,19 @@
-import type { Sql } from '@millrace/db';
+import type { Database, Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import { formatDateTime } from '@millrace/http';
+import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
 import { firstEnvironment } from '../../access/addressed-store.ts';
-import { type Caller, visibleOrganizationIds } from '../../access/caller.ts';
+import { type Caller, type Membership, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { listOrganizations } from '../organizations/organization-store.ts';
 import { toOrganization } from '../organizations/to-organization.ts';
 import { findEnvironmentSummary } from '../projects/project-store.ts';
+import { changeUser } from './change-user.ts';
+import { userChanges } from './user-changes.ts';
 import { me, meExample } from './user-schema.ts';
-import { findUser } from './user-store.ts';
+import { findCurrentPlace, findUser } from './user-store.ts';
 
-export function userRoutes({ sql }: { sql: Sql }) {
+export function userRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return [
     defineRoute({
       method: 'GET',
@@ -25,7 +28,68 @@ export function userRoutes({ sql }: { sql: Sql }) {
       examples: { response: meExample },
       handler: async ({ caller }) => describeCaller(sql, caller),
     }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/users/@me',
+      operationId: 'users_me_partial_update',
+      summary: 'Change your own user',
+      description: 'Changes the given fields, and what `@current` stands for.',
+      tags: ['users'],
+      scope: 'user:write',
+      body: userChanges,
+      responses: { 200: { description: 'The user.', schema: me } },
+      examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
+      handler: async ({ caller, body }) => {
+        await transaction((tx) => changeUser(tx, caller, body));
+        return describeCaller(sql, await withCurrentPlace(sql, caller));
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/users',
+      operationId: 'users_list',
+      summary: 'List users',
+      description: 'Only your own user; members of an organization are listed there.',
+      tags: ['users'],
+      scope: 'user:read',
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page with your user.', schema: offsetPageOf(me) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [meExample] } },
+      handler: async ({ caller, query, request }) =>
+        offsetPage(request, query, {
+          count: 1,
+          results: query.offset === 0 ? [await describeCaller(sql, caller)] : [],
+        }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/users/:uuid',
+      operationId: 'users_retrieve',
+      summary: 'Read a user',
+      description: 'Your own user by its UUID; nobody else is shown.',
+      tags: ['users'],
+      scope: 'user:read',
+      params: Type.Object({ uuid: Type.String({ description: 'UUID of the user.' }) }),
+      responses: { 200: { description: 'The user.', schema: me } },
+      examples: { response: meExample },
+      handler: async ({ caller, params }) => {
+        const user = await describeCaller(sql, caller);
+        if (params.uuid.toLowerCase() === user.uuid) return user;
+        throw new AppError('forbidden', "As a non-staff user you're only allowed to access the `@me` user instance.");
+      },
+    }),
   ];
+}
+
+/** The caller as the next request will see them. */
+async function withCurrentPlace(sql: Sql, caller: Caller): Promise<Caller> {
+  const { organizationId, environmentId } = await findCurrentPlace(sql, caller.userId);
+  const isCurrent = (membership: Membership) => membership.organizationId === organizationId;
+  return {
+    ...caller,
+    currentEnvironmentId: environmentId,
+    memberships: [...caller.memberships.filter(isCurrent), ...caller.memberships.filter((one) => !isCurrent(one))],
+  };
 }
 
 /** Shows no more than the key may reach: organizations and the project are those it is restricted to. */
@@ -45,6 +109,13 @@ async function describeCaller(sql: Sql, caller: Caller) {
   return {
     ...user,
     date_joined: formatDateTime(user.created_at),
+    hedgehog_config: user.hedgehog_config ?? {},
+    // People are known by keys only: there is nothing to sign in with, and nobody stands above organizations.
+    pending_email: null,
+    has_password: false,
+    is_staff: false,
+    is_2fa_enabled: false,
+    has_social_auth: false,
     team: current ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,
     organization: organizations.find(({ id }) => id === visible[0]) ?? null,
     organizations,

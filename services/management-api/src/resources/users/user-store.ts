@@ -1,23 +1,76 @@
-import type { Sql } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 
 export interface UserRow {
+  id: number;
   uuid: string;
   distinct_id: string;
   first_name: string;
   last_name: string;
   email: string;
   is_email_verified: boolean;
-  hedgehog_config: unknown;
+  hedgehog_config: Record<string, unknown> | null;
   role_at_organization: string;
+  last_login: Date | null;
   created_at: Date;
 }
 
 export async function findUser(sql: Sql, userId: number): Promise<UserRow | undefined> {
   const rows = await sql.query<UserRow & Record<string, unknown>>(
-    `SELECT uuid, distinct_id, first_name, last_name, email, is_email_verified, hedgehog_config, role_at_organization,
-            created_at
+    `SELECT id, uuid, distinct_id, first_name, last_name, email, is_email_verified, hedgehog_config,
+            role_at_organization, last_login, created_at
        FROM "user" WHERE id = $1`,
     [userId],
   );
   return rows[0];
+}
+
+export interface UserFields {
+  first_name?: string;
+  last_name?: string;
+  hedgehog_config?: Record<string, unknown> | null;
+  role_at_organization?: string;
+}
+
+/** Writes the fields that are given and leaves the others, also against a change at the same moment. */
+export async function updateUser(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
+  await tx.query(
+    `UPDATE "user"
+        SET first_name = coalesce($2, first_name), last_name = coalesce($3, last_name),
+            role_at_organization = coalesce($4, role_at_organization),
+            hedgehog_config = CASE WHEN $5 THEN $6::jsonb ELSE hedgehog_config END
+      WHERE id = $1`,
+    [
+      userId,
+      fields.first_name ?? null,
+      fields.last_name ?? null,
+      fields.role_at_organization ?? null,
+      fields.hedgehog_config !== undefined,
+      fields.hedgehog_config == null ? null : JSON.stringify(fields.hedgehog_config),
+    ],
+  );
+}
+
+/** Sets what `@current` stands for. */
+export async function setCurrentPlace(
+  tx: Transaction,
+  userId: number,
+  place: { organizationId: string; environmentId: number | null },
+): Promise<void> {
+  await tx.query('UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1', [
+    userId,
+    place.organizationId,
+    place.environmentId,
+  ]);
+}
+
+export async function findCurrentPlace(
+  sql: Sql,
+  userId: number,
+): Promise<{ organizationId: string | null; environmentId: number | null }> {
+  const rows = await sql.query<{ organizationId: string | null; environmentId: number | null }>(
+    `SELECT current_organization_id AS "organizationId", current_environment_id AS "environmentId"
+       FROM "user" WHERE id = $1`,
+    [userId],
+  );
+  return rows[0] ?? { organizationId: null, environmentId: null };
 }

@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto';
+import { type DnsServer, startDnsServer } from '@millrace/testing';
+import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { createChallengeLookup } from './look-up-challenge.ts';
+
+/** Cases of reference/management-api.md 13.2, by number. */
+let api: TestApi;
+let dns: DnsServer;
+let acme: OrganizationActors;
+let free: OrganizationActors;
+let path: string;
+beforeAll(async () => {
+  dns = await startDnsServer();
+  api = await startTestApi({ lookUpChallenge: createChallengeLookup({ servers: [dns.address], timeoutMs: 300 }) });
+  acme = await createActors(api.database);
+  free = await createActors(api.database, { plan: 'free' });
+  path = `/api/organizations/${acme.organizationId}/domains/`;
+});
+afterAll(async () => {
+  await api.stop();
+  await dns.stop();
+});
+afterEach(() => dns.fail(null));
+
+let counter = 0;
+const freshName = () => {
+  counter += 1;
+  return `d${counter}.example.com`;
+};
+
+async function addDomain(body: Record<string, unknown> = {}, actors = acme): Promise<TestAnswer['body']> {
+  const answer = await api.send('POST', `/api/organizations/${actors.organizationId}/domains/`, {
+    key: actors.A.key,
+    body: { domain: freshName(), ...body },
+  });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+const read = async (id: string, actors = acme) =>
+  (await api.get(`/api/organizations/${actors.organizationId}/domains/${id}/`, actors.M.key)).body;
+const verify = (id: string, key = acme.A.key) =>
+  api.send('POST', `${path}${id}/verify/`, { key, body: {}, headers: { prefer: 'return=representation' } });
+const prove = ({ domain, verification_challenge }: { domain: string; verification_challenge: string }) =>
+  dns.setTxt(`_millrace-challenge.${domain}`, [['v=spf1 -all'], [verification_challenge]]);
+
+async function addVerified(actors = acme): Promise<TestAnswer['body']> {
+  const domain = await addDomain({}, actors);
+  await api.database.prisma.organization_domain.update({ where: { id: domain.id }, data: { verified_at: new Date() } });
+  return domain;
+}
+
+test('D1, D2: a member lists the domains, and reads each as it is listed', async () => {
+  const actors = await createActors(api.database);
+  const created = await addDomain({ domain: 'listed.example.org' }, actors);
+  await addDomain({ domain: 'also.example.org' }, actors);
+  const { status, body } = await api.get(`/api/organizations/${actors.organizationId}/domains/`, actors.M.key);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    count: 2,
+    results: [
+      { domain: 'also.example.org' },
+      {
+        id: created.id,
+        domain: 'listed.example.org',
+        verified_at: null,
+        is_verified: false,
+        jit_provisioning_enabled: false,
+        sso_enforcement: '',
+        verification_challenge: expect.stringMatching(/^[0-9A-Za-z_-]{43}$/),
+      },
+    ],
+  });
+  expect(await read(created.id, actors)).toEqual(body.results[1]);
+});
+
+test('D3, D4: domains of others are not there', async () => {
+  const other = await createActors(api.database);
+  const foreign = await addDomain({}, other);
+  expect(await api.get(`/api/organizations/@current/domains/${foreign.id}/`, acme.A.key)).toMatchObject(NF());
+  expect(await api.get(`${path}${foreign.id}/`, acme.A.key)).toMatchObject(NF());
+  expect(await api.get(`/api/organizations/${other.organizationId}/domains/`, acme.A.key)).toMatchObject(PD());
+  expect(await api.get(`${path}not-a-uuid/`, acme.A.key)).toMatchObject(NF());
+  expect(await api.get(`${path}${randomUUID()}/`, acme.A.key)).toMatchObject(NF());
+});
+
+test('D5: what a caller may not set is ignored', async () => {
+  const body = {
+    domain: 'the.example.com',
+    verified_at: '2020-01-01T00:00:00Z',
+    verification_challenge: '123',
+    jit_provisioning_enabled: true,
+    sso_enforcement: 'saml',
+  };
+  const answer = await api.send('POST', path, { key: acme.A.key, body });
+  expect(answer).toMatchObject({
+    status: 201,
+    body: { domain: 'the.example.com', verified_at: null, jit_provisioning_enabled: false, sso_enforcement: '' },
+  });
+  expect(answer.body.verification_challenge).toHaveLength(43);
+});
+
+test('D6: the plan is asked on the hosted service only; here a domain can always be added', async () => {
+  expect((await addDomain({}, free)).is_verified).toBe(false);
+});
+
+test('D7: a name belongs to one organization of the installation', async () => {
+  const { domain } = await addDomain({}, free);
+  const expected = VE('unique', 'domain', 'domain with this domain already exists.');
+  expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
+  const own = await addDomain();
+  expect(await api.send('PATCH', `${path}${own.id}/`, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
+});
+
+test.each([
+  ['D8', 'test@x.com'],
+  ['D9', '🦔.com'],
+  ['D10', 'one.two.c'],
+  ['D11', '--alpha.com'],
+  ['D12', 'javascript: alert(1)'],
+  ['capitals', 'Example.com'],
+  ['one label', 'localhost'],
+  ['a dot at the end', 'example.com.'],
+  ['an address', '192.0.2.1'],
+])('%s: %s is no domain', async (_, domain) => {
+  const expected = VE('invalid_input', 'domain', 'Please enter a valid domain or subdomain name.');
+  expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
+});
+
+test.each(['bücher.example', 'xn--bcher-kva.example', 'a-b.c-d.example', 'example.xn--p1ai'])(
+  'beyond the reference: names of other scripts are taken in their ASCII form: %s',
+  async (domain) => {
+    const { status } = await api.send('POST', path, { key: acme.A.key, body: { domain } });
+    expect(status).toBe(domain.startsWith('b') ? 400 : 201);
+  },
+);
+
+test.each([
+  [{}, VE('required', 'domain', 'This field is required.')],
+  [{ domain: null }, VE('null', 'domain', 'This field may not be null.')],
+  [{ domain: '' }, VE('blank', 'domain', 'This field may not be blank.')],
+  [{ domain: 'a'.repeat(129) }, VE('max_length', 'domain', 'Ensure this field has no more than 128 characters.')],
+  [
+    { domain: 'ok.example.com', sso_enforcement: 'x'.repeat(29) },
+    VE('max_length', 'sso_enforcement', 'Ensure this field has no more than 28 characters.'),
+  ],
+  [{ domain: 'ok.example.com', sso_enforcement: null }, VE('null', 'sso_enforcement', 'This field may not be null.')],
+  [
+    { domain: 'ok.example.com', saml_acs_url: 'x'.repeat(513) },
+    VE('max_length', 'saml_acs_url', 'Ensure this field has no more than 512 characters.'),
+  ],
+])('D13: %j is refused', async (body, expected) => {
+  expect(await api.send('POST', path, { key: acme.A.key, body })).toMatchObject(expected);
+});
+
+test('D14: a domain that shows its challenge is verified', async () => {
+  const domain = await addDomain();
+  prove(domain);
+  const before = Date.now();
+  const { status, body } = await verify(domain.id);
+  expect([status, body.is_verified]).toEqual([200, true]);
+  expect(Date.parse(body.verified_at)).toBeGreaterThanOrEqual(before - 1000);
+  expect(await read(domain.id)).toEqual(body);
+  expect(dns.questions).toContain(`_millrace-challenge.${domain.domain}`);
+});
+
+const unproved: [string, (domain: { domain: string; verification_challenge: string }) => void][] = [
+  ['D15: no TXT record', ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, [])],
+  ['D16: NXDOMAIN', () => {}],
+  ['D17: another value', ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, [['another']])],
+  [
+    'a part of the value',
+    ({ domain, verification_challenge: challenge }) =>
+      dns.setTxt(`_millrace-challenge.${domain}`, [[challenge.slice(0, 20), challenge.slice(20)]]),
+  ],
+  [
+    'the record at the domain itself',
+    ({ domain, verification_challenge }) => dns.setTxt(domain, [[verification_challenge]]),
+  ],
+  ['SERVFAIL', () => dns.fail('SERVFAIL')],
+  ['no answer at all', () => dns.fail('silence')],
+];
+test.each(unproved)('%s is no proof, and no error', async (_, arrange) => {
+  const domain = await addDomain();
+  arrange(domain);
+  const { status, body } = await verify(domain.id);
+  expect([status, body.is_verified, body.verified_at]).toEqual([200, false, null]);
+  const row = await api.database.prisma.organization_domain.findUniqueOrThrow({ where: { id: domain.id } });
+  expect(row.last_verification_retry).not.toBeNull();
+});
+
+test('D18: a verified domain is not verified again', async () => {
+  const { id } = await addVerified();
+  expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));
+});
+
+test('D19, D20: members neither add nor verify', async () => {
+  const domain = await addDomain();
+  prove(domain);
+  expect(await api.send('POST', path, { key: acme.M.key, body: { domain: freshName() } })).toMatchObject(insufficient);
+  expect(await verify(domain.id, acme.M.key)).toMatchObject(insufficient);
+  expect(await read(domain.id)).toMatchObject({ is_verified: false });
+});
+
+test('D21: a verified domain is set up', async () => {
+  const { id } = await addVerified();
+  const body = { sso_enforcement: 'google-oauth2', jit_provisioning_enabled: true };
+  const answer = await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body });
+  expect(answer).toMatchObject({ status: 200, body: { ...body, is_verified: true } });
+  expect(await read(id)).toEqual(answer.body);
+});
+
+test.each([
+  ['D22', { sso_enforcement: 'google-oauth2' }, 'sso_enforcement'],
+  ['D23', { jit_provisioning_enabled: true }, 'jit_provisioning_enabled'],
+  ['also the value it has', { jit_provisioning_enabled: false, sso_enforcement: '' }, 'jit_provisioning_enabled'],
+])('%s: an unverified domain is not set up: %j', async (_, body, attr) => {
+  const { id } = await addDomain();
+  const expected = VE('verification_required', attr, 'This attribute cannot be updated until the domain is verified.');
+  expect(await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })).toMatchObject(expected);
+});
+
+test('D24: what is read-only stays', async () => {
+  const domain = await addDomain();
+  const body = { verified_at: '2020-01-01T00:00:00Z', verification_challenge: '123', is_verified: true };
+  expect(await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body })).toMatchObject({
+    status: 200,
+    body: domain,
+  });
+});
+
+test('D25 to D29: members and strangers change and remove nothing', async () => {
+  const { id } = await addDomain();
+  const foreign = await addDomain({}, free);
+  const foreignPath = `/api/organizations/${free.organizationId}/domains/${foreign.id}/`;
+  expect(await api.send('PATCH', `${path}${id}/`, { key: acme.M.key, body: {} })).toMatchObject(insufficient);
+  expect(await api.send('PATCH', foreignPath, { key: acme.A.key, body: {} })).toMatchObject(PD());
+  expect(await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).toMatchObject(insufficient);
+  expect(await api.send('DELETE', foreignPath, { key: acme.A.key })).toMatchObject(PD());
+  expect(await api.send('DELETE', `${path}${foreign.id}/`, { key: acme.A.key })).toMatchObject(NF());
+  const removed = await api.send('DELETE', `${path}${id}/`, { key: acme.A.key });
+  expect([removed.status, removed.body]).toEqual([204, undefined]);
+  expect(await api.send('DELETE', `${path}${id}/`, { key: acme.A.key })).toMatchObject(NF());
+  expect(await read(foreign.id, free)).toMatchObject({ id: foreign.id });
+});
+
+test('a removed name is free for others', async () => {
+  const { id, domain } = await addDomain();
+  await api.send('DELETE', `${path}${id}/`, { key: acme.A.key });
+  expect((await addDomain({ domain }, free)).domain).toBe(domain);
+});
+
+test('D30: joining by itself needs the plan', async () => {
+  const { id } = await addVerified(free);
+  const address = `/api/organizations/${free.organizationId}/domains/${id}/`;
+  const expected = VE(
+    'feature_not_available',
+    'jit_provisioning_enabled',
+    'Automatic provisioning is not enabled for this organization.',
+  );
+  const body = { jit_provisioning_enabled: true };
+  expect(await api.send('PATCH', address, { key: free.A.key, body })).toMatchObject(expected);
+});
+
+test('D31: SAML is set up before the proof, and counts when all three fields are filled', async () => {
+  const { id } = await addDomain();
+  const body = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/acs', saml_x509_cert: 'MIIC' };
+  const patch = (changes: object) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body: changes });
+  expect(await patch(body)).toMatchObject({ status: 200, body: { ...body, has_saml: true } });
+  expect(await patch({ saml_acs_url: '' })).toMatchObject({ status: 200, body: { saml_acs_url: '', has_saml: false } });
+  expect(await patch({ saml_entity_id: null })).toMatchObject({ status: 200, body: { saml_entity_id: null } });
+});
+
+test('a new name has to be proved anew: else anybody’s domain could be called one’s own', async () => {
+  const domain = await addVerified();
+  const body = { domain: freshName() };
+  const answer = await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body });
+  expect(answer).toMatchObject({ status: 200, body: { ...body, is_verified: false, verified_at: null } });
+  expect(answer.body.verification_challenge).not.toBe(domain.verification_challenge);
+});
+
+test('changes of different fields at the same moment all stay', async () => {
+  const { id } = await addDomain();
+  const bodies = [{ saml_entity_id: 'a' }, { saml_acs_url: 'b' }, { saml_x509_cert: 'c' }];
+  await Promise.all(bodies.map((body) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })));
+  expect(await read(id)).toMatchObject({ saml_entity_id: 'a', saml_acs_url: 'b', saml_x509_cert: 'c' });
+});
+
+test('of several who add the same name at once one succeeds', async () => {
+  const domain = freshName();
+  const answers = await Promise.all(
+    [acme, free, acme].map((actors) =>
+      api.send('POST', `/api/organizations/${actors.organizationId}/domains/`, { key: actors.A.key, body: { domain } }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
+});

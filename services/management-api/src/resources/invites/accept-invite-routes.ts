@@ -1,0 +1,105 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type Database, findInvite, hashInviteToken, inviteExpiresAt, isInviteExpired } from '@millrace/db';
+import { AppError, isAppError } from '@millrace/errors';
+import { formatDateTime } from '@millrace/http';
+import { Type } from 'typebox';
+import { defineRoute } from '../../access/define-route.ts';
+import { acceptAsUser, signUpByInvite } from './accept-invite.ts';
+import {
+  acceptedInvite,
+  acceptedInviteExample,
+  invitation,
+  invitationExample,
+  signedUp,
+  signUp,
+} from './acceptance-schema.ts';
+
+const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
+
+/**
+ * Accepting an invite (reference/management-api.md 5.5). Whoever has the secret of the mail may look at the invite and
+ * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
+ * an invite does not exist.
+ */
+export function acceptInviteRoutes({ prisma }: Pick<Database, 'prisma'>) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/signup/:id',
+      operationId: 'signup_retrieve',
+      summary: 'Look at an invite',
+      description: 'Shows who is invited where, to whoever has the secret of the mail. Nothing is accepted by it.',
+      tags: ['invites'],
+      scope: 'public',
+      params: inviteParams,
+      query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the mail.' })) }),
+      responses: { 200: { description: 'The invite.', schema: invitation } },
+      examples: { response: invitationExample },
+      handler: async ({ params, query }) => {
+        const invite = await hiddenFromStrangers(() => findInvite(prisma, params.id));
+        requireToken(invite, query.token ?? '');
+        const organization = await prisma.organization.findUniqueOrThrow({ where: { id: invite.organization_id } });
+        return {
+          ...invite,
+          organization_name: organization.name,
+          expires_at: formatDateTime(inviteExpiresAt(invite)),
+          is_expired: isInviteExpired(invite, new Date()),
+          has_account: (await prisma.user.count({ where: { email: invite.email_key } })) > 0,
+        };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/signup/:id',
+      operationId: 'signup_create',
+      summary: 'Accept an invite as a new user',
+      description:
+        'Makes an account for the invited address, makes it a member, and gives it a first personal API key.',
+      tags: ['invites'],
+      scope: 'public',
+      params: inviteParams,
+      body: signUp,
+      responses: { 201: { description: 'The account, with its key.', schema: signedUp } },
+      examples: {
+        request: { token: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' },
+        response: { ...acceptedInviteExample, personal_api_key: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' },
+      },
+      handler: async ({ params, body }) =>
+        hiddenFromStrangers(() =>
+          signUpByInvite(prisma, params.id, {
+            firstName: body.first_name,
+            lastName: body.last_name,
+            requireInvited: (invite) => requireToken(invite, body.token),
+          }),
+        ),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/invites/:id/accept',
+      operationId: 'invites_accept_create',
+      summary: 'Accept an invite with your account',
+      description: 'Makes you a member of the organization, if the invite is for your e-mail address.',
+      tags: ['invites'],
+      scope: 'user:write',
+      params: inviteParams,
+      responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
+      examples: { response: acceptedInviteExample },
+      handler: async ({ caller, params }) => hiddenFromStrangers(() => acceptAsUser(prisma, params.id, caller)),
+    }),
+  ];
+}
+
+/** @throws AppError `not_found`. */
+function requireToken(invite: { token_hash: string }, token: string): void {
+  const given = Buffer.from(hashInviteToken(token), 'hex');
+  if (!timingSafeEqual(given, Buffer.from(invite.token_hash, 'hex'))) throw new AppError('not_found', 'Not found.');
+}
+
+/** What is not there and what is not for the caller's eyes look the same. */
+async function hiddenFromStrangers<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isAppError(error, 'not_found') ? new AppError('not_found', 'Not found.', { cause: error }) : error;
+  }
+}

@@ -1,0 +1,100 @@
+import { membershipLevels } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
+import { createOwnOrganization } from './create-own-organization.ts';
+import { newOrganization, organization, organizationChanges, organizationExample } from './organization-schema.ts';
+import { listOrganizations, lockOrganizationSettings, updateOrganization } from './organization-store.ts';
+import { recordAccountActivity } from './record-account-activity.ts';
+import { requireLevel } from './require-level.ts';
+import { toOrganization } from './to-organization.ts';
+
+/** Creating and changing organizations (reference/management-api.md section 3). */
+export function organizationWriteRoutes({
+  sql,
+  transaction,
+  prisma,
+}: Pick<Database, 'sql' | 'transaction' | 'prisma'>) {
+  const administered = requireLevel(membershipLevels.administrator, addressedOrganization(sql));
+  const show = async (organizationId: string, caller: Caller) => {
+    const [row] = await listOrganizations(sql, [organizationId], { limit: 1, offset: 0 });
+    if (!row) throw new AppError('not_found', 'Organization not found.');
+    return toOrganization(row, caller);
+  };
+
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/organizations',
+      operationId: 'organizations_create',
+      summary: 'Create an organization',
+      description:
+        'Makes an organization with a first project, of which the caller is the owner and which `@current` stands for from then on.',
+      tags: ['organizations'],
+      scope: 'organization:write',
+      body: newOrganization,
+      responses: { 201: { description: 'The organization.', schema: organization } },
+      examples: { request: { name: 'Example Ltd' }, response: organizationExample },
+      target: async ({ caller }) => {
+        refuseProjectScopedKey(caller);
+        // It could make the organization and then not reach it.
+        if (caller.scopedOrganizations.length > 0) {
+          throw new AppError('forbidden', 'API keys with scoped organizations cannot create organizations.');
+        }
+      },
+      handler: async ({ caller, body }) => {
+        refuseLogo(body.logo_media_id);
+        const organizationId = await createOwnOrganization(prisma, caller, body);
+        const membership = { organizationId, level: membershipLevels.owner };
+        return show(organizationId, { ...caller, memberships: [membership, ...caller.memberships] });
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/api/organizations/:organization_id',
+      operationId: 'organizations_partial_update',
+      summary: 'Change an organization',
+      description: 'Changes the given fields.',
+      tags: ['organizations'],
+      scope: 'organization:write',
+      params: organizationParams,
+      body: organizationChanges,
+      responses: { 200: { description: 'The organization.', schema: organization } },
+      examples: { request: { name: 'Example Ltd' }, response: organizationExample },
+      target: administered,
+      handler: async ({ caller, target, body }) => {
+        const { logo_media_id: logo, ...changes } = body;
+        refuseLogo(logo);
+        await transaction(async (tx) => {
+          const before = await lockOrganizationSettings(tx, target.organizationId);
+          if (!before) throw new AppError('not_found', 'Organization not found.');
+          const after = { ...before, ...changes };
+          await updateOrganization(tx, target.organizationId, after);
+          await recordAccountActivity(tx, {
+            organizationId: target.organizationId,
+            userId: caller.userId,
+            activity: 'updated',
+            scope: 'Organization',
+            itemId: target.organizationId,
+            name: after.name,
+            before,
+            after,
+          });
+        });
+        return show(target.organizationId, caller);
+      },
+    }),
+  ];
+}
+
+/** Taking an id of nothing and keeping it would be a lie. */
+function refuseLogo(id: string | null | undefined): void {
+  if (id === undefined || id === null) return;
+  throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {
+    code: 'does_not_exist',
+    attr: 'logo_media_id',
+  });
+}

@@ -1,0 +1,51 @@
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { Static } from 'typebox';
+import { findEnvironment } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import type { userChanges } from './user-changes.ts';
+import { setCurrentPlace, updateUser } from './user-store.ts';
+
+/**
+ * Changes the caller's own user (reference/management-api.md section 11). A chosen environment brings its organization
+ * along; with an organization alone, its first environment becomes the current one.
+ *
+ * @throws AppError `invalid` naming `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the
+ * caller's, or an environment of another organization.
+ */
+export async function changeUser(
+  tx: Transaction,
+  caller: Caller,
+  { set_current_organization: organization, set_current_team: team, ...fields }: Static<typeof userChanges>,
+): Promise<void> {
+  await updateUser(tx, caller.userId, fields);
+  const organizationId = organization?.toLowerCase();
+  const own = caller.memberships.map((membership) => membership.organizationId);
+  if (organizationId !== undefined && !own.includes(organizationId)) {
+    throw unknown('set_current_organization', organizationId);
+  }
+  if (team === undefined) {
+    if (organizationId !== undefined) await setCurrentPlace(tx, caller.userId, { organizationId, environmentId: null });
+    return;
+  }
+  const found = isRowId(team) ? await findEnvironment(tx, team, own) : undefined;
+  if (!found) throw unknown('set_current_team', String(team));
+  if (organizationId !== undefined && found.organizationId !== organizationId) {
+    throw new AppError('invalid', 'Team must belong to the same organization in set_current_organization.', {
+      code: 'invalid_input',
+      attr: 'set_current_team',
+    });
+  }
+  await setCurrentPlace(tx, caller.userId, found);
+}
+
+function isRowId(id: number): boolean {
+  return id > 0 && id <= 2_147_483_647;
+}
+
+function unknown(attr: string, id: string): AppError {
+  return new AppError('invalid', `Object with id=${id.slice(0, 100)} does not exist.`, {
+    code: 'does_not_exist',
+    attr,
+  });
+}

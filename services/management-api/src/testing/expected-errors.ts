@@ -1,0 +1,21 @@
+/** Error answers in the short forms of reference/management-api.md section 13. */
+
+/** 400 of a value that is wrong. */
+export const VE = (code: string, attr: string | null, detail: string) => ({
+  status: 400,
+  body: { type: 'validation_error', code, detail, attr },
+});
+
+/** 403. */
+export const PD = (detail = 'You do not have permission to perform this action.') => ({
+  status: 403,
+  body: { type: 'authentication_error', code: 'permission_denied', detail, attr: null },
+});
+
+/** 404. */
+export const NF = (detail = 'Not found.') => ({
+  status: 404,
+  body: { type: 'invalid_request', code: 'not_found', detail, attr: null },
+});
+
+export const insufficient = PD('Your organization access level is insufficient.');

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace/contracts';
+import { addMember, createPersonalApiKey, createUser, type Database } from '@millrace/db';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+
+/** A person in the terms of reference/management-api.md section 13: M member, A administrator, W owner. */
+export interface Actor {
+  userId: number;
+  uuid: string;
+  email: string;
+  key: string;
+}
+
+export interface OrganizationActors {
+  organizationId: string;
+  projectId: number;
+  M: Actor;
+  A: Actor;
+  W: Actor;
+  /** Another organization, whose owner is no member here. */
+  off: TestTenant;
+}
+
+/** An organization with one person of each level. */
+export async function createActors(
+  database: Pick<Database, 'prisma'>,
+  { plan = 'full' }: { plan?: PlanName } = {},
+): Promise<OrganizationActors> {
+  const tenant = await createTestTenant(database, { plan, organizationName: 'Acme' });
+  const owner = await database.prisma.user.findUniqueOrThrow({ where: { id: tenant.userId } });
+  return {
+    organizationId: tenant.organizationId,
+    projectId: tenant.projectId,
+    M: await createActor(database, tenant.organizationId, membershipLevels.member),
+    A: await createActor(database, tenant.organizationId, membershipLevels.administrator),
+    W: { userId: owner.id, uuid: owner.uuid, email: owner.email, key: tenant.personalApiKey },
+    off: await createTestTenant(database, { organizationName: 'Other' }),
+  };
+}
+
+/** One more member, with a key for everything. */
+export async function createActor(
+  { prisma }: Pick<Database, 'prisma'>,
+  organizationId: string,
+  level: MembershipLevel,
+  email = `${randomUUID()}@example.com`,
+): Promise<Actor> {
+  const user = await createUser(prisma, { email, firstName: 'Ada' });
+  await addMember(prisma, { organizationId, userId: user.id, level });
+  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'Test key', scopes: ['*'] });
+  return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
+}
