@@ -1,5 +1,6 @@
 import { isTransientError } from '@millrace/db';
 import { type AppError, isAppError } from '@millrace/errors';
+import { ImportStopped } from './import/import-stopped.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Options that are not simply named after their field. */
@@ -20,6 +21,7 @@ const optionOfResource: Record<string, string> = {
 /** Turns whatever stopped a command into the one line a person reads, naming the option when one is to blame. */
 export function describeFailure(error: unknown): { line: string; exitCode: number } {
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
+  if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
   if (isAppError(error) && error.kind !== 'unavailable') return { line: describeAppError(error), exitCode: 1 };
   if (isTransientError(error)) return { line: `the database does not answer${codeOf(error)}`, exitCode: 1 };
   if (isMissingTable(error))

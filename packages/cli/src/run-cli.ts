@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts';
 /**
  * Runs one command. A failure is one line on `err`.
  * @param args the words after the program's name.
- * @returns exit code: 0 done, 1 the command failed, 2 it was called wrongly.
+ * @returns exit code: 0 done, 1 the command failed, 2 it was called wrongly, 130 it was interrupted.
  */
 export async function runCli(args: string[], terminal: Terminal): Promise<number> {
   try {

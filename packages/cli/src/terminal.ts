@@ -4,5 +4,9 @@ export interface Terminal {
   /** Results only, so that they can be piped. */
   out: { write(text: string): unknown };
   /** Errors and notes. */
-  err: { write(text: string): unknown };
+  err: { write(text: string): unknown; isTTY?: boolean };
+  /** Standard input, for commands that read it. */
+  input?: NodeJS.ReadableStream;
+  /** Aborts when the person wants a command that runs on to end; asked for by such commands only. */
+  readonly interrupted?: AbortSignal;
 }

@@ -1,0 +1,269 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { runCli } from '../run-cli.ts';
+
+interface Answer {
+  status: number;
+  body?: object;
+  headers?: Record<string, string>;
+}
+interface SentEvent {
+  event: string;
+  uuid: string;
+}
+
+/** The outside edge: an ingest host that says what the test wants; test-e2e/import.test.ts has the real one. */
+let host: Server;
+let batches: SentEvent[][];
+let answer: (events: SentEvent[], request: number) => Answer;
+let directory: string;
+let file: string;
+
+beforeAll(async () => {
+  host = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      batches.push(body.batch);
+      expect([request.url, body.api_key, body.historical_migration]).toEqual(['/batch/', 'phc_k', true]);
+      const { status, body: text = { status: 'Ok' }, headers } = answer(body.batch, batches.length);
+      response.writeHead(status, headers).end(JSON.stringify(text));
+    });
+  });
+  host.listen(0, '127.0.0.1');
+  await once(host, 'listening');
+});
+afterAll(() => void host.close());
+beforeEach(() => {
+  batches = [];
+  answer = () => ({ status: 200 });
+  directory = mkdtempSync(join(tmpdir(), 'millrace-import-test-'));
+  file = join(directory, 'events.jsonl');
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+async function readBody(request: IncomingMessage) {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString()) as {
+    api_key: string;
+    historical_migration: boolean;
+    batch: SentEvent[];
+  };
+}
+
+const line = (n: number) => JSON.stringify({ event: `e${n}`, distinct_id: 'd', timestamp: '2020-01-01T00:00:00Z' });
+const lines = (count: number) => Array.from({ length: count }, (_, n) => `${line(n + 1)}\n`).join('');
+const sentNames = () => batches.flat().map(({ event }) => event);
+
+async function run(args: string[] = [], { path = file, input }: { path?: string; input?: Readable } = {}) {
+  const said = { out: '', err: '' };
+  const { port } = host.address() as AddressInfo;
+  const exitCode = await runCli(['import', path, ...args], {
+    env: { INGEST_URL: `http://127.0.0.1:${port}/`, PROJECT_API_KEY: 'phc_k' },
+    out: { write: (text) => (said.out += text) },
+    err: { write: (text) => (said.err += text) },
+    ...(input ? { input } : {}),
+  });
+  return { exitCode, ...said };
+}
+async function runJson(args: string[] = [], options = {}) {
+  const { exitCode, out, err } = await run([...args, '--json'], options);
+  return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) };
+}
+
+test('sends every line in order, in batches, each with a uuid', async () => {
+  writeFileSync(file, lines(25));
+  expect(await runJson(['--batch-size', '10'])).toMatchObject({
+    exitCode: 0,
+    outcome: 'imported',
+    lines: 25,
+    imported: 25,
+    importedBefore: 0,
+    rejected: 0,
+    lastLine: 25,
+  });
+  expect(batches.map(({ length }) => length)).toEqual([10, 10, 5]);
+  expect(sentNames()).toEqual(Array.from({ length: 25 }, (_, n) => `e${n + 1}`));
+  expect(new Set(batches.flat().map(({ uuid }) => uuid)).size).toBe(25);
+});
+
+test.each([
+  ['packed with gzip, whatever its name', () => writeFileSync(file, gzipSync(lines(5))), undefined],
+  ['from standard input', () => {}, () => Readable.from([Buffer.from(lines(5))])],
+  ['packed from standard input', () => {}, () => Readable.from([gzipSync(lines(5))])],
+])('a file %s', async (_name, prepare, input) => {
+  prepare();
+  expect(await runJson([], input ? { path: '-', input: input() } : {})).toMatchObject({
+    outcome: 'imported',
+    imported: 5,
+  });
+  expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e5']);
+});
+
+describe('lines that are no events', () => {
+  beforeEach(() => writeFileSync(file, `${line(1)}\n{"event":"x","distinct_id":"d"}\n\nno JSON\n${line(5)}\n`));
+  const rejectedLines = [
+    { line: 2, field: 'timestamp', reason: 'missing' },
+    { line: 4, field: null, reason: 'not JSON' },
+  ];
+
+  test('nothing is sent, and each is named', async () => {
+    expect(await run()).toEqual({
+      exitCode: 1,
+      out: expect.stringMatching(/outcome +invalid/),
+      err:
+        'line 2: timestamp: missing\nline 4: not JSON\n' +
+        'error: 2 of 5 lines cannot be imported, so nothing was sent; give --skip-invalid to import the others\n',
+    });
+    expect(batches).toEqual([]);
+  });
+
+  test('--skip-invalid sends the others', async () => {
+    expect(await runJson(['--skip-invalid'])).toMatchObject({ exitCode: 0, imported: 2, rejected: 2, rejectedLines });
+    expect(sentNames()).toEqual(['e1', 'e5']);
+  });
+
+  test('--dry-run only checks', async () => {
+    expect(await runJson(['--dry-run', '--skip-invalid'])).toMatchObject({ outcome: 'checked', rejected: 2 });
+    expect(batches).toEqual([]);
+  });
+});
+
+test('a batch that is too large goes in halves, and what is too large alone is named', async () => {
+  writeFileSync(file, lines(8));
+  answer = (events) => ({ status: events.length > 3 || events.some(({ event }) => event === 'e6') ? 413 : 200 });
+  expect(await runJson(['--skip-invalid'])).toMatchObject({
+    exitCode: 0,
+    imported: 7,
+    rejectedLines: [{ line: 6, field: null, reason: 'refused: 413' }],
+  });
+  expect(
+    batches.filter((events) => events.length <= 3 && events.every(({ event }) => event !== 'e6')).flat(),
+  ).toHaveLength(7);
+  expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
+});
+
+test.each([429, 503])('a %d is waited out, as long as it says', async (status) => {
+  writeFileSync(file, lines(2));
+  answer = (_, request) =>
+    request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
+  expect(await run()).toMatchObject({
+    exitCode: 0,
+    err: expect.stringContaining(`The ingest host takes nothing (${status} Busy.); trying again in 1 s\n`),
+  });
+  expect(sentNames()).toEqual(['e1', 'e2', 'e1', 'e2']);
+  expect(batches[0]).toEqual(batches[1]);
+});
+
+test.each([
+  [
+    { status: 402, body: { detail: 'The plan includes no migrations.' } },
+    /answered 402 The plan includes no migrations\./,
+  ],
+  [{ status: 401, body: { detail: 'Unknown key.', attr: 'api_key' } }, /answered 401 api_key: Unknown key\./],
+  [{ status: 404 }, /answered 404/],
+  [{ status: 301, headers: { location: '/elsewhere' } }, /answered 301/],
+  [{ status: 200, body: { status: 'Ok', quota_limited: ['events'] } }, /quota/],
+])('%j ends the import, which can be gone on with', async (refusal: Answer, reason) => {
+  writeFileSync(file, lines(4));
+  answer = (_, request) => (request === 2 ? refusal : { status: 200 });
+  const stopped = await runJson(['--batch-size', '2']);
+  expect(stopped).toMatchObject({
+    exitCode: 1,
+    outcome: 'stopped',
+    reason: expect.stringMatching(reason),
+    lastLine: 2,
+  });
+  expect(stopped.err).toMatch(/^error: .*everything up to line 2 is imported; run the same command again to go on\n$/);
+  expect(await runJson(['--batch-size', '2'])).toMatchObject({ imported: 4, importedBefore: 2 });
+  expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e3', 'e4']);
+  expect(batches[1]).toEqual(batches[2]);
+});
+
+test('a host that stays away is given up', async () => {
+  writeFileSync(file, lines(1));
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  const args = ['--host', `http://127.0.0.1:${port}`, '--patience', '0'];
+  expect(await runJson(args)).toMatchObject({ exitCode: 1, reason: expect.stringContaining('ECONNREFUSED') });
+});
+
+describe('a file that is imported', () => {
+  beforeEach(async () => {
+    writeFileSync(file, lines(4));
+    await run();
+    batches = [];
+  });
+  const state = () => readFileSync(`${file}.import-state.json`, 'utf8');
+
+  test('is not sent again', async () => {
+    expect(await runJson()).toMatchObject({ exitCode: 0, imported: 4, importedBefore: 4 });
+    expect(batches).toEqual([]);
+    expect(state()).not.toContain('phc_k');
+  });
+
+  test('is sent again by --restart, with the same uuids', async () => {
+    await run(['--restart']);
+    const again = batches;
+    batches = [];
+    await run(['--restart']);
+    expect(batches).toEqual(again);
+    expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4']);
+  });
+
+  test('and has grown since: only what is new is sent', async () => {
+    writeFileSync(file, lines(6));
+    expect(await runJson()).toMatchObject({ imported: 6, importedBefore: 4, lines: 6 });
+    expect(sentNames()).toEqual(['e5', 'e6']);
+  });
+
+  test('and is another one now: nothing is sent', async () => {
+    writeFileSync(file, `${line(9)}\n${lines(4)}`);
+    expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--restart') });
+    expect(batches).toEqual([]);
+  });
+
+  test('is imported into another project from its beginning', async () => {
+    const { port } = host.address() as AddressInfo;
+    answer = () => ({ status: 200 });
+    const said: string[] = [];
+    await runCli(
+      ['import', file, '--json', '--host', `http://127.0.0.1:${port}`, '--project-api-key', 'phc_k2', '--dry-run'],
+      {
+        env: {},
+        out: { write: (text) => said.push(text) },
+        err: { write: () => {} },
+      },
+    );
+    expect(JSON.parse(said.join(''))).toMatchObject({ importedBefore: 0, lines: 4 });
+  });
+});
+
+test.each([
+  [['--batch-size', '0'], /--batch-size/],
+  [['--host', 'events.example.com'], /--host: not an address/],
+  [['--state', '/nowhere/at/all'], /--state: .* cannot be written/],
+])('%j is called wrongly', async (args, message) => {
+  writeFileSync(file, lines(1));
+  expect(await run(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
+});
+
+test.each([
+  ['missing', () => {}, /there is no/],
+  ['cut off', () => writeFileSync(file, gzipSync(lines(1000)).subarray(0, 200)), /damaged or cut off/],
+])('a file that is %s', async (_name, prepare, message) => {
+  prepare();
+  expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
+});
+
+test('an empty file is imported', async () => {
+  writeFileSync(file, '');
+  expect(await runJson()).toMatchObject({ exitCode: 0, outcome: 'imported', lines: 0, imported: 0 });
+});

@@ -1,0 +1,121 @@
+import { checkFile } from './check-file.ts';
+import type { Fault } from './check-line.ts';
+import type { ImportSource } from './import-source.ts';
+import type { StateFile } from './import-state.ts';
+import { ImportStopped } from './import-stopped.ts';
+import { postBatch } from './post-batch.ts';
+import type { Progress } from './progress.ts';
+import { createRejections, type Rejections } from './rejections.ts';
+import { sendFile } from './send-file.ts';
+
+export interface ImportOptions {
+  /** The ingest host, without a path. */
+  host: string;
+  projectApiKey: string;
+  batchEvents: number;
+  batchBytes: number;
+  skipInvalid: boolean;
+  /** Check only. */
+  isDryRun: boolean;
+  patienceMs: number;
+  /** Null: nothing is remembered. */
+  stateFile: StateFile | null;
+  /** Forget what an earlier run did. */
+  isRestart: boolean;
+  progress: Progress;
+  signal: AbortSignal;
+}
+
+export interface ImportSummary {
+  file: string;
+  outcome: 'imported' | 'checked' | 'invalid' | 'stopped';
+  /** Why it stopped. */
+  reason: string | null;
+  exitCode: number;
+  lines: number;
+  /** Accepted by the ingest host, in this run and before it. */
+  imported: number;
+  importedBefore: number;
+  /** In this run. */
+  rejected: number;
+  /** Everything up to this line is done. */
+  lastLine: number;
+  seconds: number;
+  /** The first 10,000. */
+  rejectedLines: readonly Fault[];
+}
+
+/** The longest event the ingest host could take; the whole request must be under 20 MB (contract/ingestion.md Limits). */
+const maxLineBytes = 20_000_000;
+
+/**
+ * Checks the whole file, then sends it as a historical migration. Whatever happens on the way, everything before
+ * `lastLine` is done, and the next run goes on there; what was sent beyond it is known to the host by its uuids.
+ */
+export async function importFile(source: ImportSource, options: ImportOptions): Promise<ImportSummary> {
+  const startedAt = Date.now();
+  const before = options.isRestart ? null : (options.stateFile?.load() ?? null);
+  const point = {
+    offset: before?.offset ?? 0,
+    line: before?.line ?? 0,
+    sha256: before?.sha256 ?? '',
+    events: before?.events ?? 0,
+  };
+  let rejections: Rejections = createRejections();
+  let lines = 0;
+
+  const summary = (outcome: ImportSummary['outcome'], reason: string | null = null, exitCode = 0): ImportSummary => ({
+    file: source.name,
+    outcome,
+    reason,
+    exitCode,
+    lines,
+    imported: point.events,
+    importedBefore: before?.events ?? 0,
+    rejected: rejections.count(),
+    lastLine: point.line,
+    seconds: Math.round((Date.now() - startedAt) / 100) / 10,
+    rejectedLines: rejections.faults(),
+  });
+
+  try {
+    const checked = await checkFile(source, before, {
+      maxLineBytes,
+      signal: options.signal,
+      progress: options.progress,
+    });
+    ({ lines, rejections } = checked);
+    if (rejections.count() > 0 && !options.skipInvalid) return summary('invalid', null, 1);
+    if (options.isDryRun) return summary('checked');
+    options.progress.plan({
+      from: point,
+      totalEvents: point.events + checked.events,
+      totalBytes: checked.bytes,
+    });
+    const url = `${options.host}/batch/`;
+    const onWait = (reason: string, waitMs: number) =>
+      options.progress.note(`The ingest host takes nothing (${reason}); trying again in ${Math.ceil(waitMs / 1000)} s`);
+    await sendFile(source, {
+      ...options,
+      fromOffset: point.offset,
+      maxLineBytes,
+      rejections,
+      envelope: {
+        projectApiKey: options.projectApiKey,
+        post: (body) => postBatch(body, { url, patienceMs: options.patienceMs, signal: options.signal, onWait }),
+      },
+      onDone(done) {
+        Object.assign(point, { ...done, events: point.events + done.events });
+        options.stateFile?.save(point);
+        options.progress.sent(point);
+      },
+    });
+    return summary('imported');
+  } catch (error) {
+    if (options.signal.aborted) return summary('stopped', 'interrupted', 130);
+    if (error instanceof ImportStopped) return summary('stopped', error.message, error.exitCode);
+    throw error;
+  } finally {
+    options.progress.end();
+  }
+}

@@ -1,0 +1,11 @@
+/** An import that ended before the end of its file, and can be gone on with. */
+export class ImportStopped extends Error {
+  readonly exitCode: number;
+
+  /** @param exitCode 1, or 130 when a person stopped it. */
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.name = 'ImportStopped';
+    this.exitCode = exitCode;
+  }
+}
