@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyValue } from '@millrace/cache';
+import { recordKey } from '@millrace/contracts';
 import { LRUCache } from 'lru-cache';
 import type { KeySketch } from './key-sketch.ts';
 import type { SharedCounters } from './shared-counters.ts';
@@ -18,8 +19,12 @@ export interface HotKeysOptions {
 }
 
 export interface HotKeys {
-  /** Counts a live event. @returns the spike when this event makes the key hot, null otherwise. */
-  note(key: string): TrafficSpike | null;
+  /**
+   * Counts the live events of one request.
+   * @param ids what, with the token, makes the key of each event.
+   * @returns the spikes of the keys that these events made hot, with their ids; nearly always none.
+   */
+  note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
   /** False nearly always: then nothing needs to be asked event by event. */
   hasAny(): boolean;
@@ -39,6 +44,7 @@ const candidateFrom = 0.1;
 const maxHotKeys = 10_000;
 const maxCandidates = 10_000;
 const maxAnnounced = 1000;
+const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
  * Finds keys (`token:distinct_id`) that send so much that they would delay the partition they are in
@@ -74,6 +80,19 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
     }
   }
 
+  function countExactly(key: string, estimate: number): TrafficSpike | null {
+    let candidate = candidates.get(key);
+    const by = candidate === undefined ? estimate : 1;
+    if (candidate === undefined) {
+      candidate = { counter: `burst:${digestOf(key)}:${window}`, wasHotNow: false };
+      candidates.set(key, candidate);
+    }
+    const events = counters.add(candidate.counter, by, (window + 2) * windowMs);
+    if (events < hotEvents || candidate.wasHotNow) return null;
+    candidate.wasHotNow = true;
+    return becomeHot(key, events);
+  }
+
   function becomeHot(key: string, events: number): TrafficSpike | null {
     const wasHot = isHot(key);
     const untilMs = now() + holdMs;
@@ -95,22 +114,18 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   return {
     isHot,
     hasAny: () => hot.size > 0,
-    note(key) {
-      if (hotEvents === 0) return null;
+    note(token, ids) {
+      if (hotEvents === 0) return none;
       const current = Math.floor(now() / windowMs);
       if (current !== window) enterWindow(current);
-      const estimate = sketch.add(key);
-      if (estimate < candidateEvents) return null;
-      let candidate = candidates.get(key);
-      const by = candidate === undefined ? estimate : 1;
-      if (candidate === undefined) {
-        candidate = { counter: `burst:${digestOf(key)}:${window}`, wasHotNow: false };
-        candidates.set(key, candidate);
+      const prefix = sketch.prefix(`${token}:`);
+      let spikes = none;
+      for (const id of ids) {
+        const estimate = sketch.add(prefix, id);
+        const spike = estimate < candidateEvents ? null : countExactly(recordKey('live', token, id), estimate);
+        if (spike !== null) spikes = [...spikes, { id, spike }];
       }
-      const events = counters.add(candidate.counter, by, (window + 2) * windowMs);
-      if (events < hotEvents || candidate.wasHotNow) return null;
-      candidate.wasHotNow = true;
-      return becomeHot(key, events);
+      return spikes;
     },
     size() {
       const nowMs = now();

@@ -1,11 +1,19 @@
+/** The hash of what the texts of one request begin with, so that it is not worked out again for each of them. */
+export type SketchPrefix = number;
+
 /** An estimate of how often each text was seen, in memory of fixed size. */
 export interface KeySketch {
-  /** Counts the text once. @returns how often it was seen since `clear`: the true number, or a little more, never less. */
-  add(text: string): number;
+  prefix(text: string): SketchPrefix;
+  /**
+   * Counts the text `prefix + text` once.
+   * @returns how often it was seen since `clear`: the true number, or a little more, never less.
+   */
+  add(prefix: SketchPrefix, text: string): number;
   clear(): void;
 }
 
 const rows = 4;
+const fnvPrime = 0x01000193;
 
 /**
  * A count-min sketch with conservative update: it finds the few keys worth counting exactly among any number of others
@@ -17,29 +25,42 @@ export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 3
   const counts = new Uint32Array(rows * width);
   const places = new Uint32Array(rows);
   const mask = width - 1;
+
+  function extend(hash: number, text: string): number {
+    let extended = hash;
+    for (let index = 0; index < text.length; index++) {
+      extended = Math.imul(extended ^ text.charCodeAt(index), fnvPrime);
+    }
+    return extended;
+  }
+
   return {
-    add(text) {
-      let first = seed ^ 0x811c9dc5;
-      let second = seed ^ 0x9e3779b9;
-      for (let index = 0; index < text.length; index++) {
-        const unit = text.charCodeAt(index);
-        first = Math.imul(first ^ unit, 0x01000193);
-        second = Math.imul(second ^ unit, 0x85ebca6b) + (second >>> 13);
-      }
-      first ^= first >>> 15;
-      second = (second ^ (second >>> 16)) | 1;
+    prefix: (text) => extend(seed ^ 0x811c9dc5, text),
+    add(prefix, text) {
+      const hash = extend(prefix, text);
+      const first = mix(hash);
+      const step = mix(hash ^ 0x9e3779b9) | 1;
       let least = 0xffff_ffff;
       for (let row = 0; row < rows; row++) {
-        const place = row * width + ((first + Math.imul(row, second)) & mask);
+        const place = row * width + ((first + Math.imul(row, step)) & mask);
         places[row] = place;
-        least = Math.min(least, counts[place] ?? 0);
+        const count = counts[place] ?? 0;
+        if (count < least) least = count;
       }
       const estimate = least + 1;
-      for (const place of places) {
+      for (let row = 0; row < rows; row++) {
+        const place = places[row] ?? 0;
         if ((counts[place] ?? 0) < estimate) counts[place] = estimate;
       }
       return estimate;
     },
     clear: () => void counts.fill(0),
   };
+}
+
+/** Spreads what the last characters changed over all bits. */
+function mix(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
 }

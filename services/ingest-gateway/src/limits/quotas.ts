@@ -18,24 +18,40 @@ const afterEndMs = 24 * 60 * 60 * 1000;
  * meets the limit is taken whole, the next ones are not, so gateways exceed the limit by what arrives within one flush.
  */
 export function createQuotas({ counters, now }: { counters: SharedCounters; now(): number }): Quotas {
-  function count(project: KnownProject, events: number): number {
-    const end = endOfMonthMs(now());
-    return counters.add(`quota:${project.environmentId}:${periodOf(now())}`, events, end + afterEndMs);
+  let month = monthOf(now());
+
+  function currentMonth(): Month {
+    const nowMs = now();
+    if (nowMs >= month.endMs || nowMs < month.startMs) month = monthOf(nowMs);
+    return month;
   }
+
+  function count(project: KnownProject, events: number): number {
+    const { period, endMs } = currentMonth();
+    return counters.add(`quota:${project.environmentId}:${period}`, events, endMs + afterEndMs);
+  }
+
   return {
     isUsedUp: (project) => project.eventsPerMonth !== null && count(project, 0) >= project.eventsPerMonth,
     noteStored(project, events) {
       if (project.eventsPerMonth !== null && events > 0) count(project, events);
     },
-    period: () => periodOf(now()),
+    period: () => currentMonth().period,
   };
 }
 
-function periodOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 7);
+interface Month {
+  period: string;
+  startMs: number;
+  endMs: number;
 }
 
-function endOfMonthMs(ms: number): number {
+function monthOf(ms: number): Month {
   const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return {
+    period: date.toISOString().slice(0, 7),
+    startMs: Date.UTC(year, month),
+    endMs: Date.UTC(year, month + 1),
+  };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { KeyValue } from '@millrace/cache';
-import { recordKey, type TopicNames } from '@millrace/contracts';
+import type { TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
@@ -136,9 +136,11 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
       const spike = projectSpikes.note(project.environmentId, accepted.length);
       if (spike !== null) reportSpike(token, null, spike);
     }
-    for (const { partitionId, record } of accepted) {
-      const spike = hotKeys.note(recordKey('live', token, partitionId));
-      if (spike !== null) reportSpike(token, record.distinct_id, spike);
+    const ids = accepted.map(({ partitionId }) => partitionId);
+    for (const { id, spike } of hotKeys.note(token, ids)) {
+      // The address of a visitor without cookies is not for reports; its events all have one distinct id.
+      const hot = accepted.find(({ partitionId }) => partitionId === id);
+      reportSpike(token, hot?.record.distinct_id ?? '', spike);
     }
   }
 

@@ -1,0 +1,60 @@
+import { createRedisKeyValue } from '@millrace/cache';
+import { createDatabase } from '@millrace/db';
+import { createTestTenant, testServers } from '@millrace/testing';
+import { quietLogger } from '../testing/quiet-logger.ts';
+import { openServerDoor, throughDoor } from '../testing/server-door.ts';
+import { createGatewayFixture, type GatewayFixture } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { sendBatch } from '../testing/traffic-probe.ts';
+
+let fixture: GatewayFixture;
+let reader: TopicReader;
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  reader = await readTopics(fixture.log, [fixture.topics.live, fixture.topics.historical]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+const migration = { isHistorical: true };
+
+test('without the plan a migration is answered with 402, live events are not', async () => {
+  const { token } = await createTestTenant(fixture.database, { plan: 'free' });
+  const gateway = await fixture.startGateway();
+  const refused = await sendBatch(gateway, token, ['a'], migration);
+  expect(refused.status).toBe(402);
+  expect(JSON.parse(refused.text)).toMatchObject({ code: 'payment_required', attr: 'historical_migration' });
+  expect(await sendBatch(gateway, token, ['a'])).toMatchObject({ status: 200 });
+});
+
+test('with the plan it is not marked for the consumer to ask again', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  const gateway = await fixture.startGateway();
+  await sendBatch(gateway, token, ['a'], migration);
+  const [event] = await reader.events(token, 1);
+  expect(event).toMatchObject({ historical_migration: true });
+  expect(event).not.toHaveProperty('plan_unchecked');
+});
+
+test('while nobody can say what the plan includes it is accepted, and marked for the consumer to ask', async () => {
+  const { redisUrl } = testServers();
+  const { token } = await createTestTenant(fixture.database, { plan: 'free' });
+  const [redisDoor, postgresDoor] = [await openServerDoor(redisUrl), await openServerDoor(fixture.databaseUrl)];
+  const logger = quietLogger();
+  const cache = createRedisKeyValue(throughDoor(redisUrl, redisDoor), logger, { keyPrefix: fixture.cachePrefix });
+  const url = throughDoor(fixture.databaseUrl, postgresDoor);
+  const database = createDatabase({ url, logger, poolSize: 1, connectTimeoutMs: 300, queryTimeoutMs: 300 });
+  redisDoor.slam();
+  postgresDoor.slam();
+  const gateway = await fixture.startGateway({ cache, keys: { sql: database.sql } });
+  expect(await sendBatch(gateway, token, ['a', 'b'], migration)).toMatchObject({ status: 200 });
+  expect(await sendBatch(gateway, token, ['live'])).toMatchObject({ status: 200 });
+  const events = await reader.events(token, 3);
+  const marked = events.filter((event) => event.plan_unchecked === true).map(({ distinct_id }) => distinct_id);
+  expect(marked).toEqual(['a', 'b']);
+  await cache.stop();
+  await database.stop();
+  await Promise.all([redisDoor.stop(), postgresDoor.stop()]);
+});

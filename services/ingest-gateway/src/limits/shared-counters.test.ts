@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { type CounterChange, createRedisKeyValue, type KeyValue } from '@millrace/cache';
+import { eventually, testServers } from '@millrace/testing';
+import { quietLogger } from '../testing/quiet-logger.ts';
+import { createSharedCounters, type SharedCounters } from './shared-counters.ts';
+
+let redis: KeyValue;
+let counters: SharedCounters;
+/** What was sent to the store, command by command. */
+let sent: CounterChange[][];
+beforeEach(async () => {
+  const { redisUrl } = testServers();
+  redis = createRedisKeyValue(redisUrl, quietLogger(), { keyPrefix: `t-${randomUUID()}:`, commandTimeoutMs: 5000 });
+  await eventually(() => redis.isHealthy(), { what: 'The connection to Redis' });
+  sent = [];
+  counters = start();
+});
+afterEach(async () => {
+  await counters.stop();
+  await redis.stop();
+});
+
+const laterMs = () => Date.now() + 60_000;
+function start(options: { maxCounters?: number } = {}): SharedCounters {
+  return createSharedCounters({
+    store: {
+      addToCounters(changes) {
+        sent.push([...changes]);
+        return redis.addToCounters(changes);
+      },
+    },
+    now: Date.now,
+    flushAfterMs: 20,
+    onFlush: () => {},
+    ...options,
+  });
+}
+
+test('a thousand requests cost the store one command', async () => {
+  for (let i = 0; i < 1000; i++) expect(counters.add('a', 2, laterMs())).toBe(2 * (i + 1));
+  await eventually(async () => (await redis.get('a')) === '2000', { what: 'The count in the store' });
+  expect(sent).toHaveLength(1);
+});
+
+test('thousands of counters are told in commands of bounded size, one after the other', async () => {
+  for (let i = 0; i < 1200; i++) counters.add(`c${i}`, 1, laterMs());
+  await eventually(async () => (await redis.get('c1199')) === '1', { what: 'The last count' });
+  expect(sent.map(({ length }) => length)).toEqual([500, 500, 200]);
+});
+
+test('learns what others have counted with its own next count', async () => {
+  const other = start();
+  other.add('a', 100, laterMs());
+  await other.stop();
+  counters.add('a', 1, laterMs());
+  await eventually(() => counters.add('a', 0, laterMs()) === 101, { what: 'The count of the other' });
+});
+
+test('asking for a counter it has not seen fetches it; asking again costs nothing', async () => {
+  const other = start();
+  other.add('a', 100, laterMs());
+  await other.stop();
+  sent.length = 0;
+  expect(counters.add('a', 0, laterMs())).toBe(0);
+  await eventually(() => counters.add('a', 0, laterMs()) === 100, { what: 'The count of the other' });
+  expect(sent).toHaveLength(1);
+});
+
+test('what nobody needs any more is not told', async () => {
+  counters.add('old', 1, Date.now() - 1);
+  counters.add('new', 1, laterMs());
+  await eventually(async () => (await redis.get('new')) === '1', { what: 'The count in the store' });
+  expect(await redis.get('old')).toBeNull();
+});
+
+test('holds at most so many counters, and waits to tell at most so many', async () => {
+  const small = start({ maxCounters: 10 });
+  for (let i = 0; i < 1000; i++) small.add(`c${i}`, 1, laterMs());
+  expect(small.size()).toBe(10);
+  await small.stop();
+  expect(sent.flat()).toHaveLength(10);
+});
+
+test('tells what is left when it is stopped', async () => {
+  counters.add('a', 7, laterMs());
+  await counters.stop();
+  expect(await redis.get('a')).toBe('7');
+});
