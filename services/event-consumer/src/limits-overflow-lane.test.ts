@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
+import { createDatabase } from '@millrace/db';
+import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
+import { createMetrics, readConfig } from '@millrace/runtime';
+import { eventually, testServers } from '@millrace/testing';
+import { configuredLanes, consumerConfigSchema } from './config.ts';
+import { consumeLane } from './consume-lane.ts';
+import { createConsumeMetrics } from './consume-metrics.ts';
+import { type ConsumerBed, capturedEvent, createConsumerBed } from './testing/consumer-bed.ts';
+
+let bed: ConsumerBed;
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+
+test('a consumer works on the overflow lane unless it is told otherwise', () => {
+  const config = readConfig(consumerConfigSchema, { DATABASE_URL: 'postgresql://x' });
+  expect(configuredLanes(config).map(({ lane }) => lane)).toContain('overflow');
+});
+
+/** The log, and what ends it. */
+function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<void> } {
+  const { logger } = bed;
+  if (kind === 'kafka') {
+    const log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'event-consumer-test', logger });
+    return { log, close: () => log.close() };
+  }
+  const database = createDatabase({ url: bed.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+  const log = createPostgresLog({ database, logger });
+  return { log, close: () => log.close().then(() => database.stop()) };
+}
+
+describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
+  test('E131 events of the overflow lane are stored, those of one key in their order, those without a key without persons', async () => {
+    const prefix = `t-${randomUUID()}.`;
+    const topics = topicNames(prefix);
+    const { log, close } = openLog(kind);
+    await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 3 })));
+    const project = await bed.createProject();
+    const metrics = createMetrics({ withProcessMetrics: false });
+    const fatal: Error[] = [];
+    const consumer = await consumeLane(
+      { lane: 'overflow', partitionConcurrency: 2 },
+      {
+        log,
+        database: bed.database,
+        process: bed.createDeps(),
+        topics,
+        topicPrefix: prefix,
+        maxBatchRecords: 20,
+        maxBatchBytes: 1_000_000,
+        logger: bed.logger,
+        metricsOf: createConsumeMetrics(metrics),
+        onFatal: (error) => fatal.push(error),
+      },
+    );
+    const hot = Array.from({ length: 120 }, (_, place) =>
+      capturedEvent(project.token, { distinct_id: 'hot', properties: { $set: { place } } }),
+    );
+    const forced = Array.from({ length: 30 }, (_, place) =>
+      capturedEvent(project.token, { distinct_id: `forced-${place % 3}`, force_disable_person_processing: true }),
+    );
+    for (let from = 0; from < hot.length; from += 40) {
+      await log.append([
+        ...hot.slice(from, from + 40).map((event) => ({
+          topic: topics.overflow,
+          key: recordKey('overflow', event.token, event.distinct_id),
+          value: encodeCapturedRecord(event),
+        })),
+        ...forced.slice(from / 4, from / 4 + 10).map((event) => ({
+          topic: topics.overflow,
+          key: null,
+          value: encodeCapturedRecord(event),
+        })),
+      ]);
+    }
+    const where = { project_id: project.id };
+    await eventually(async () => expect(await bed.database.prisma.event.count({ where })).toBe(150), {
+      what: 'All events of the lane',
+      timeoutMs: 25_000,
+    });
+    await consumer.stop();
+    const persons = await bed.database.prisma.person.findMany({ where });
+    expect(persons).toMatchObject([{ main_distinct_id: 'hot', properties: { place: 119 }, version: 119n }]);
+    const ends = await log.endOffsets(topics.live);
+    expect(ends.every(({ endOffset }) => endOffset === 0n)).toBe(true);
+    expect(fatal).toEqual([]);
+    await close();
+  });
+});
