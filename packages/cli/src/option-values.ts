@@ -66,6 +66,25 @@ export function parseIds(text: string): number[] {
   });
 }
 
+/** One id. */
+export function parseId(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Give a number.');
+  return Number(text);
+}
+
+/** A time in ISO 8601, or so long ago: `90m`, `24h`, `7d`. */
+export function parseTime(text: string): Date {
+  const ago = /^(\d{1,6})([mhd])$/.exec(text);
+  const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+  const date =
+    ago === null ? new Date(text) : new Date(Date.now() - Number(ago[1]) * unitMs[ago[2] as 'm' | 'h' | 'd']);
+  if (ago === null && !/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
+    throw new InvalidArgumentError('Give a time like 2027-01-31T12:00:00Z, a day, or how long ago, like 24h.');
+  }
+  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('There is no such time.');
+  return date;
+}
+
 /** A day (`2027-01-31`, its end in UTC), a time in ISO 8601, or a number of days from now (`30d`). */
 export function parseExpiry(text: string): Date {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];

@@ -48,6 +48,13 @@ export {
   type Transaction,
   waitForDatabase,
 } from './database.ts';
+export {
+  type DeadLetterDecision,
+  type DeadLetterPlace,
+  deadLetterName,
+  decideDeadLetters,
+  readDeadLetterDecisions,
+} from './dead-letters/dead-letter-decisions.ts';
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
 export { isTransientError } from './transient-error.ts';

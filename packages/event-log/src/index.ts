@@ -16,3 +16,4 @@ export { createKafkaLog } from './kafka/create-kafka-log.ts';
 export { kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
 export type { KafkaLogOptions } from './kafka/kafka-options.ts';
 export { createPostgresLog, type PostgresLogOptions } from './postgres/create-postgres-log.ts';
+export { readTopic } from './read-topic.ts';

@@ -117,6 +117,8 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   }
 
   function untilWoken(): Promise<void> {
+    // Stopping may have woken nobody: the start was just being looked up.
+    if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       wakeUp = resolve;
     });

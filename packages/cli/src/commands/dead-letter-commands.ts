@@ -1,0 +1,169 @@
+import { decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
+import { readTopic } from '@millrace/event-log';
+import { type Command, Option } from 'commander';
+import {
+  type DeadLetterFilter,
+  isWanted,
+  type ReadDeadLetter,
+  toDeadLetter,
+  toReplayedRecord,
+} from '../log/dead-letter.ts';
+import { type OpenLog, withLog } from '../log/open-log.ts';
+import { parseTime } from '../option-values.ts';
+import type { Row } from '../print.ts';
+import { type Session, withSession } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface FilterOptions {
+  reason?: string;
+  projectApiKey?: string;
+  since?: Date;
+  until?: Date;
+  all?: boolean;
+}
+
+type Letters = ReadDeadLetter[];
+type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
+
+const nameArgument = "the letter's name, as `dead-letters list` shows it, e.g. events.live/3/1042";
+/** Records appended at once; decisions are noted after each such part, so that an interruption repeats little. */
+const replayPart = 100;
+
+export function addDeadLetterCommands(program: Command, terminal: Terminal): void {
+  const commands = program
+    .command('dead-letters')
+    .description('records the event consumer could not process; reads EVENT_LOG, KAFKA_… and TOPIC_PREFIX as it does');
+
+  withFilters(commands.command('list'))
+    .description('list those nobody has decided about, the oldest of each partition first')
+    .option('--all', 'also those that were replayed or discarded')
+    .action((options: FilterOptions, command: Command) =>
+      withLetters(
+        { ...filterOf(options), includeDecided: options.all === true },
+        command,
+        terminal,
+        async (found, _, session) => {
+          const decisions = await readDeadLetterDecisions(session.prisma);
+          session.printer.table(
+            found.map((letter) => ({ ...toRow(letter), decision: decisions.get(letter.name) ?? null })),
+          );
+        },
+      ),
+    );
+
+  commands
+    .command('show')
+    .description('show one whole, with the data of the event')
+    .argument('<name>', nameArgument)
+    .action((name: string, _options: object, command: Command) =>
+      withLetters({ names: [name], includeDecided: true }, command, terminal, async (found, _, { printer }) => {
+        const letter = only(found, name);
+        const value = letter.record.value.toString('utf8');
+        printer.record({
+          ...toRow(letter),
+          key: letter.record.key,
+          headers: JSON.stringify(letter.record.headers),
+          value,
+        });
+      }),
+    );
+
+  withFilters(commands.command('replay'))
+    .description('send records through their lane again; an event that was stored meanwhile stays as it is')
+    .argument('[names...]', nameArgument)
+    .option('--all', 'every letter nobody has decided about')
+    .action((names: string[], options: FilterOptions, command: Command) =>
+      withLetters(selectionOf(names, options), command, terminal, async (found, { log }, { prisma, printer }) => {
+        requireAll(found, names);
+        const whole = found.filter(({ hasValue }) => hasValue);
+        for (let start = 0; start < whole.length; start += replayPart) {
+          const part = whole.slice(start, start + replayPart);
+          await log.append(part.map(toReplayedRecord));
+          await decideDeadLetters(prisma, places(part), 'replayed');
+        }
+        for (const { name, hasValue } of found) {
+          if (!hasValue)
+            printer.note(`warning: ${name} was too large to be kept here; its record is at its place in the log`);
+        }
+        printer.record({ replayed: whole.length, left: found.length - whole.length });
+      }),
+    );
+
+  withFilters(commands.command('discard'))
+    .description('put letters aside; their records stay in the log until it forgets them')
+    .argument('[names...]', nameArgument)
+    .option('--all', 'every letter nobody has decided about')
+    .action((names: string[], options: FilterOptions, command: Command) =>
+      withLetters(selectionOf(names, options), command, terminal, async (found, _, { prisma, printer }) => {
+        requireAll(found, names);
+        await decideDeadLetters(prisma, places(found), 'discarded');
+        printer.record({ discarded: found.length });
+      }),
+    );
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .option('--reason <reason>', 'only those given up for this reason')
+    .option('--project-api-key <key>', 'only those of this project')
+    .addOption(new Option('--since <time>', 'only those given up at this time or later').argParser(parseTime))
+    .addOption(new Option('--until <time>', 'only those given up at this time or earlier').argParser(parseTime));
+}
+
+/** Reads the topic from its start and hands over the letters the filter leaves. */
+function withLetters(filter: DeadLetterFilter, command: Command, terminal: Terminal, work: Work): Promise<void> {
+  return withSession(command, terminal, (session) =>
+    withLog(command, terminal, async (open) => {
+      const decisions = await readDeadLetterDecisions(session.prisma);
+      // A crash between giving a record up and noting it repeats the letter: the name makes it one.
+      const found = new Map<string, ReadDeadLetter>();
+      await readTopic(open.log, {
+        topic: open.topics.deadLetter,
+        from: 'start',
+        until: 'end',
+        signal: new AbortController().signal,
+        onRecord(record) {
+          const letter = toDeadLetter(record);
+          if (letter !== null && isWanted(letter, filter, decisions)) found.set(letter.name, letter);
+        },
+      });
+      await work([...found.values()], open, session);
+    }),
+  );
+}
+
+function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadLetterFilter {
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(projectApiKey === undefined ? {} : { projectApiKey }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
+}
+
+/** What is changed must be named: by letters, by a filter, or by --all. Letters named may have a decision already. */
+function selectionOf(names: string[], options: FilterOptions): DeadLetterFilter {
+  const filter = filterOf(options);
+  if (names.length > 0) return { ...filter, names, includeDecided: true };
+  if (Object.keys(filter).length > 0 || options.all === true) return filter;
+  throw new UsageError('name the letters, give a filter such as --reason, or --all');
+}
+
+function requireAll(found: Letters, names: string[]): void {
+  for (const name of names) only(found, name);
+}
+
+function only(found: Letters, name: string): ReadDeadLetter {
+  const letter = found.find((one) => one.name === name);
+  if (letter === undefined) throw new UsageError(`<name>: there is no dead letter ${name}`);
+  return letter;
+}
+
+function places(letters: Letters) {
+  return letters.map(({ place }) => place);
+}
+
+function toRow({ name, reason, step, at, record }: ReadDeadLetter): Row {
+  return { name, reason, step, at, bytes: record.value.length };
+}

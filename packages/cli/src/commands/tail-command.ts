@@ -1,0 +1,55 @@
+import type { ProcessedEvent } from '@millrace/contracts';
+import { readTopic } from '@millrace/event-log';
+import type { Command } from 'commander';
+import { withLog } from '../log/open-log.ts';
+import { parseId } from '../option-values.ts';
+import type { GlobalOptions } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface TailOptions {
+  project?: number;
+  event?: string;
+  distinctId?: string;
+  properties?: boolean;
+}
+
+export function addTailCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('tail')
+    .description(
+      'follow stored events as they come, until interrupted; needs PUBLISH_PROCESSED=on in the event consumer',
+    )
+    .option('--project <id>', "only events of this project's environment", parseId)
+    .option('--event <name>', 'only events of this name')
+    .option('--distinct-id <id>', 'only events of this distinct id')
+    .option('--properties', 'show the properties too')
+    .action((options: TailOptions, command: Command) =>
+      withLog(command, terminal, async ({ log, topics }) => {
+        const isJson = command.optsWithGlobals<GlobalOptions>().json === true;
+        await readTopic(log, {
+          topic: topics.processed,
+          from: 'now',
+          until: 'stopped',
+          signal: terminal.interrupted ?? new AbortController().signal,
+          onRecord({ value }) {
+            const event = JSON.parse(value.toString('utf8')) as ProcessedEvent;
+            if (isWanted(event, options))
+              terminal.out.write(`${isJson ? JSON.stringify(event) : toLine(event, options)}\n`);
+          },
+        });
+      }),
+    );
+}
+
+function isWanted(event: ProcessedEvent, { project, event: name, distinctId }: TailOptions): boolean {
+  if (project !== undefined && event.project_id !== project) return false;
+  if (name !== undefined && event.event !== name) return false;
+  return distinctId === undefined || event.distinct_id === distinctId;
+}
+
+function toLine(event: ProcessedEvent, { properties }: TailOptions): string {
+  const parts = [event.timestamp, String(event.project_id), event.event, event.distinct_id, event.person_id];
+  if (properties === true) parts.push(JSON.stringify(event.properties));
+  // A control character would move the cursor of whoever reads along.
+  return parts.join('  ').replace(/\p{Cc}/gu, '\uFFFD');
+}

@@ -1,0 +1,64 @@
+import { type DeadLetterDecision, type DeadLetterPlace, deadLetterName } from '@millrace/db';
+import type { AppendRecord, LogRecord } from '@millrace/event-log';
+
+/** A record of the topic of dead letters (reference/event-processing.md 10.5), read for an operator. */
+export interface ReadDeadLetter {
+  /** Where the record was when it was given up; its name. */
+  place: DeadLetterPlace;
+  name: string;
+  reason: string;
+  step: string;
+  /** When it was given up. */
+  at: Date;
+  record: LogRecord;
+  /** False when it was too large to be carried over; its value is at its place only. */
+  hasValue: boolean;
+}
+
+/** Which letters a command means; a field that is absent excludes none. */
+export interface DeadLetterFilter {
+  names?: string[];
+  reason?: string;
+  projectApiKey?: string;
+  since?: Date;
+  until?: Date;
+  /** Letters with a decision are left out unless this is set. */
+  includeDecided?: boolean;
+}
+
+/** Null when the record is no dead letter of ours: somebody else wrote to the topic. */
+export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
+  const { dlq_reason, dlq_step, dlq_timestamp, dlq_topic, dlq_partition, dlq_offset, dlq_value_omitted } =
+    record.headers;
+  if (!dlq_topic || !/^\d+$/.test(dlq_partition ?? '') || !/^\d+$/.test(dlq_offset ?? '')) return null;
+  const place = { topic: dlq_topic, partition: Number(dlq_partition), offset: BigInt(dlq_offset ?? 0) };
+  return {
+    place,
+    name: deadLetterName(place),
+    reason: dlq_reason ?? 'unknown',
+    step: dlq_step ?? 'unknown',
+    at: new Date(dlq_timestamp ?? record.appendedAtMs),
+    record,
+    hasValue: dlq_value_omitted !== 'true',
+  };
+}
+
+export function isWanted(
+  letter: ReadDeadLetter,
+  filter: DeadLetterFilter,
+  decisions: ReadonlyMap<string, DeadLetterDecision>,
+): boolean {
+  const { names, reason, projectApiKey, since, until, includeDecided } = filter;
+  if (names !== undefined && !names.includes(letter.name)) return false;
+  if (reason !== undefined && letter.reason !== reason) return false;
+  if (projectApiKey !== undefined && letter.record.key?.split(':', 1)[0] !== projectApiKey) return false;
+  if (since !== undefined && letter.at < since) return false;
+  if (until !== undefined && letter.at > until) return false;
+  return includeDecided === true || !decisions.has(letter.name);
+}
+
+/** The record as it was before it was given up: it goes through its lane again, where the event's uuid makes it one. */
+export function toReplayedRecord({ place, record }: ReadDeadLetter): AppendRecord {
+  const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
+  return { topic: place.topic, key: record.key, value: record.value, headers };
+}

@@ -1,0 +1,62 @@
+import { type TopicNames, topicNames } from '@millrace/contracts';
+import { createDatabase } from '@millrace/db';
+import {
+  createKafkaLog,
+  createPostgresLog,
+  type EventLog,
+  kafkaConfigFields,
+  kafkaConnection,
+} from '@millrace/event-log';
+import { ConfigError, createLogger, readConfig } from '@millrace/runtime';
+import type { Command } from 'commander';
+import { Type } from 'typebox';
+import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** The settings of the services, so that the same environment serves both. */
+const logConfigSchema = Type.Object({
+  eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
+    default: 'kafka',
+    description: 'kafka or postgres',
+  }),
+  ...kafkaConfigFields,
+  topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
+});
+
+export interface OpenLog {
+  log: EventLog;
+  topics: TopicNames;
+}
+
+/** Runs work on the event log that the environment names (EVENT_LOG, KAFKA_…, TOPIC_PREFIX), and closes it afterwards. */
+export async function withLog(
+  command: Command,
+  terminal: Terminal,
+  work: (open: OpenLog) => Promise<void>,
+): Promise<void> {
+  const { config, connection } = readLogConfig(terminal);
+  const logger = createLogger('millrace-cli', 'error');
+  // Joining and leaving a group is news to a service, not to a person.
+  logger.silent = true;
+  const topics = topicNames(config.topicPrefix);
+  if (config.eventLog === 'kafka') {
+    const log = createKafkaLog({ ...connection, clientId: 'millrace-cli', logger });
+    return work({ log, topics }).finally(() => log.close());
+  }
+  const url = readDatabaseUrl(command.optsWithGlobals<GlobalOptions>(), terminal);
+  const database = createDatabase({ url, logger, poolSize: 3, queryTimeoutMs: 6000 });
+  const log = createPostgresLog({ database, logger });
+  return work({ log, topics })
+    .finally(() => log.close())
+    .finally(() => database.stop());
+}
+
+function readLogConfig(terminal: Terminal) {
+  try {
+    const config = readConfig(logConfigSchema, terminal.env);
+    return { config, connection: kafkaConnection(config) };
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.problems.join('; ')) : error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { PrismaClient } from '../generated/client.ts';
+
+/** The place of a record in the log it came from: the name of its dead letter. */
+export interface DeadLetterPlace {
+  topic: string;
+  partition: number;
+  offset: bigint;
+}
+
+export type DeadLetterDecision = 'replayed' | 'discarded';
+
+/** Notes what was decided; a later decision about the same letter replaces the former. */
+export async function decideDeadLetters(
+  client: Pick<PrismaClient, 'dead_letter_decision' | '$transaction'>,
+  places: DeadLetterPlace[],
+  decision: DeadLetterDecision,
+): Promise<void> {
+  const decided_at = new Date();
+  await client.$transaction(
+    places.map(({ topic, partition, offset }) =>
+      client.dead_letter_decision.upsert({
+        where: { topic_partition_offset: { topic, partition, offset } },
+        create: { topic, partition, offset, decision, decided_at },
+        update: { decision, decided_at },
+      }),
+    ),
+  );
+}
+
+/** All decisions, by `deadLetterName`. */
+export async function readDeadLetterDecisions(
+  client: Pick<PrismaClient, 'dead_letter_decision'>,
+): Promise<Map<string, DeadLetterDecision>> {
+  const rows = await client.dead_letter_decision.findMany();
+  return new Map(rows.map((row) => [deadLetterName(row), row.decision === 'replayed' ? 'replayed' : 'discarded']));
+}
+
+/** `events.live/3/1042`. */
+export function deadLetterName({ topic, partition, offset }: DeadLetterPlace): string {
+  return `${topic}/${partition}/${offset}`;
+}
