@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addBootstrapCommand } from './commands/bootstrap-command.ts';
+import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
 import { addImportCommand } from './commands/import-command.ts';
 import { addKeyCommands } from './commands/key-commands.ts';
 import { addMemberCommands } from './commands/member-commands.ts';
@@ -8,6 +9,7 @@ import { addOrganizationCommands } from './commands/organization-commands.ts';
 import { addPlanCommands } from './commands/plan-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
+import { addTailCommand } from './commands/tail-command.ts';
 import { addUserCommands } from './commands/user-commands.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -36,5 +38,7 @@ export function createProgram(terminal: Terminal): Command {
   addPlanCommands(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);
+  addDeadLetterCommands(program, terminal);
+  addTailCommand(program, terminal);
   return program;
 }

@@ -23,6 +23,8 @@ export function describeFailure(error: unknown): { line: string; exitCode: numbe
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
   if (isAppError(error) && error.kind !== 'unavailable') return { line: describeAppError(error), exitCode: 1 };
+  // What the event log says when it does not answer.
+  if (isAppError(error)) return { line: error.message, exitCode: 1 };
   if (isTransientError(error)) return { line: `the database does not answer${codeOf(error)}`, exitCode: 1 };
   if (isMissingTable(error))
     return { line: 'the database has no tables yet; run `millrace migrate` first', exitCode: 1 };
