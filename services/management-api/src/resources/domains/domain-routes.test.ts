@@ -191,6 +191,14 @@ test.each(unproved)('%s is no proof, and no error', async (_, arrange) => {
   expect(row.last_verification_retry).not.toBeNull();
 });
 
+test('without a preference the answer has no body', async () => {
+  const domain = await addDomain();
+  prove(domain);
+  const answer = await api.send('POST', `${path}${domain.id}/verify/`, { key: acme.A.key, body: { domain: 'x' } });
+  expect([answer.status, answer.body]).toEqual([200, undefined]);
+  expect(await read(domain.id)).toMatchObject({ is_verified: true });
+});
+
 test('D18: a verified domain is not verified again', async () => {
   const { id } = await addVerified();
   expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));

@@ -4,7 +4,6 @@ import type { Database } from '@millrace/db';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { findProductFeatures } from '../organizations/organization-store.ts';
-import { requireLevel } from '../organizations/require-level.ts';
 import { changeDomain } from './change-domain.ts';
 import { checkDomainName, domainIsTaken, newVerificationChallenge } from './domain-name.ts';
 import { domainParams, requireDomain } from './domain-routes.ts';
@@ -15,7 +14,6 @@ import { toDomain } from './to-domain.ts';
 
 /** Creating, changing and removing domains (contract/management-api.md rows 4, 6 and 7). */
 export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const administered = requireLevel(membershipLevels.administrator, addressedOrganization(sql));
   return [
     defineRoute({
       method: 'POST',
@@ -30,7 +28,8 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       body: newDomain,
       responses: { 201: { description: 'The domain.', schema: domain } },
       examples: { request: { domain: 'example.com' }, response: domainExample },
-      target: administered,
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
         checkDomainName(body.domain);
         const row = {
@@ -63,7 +62,8 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       body: domainChanges,
       responses: { 200: { description: 'The domain.', schema: domain } },
       examples: { request: { sso_enforcement: 'saml' }, response: { ...domainExample, sso_enforcement: 'saml' } },
-      target: administered,
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
       handler: async ({ caller, target, params, body }) =>
         transaction(async (tx) => {
           const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
@@ -84,7 +84,8 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       scope: 'organization:write',
       params: domainParams,
       responses: { 204: { description: 'Removed.' } },
-      target: administered,
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
       handler: async ({ caller, target, params }) =>
         transaction(async (tx) => {
           const before = requireDomain(await deleteDomain(tx, target.organizationId, params.id));

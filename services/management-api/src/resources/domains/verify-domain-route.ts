@@ -2,7 +2,6 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { addressedOrganization } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { requireLevel } from '../organizations/require-level.ts';
 import { domainParams } from './domain-routes.ts';
 import { domain, domainExample } from './domain-schema.ts';
 import type { LookUpChallenge } from './look-up-challenge.ts';
@@ -16,7 +15,6 @@ export interface VerifyDomainDeps extends Pick<Database, 'sql' | 'transaction'> 
 
 /** Proving that a domain is the organization's own (contract/management-api.md row 8). */
 export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyDomainDeps) {
-  const administered = requireLevel(membershipLevels.administrator, addressedOrganization(sql));
   return defineRoute({
     method: 'POST',
     path: '/api/organizations/:organization_id/domains/:id/verify',
@@ -27,9 +25,10 @@ export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyD
     tags: ['domains'],
     scope: 'organization:write',
     params: domainParams,
-    responses: { 200: { description: 'The check was made.', schema: domain } },
+    responses: { 200: { description: 'The check was made.', schema: domain, onlyIfPreferred: true } },
     examples: { response: { ...domainExample, is_verified: true, verified_at: '2026-11-01T09:05:00Z' } },
-    target: administered,
+    level: membershipLevels.administrator,
+    target: addressedOrganization(sql),
     handler: async ({ caller, target, params }) =>
       toDomain(
         await verifyDomain({ sql, transaction }, lookUpChallenge, {

@@ -36,7 +36,7 @@ export async function inviteMembers(
     for (const [index, invite] of invites.entries()) {
       created.push(
         await createInvite(tx, inviter, { invite, now }).catch((error) => {
-          throw isBulk ? ofElement(index, error) : error;
+          throw isBulk ? ofElement(index, error, 'target_email') : error;
         }),
       );
     }

@@ -71,14 +71,14 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       scope: 'organization_member:write',
       params: organizationParams,
       body: Type.Unknown({ description: 'A list of up to 20 invites, or one invite.' }),
-      responses: { 200: { description: 'All were created.', schema: Type.Array(invite) } },
+      responses: { 200: { description: 'All were created.', schema: Type.Array(invite), onlyIfPreferred: true } },
       examples: {
         request: [{ target_email: 'grace@example.com' }, { target_email: 'alan@example.com', level: 8 }],
         response: [inviteExample],
       },
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) =>
-        inviteMembers(deps, { caller, membership: target, invites: parseInvites(body), isBulk: true }),
+        inviteMembers(deps, { caller, membership: target, invites: parseInvites(body), isBulk: Array.isArray(body) }),
     }),
     defineRoute({
       method: 'DELETE',

@@ -30,12 +30,15 @@ export function parseInvites(body: unknown): NewInvite[] {
   });
 }
 
-/** The error of one element of a list, with its place in front of the field; an error of another kind as it is. */
-export function ofElement(index: number, error: unknown): unknown {
+/**
+ * The error of one element of a list, with its place in front of the field; an error of another kind as it is.
+ * @param otherwise the field to blame when the error names none.
+ */
+export function ofElement(index: number, error: unknown, otherwise?: string): unknown {
   if (!isAppError(error, 'invalid')) return error;
   return new AppError('invalid', error.message, {
     code: error.code,
-    attr: error.attr === null ? String(index) : `${index}__${error.attr}`,
+    attr: [index, error.attr ?? otherwise].filter((part) => part !== undefined).join('__'),
     cause: error,
   });
 }

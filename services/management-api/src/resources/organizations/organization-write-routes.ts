@@ -9,7 +9,6 @@ import { createOwnOrganization } from './create-own-organization.ts';
 import { newOrganization, organization, organizationChanges, organizationExample } from './organization-schema.ts';
 import { listOrganizations, lockOrganizationSettings, updateOrganization } from './organization-store.ts';
 import { recordAccountActivity } from './record-account-activity.ts';
-import { requireLevel } from './require-level.ts';
 import { toOrganization } from './to-organization.ts';
 
 /** Creating and changing organizations (reference/management-api.md section 3). */
@@ -18,7 +17,6 @@ export function organizationWriteRoutes({
   transaction,
   prisma,
 }: Pick<Database, 'sql' | 'transaction' | 'prisma'>) {
-  const administered = requireLevel(membershipLevels.administrator, addressedOrganization(sql));
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(sql, [organizationId], { limit: 1, offset: 0 });
     if (!row) throw new AppError('not_found', 'Organization not found.');
@@ -64,7 +62,8 @@ export function organizationWriteRoutes({
       body: organizationChanges,
       responses: { 200: { description: 'The organization.', schema: organization } },
       examples: { request: { name: 'Example Ltd' }, response: organizationExample },
-      target: administered,
+      level: membershipLevels.administrator,
+      target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
         const { logo_media_id: logo, ...changes } = body;
         refuseLogo(logo);

@@ -1,0 +1,496 @@
+import { randomUUID } from 'node:crypto';
+import { createEnvironment } from '@millrace/db';
+import { createMailer, type Mailer } from '@millrace/mail';
+import { createLogger, createMetrics } from '@millrace/runtime';
+import { createFaultProxy, eventually, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';
+import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { type Actor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createInviteMailing, type InviteMailing } from './invite-mailing.ts';
+
+/** Cases of reference/management-api.md 13.3, by number. */
+let mailServer: MailServer;
+let proxy: FaultProxy;
+let mailer: Mailer;
+let mailing: InviteMailing;
+let api: TestApi;
+let acme: OrganizationActors;
+let path: string;
+beforeAll(async () => {
+  mailServer = await startMailServer();
+  proxy = await createFaultProxy({ targetPort: Number(new URL(mailServer.url).port) });
+  const logger = createLogger('test', 'error');
+  mailer = createMailer(
+    { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 2000 },
+    { logger, metrics: createMetrics({ withProcessMetrics: false }) },
+  );
+  api = await startTestApi({
+    inviteMailing: {
+      send: (invites, organizationName) => mailing.send(invites, organizationName),
+      settle: () => mailing.settle(),
+    },
+  });
+  mailing = createInviteMailing({
+    sql: api.database.sql,
+    logger,
+    mailer,
+    publicUrl: 'https://millrace.test/',
+    patienceMs: 700,
+  });
+  acme = await createActors(api.database);
+  path = `/api/organizations/${acme.organizationId}/invites/`;
+});
+afterAll(async () => {
+  await mailing.settle();
+  await api.stop();
+  await mailer.stop();
+  await proxy.stop();
+  await mailServer.stop();
+});
+
+const newEmail = () => `${randomUUID()}@guest.example`;
+const invite = (body: unknown, { key }: Actor = acme.A, at = path) => api.send('POST', at, { key, body });
+const bulk = (body: unknown, { key }: Actor = acme.A, at = path) =>
+  api.send('POST', `${at}bulk/`, { key, body, headers: { prefer: 'return=representation' } });
+const countInvites = (organizationId = acme.organizationId) =>
+  api.database.prisma.organization_invite.count({ where: { organization_id: organizationId } });
+const pendingOf = (email: string) =>
+  api.database.prisma.organization_invite.findMany({ where: { email_key: email.toLowerCase() } });
+const mailsTo = (email: string) => mailServer.mails.filter(({ to }) => to.includes(email));
+
+/** An environment of Acme; private ones are closed to plain members. */
+async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<number> {
+  const { prisma } = api.database;
+  const { id } = await createEnvironment(prisma, { projectId: acme.projectId });
+  await prisma.environment.update({ where: { id }, data: { access_control: isPrivate } });
+  return id;
+}
+
+test('I1, I2, I13, I17: invites of another organization are out of reach', async () => {
+  const foreign = `/api/organizations/${acme.off.organizationId}/invites/`;
+  expect(await api.get(foreign, acme.A.key)).toMatchObject(PD());
+  expect(await invite({ target_email: newEmail() }, acme.A, foreign)).toMatchObject(PD());
+  expect(await bulk([{ target_email: newEmail() }], acme.A, foreign)).toMatchObject(PD());
+  expect(await api.send('DELETE', `${foreign}${randomUUID()}/`, { key: acme.A.key })).toMatchObject(PD());
+  expect(await countInvites(acme.off.organizationId)).toBe(0);
+});
+
+test('I2: an invite is not read by itself; decided by the method, as there is no such route', async () => {
+  expect((await api.get(`${path}${randomUUID()}/`, acme.A.key)).status).toBe(405);
+});
+
+test('I4: a person is invited, and mailed', async () => {
+  const email = newEmail();
+  const { status, body } = await invite({ target_email: email });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({
+    target_email: email,
+    first_name: '',
+    level: 1,
+    is_expired: false,
+    emailing_attempt_made: true,
+    message: null,
+    created_by: { id: acme.A.userId, email: acme.A.email },
+  });
+  // Decided differently: the contract shows null for unset, and shows the last two.
+  expect(body).toMatchObject({ private_project_access: null, send_email: true, combine_pending_invites: false });
+  const [mail, ...others] = mailsTo(email);
+  expect(others).toEqual([]);
+  expect(mail?.headers).toMatchObject({
+    subject: 'Ada invited you to join Acme on Millrace',
+    'reply-to': acme.A.email,
+    from: 'Millrace <no-reply@millrace.test>',
+  });
+  expect(mail?.body).toContain(`https://millrace.test/api/signup/${body.id}`);
+  expect((await api.get(path, acme.M.key)).body.results[0]).toEqual(body);
+});
+
+test('I5: without a mail if none is wished', async () => {
+  const email = newEmail();
+  const answer = await invite({ target_email: email, send_email: false });
+  expect(answer).toMatchObject({ status: 201, body: { send_email: false, emailing_attempt_made: false } });
+  expect(mailsTo(email)).toEqual([]);
+});
+
+test('the words of the inviter and the name are in the mail, and no line of it becomes a header', async () => {
+  const email = newEmail();
+  await invite({
+    target_email: email,
+    first_name: 'Grace',
+    message: 'See you!\r\n.\r\nBcc: eve@example.com',
+    level: 8,
+  });
+  const [mail] = mailsTo(email);
+  expect(mail?.body).toMatch(/Hello Grace,[\s\S]*as an administrator[\s\S]*See you!/);
+  expect([mail?.to, mail?.headers.bcc]).toEqual([[email], undefined]);
+});
+
+test('I6: the last invite of a person replaces those before', async () => {
+  const email = newEmail();
+  for (let time = 0; time < 3; time += 1) expect((await invite({ target_email: email })).status).toBe(201);
+  expect(await pendingOf(email)).toHaveLength(1);
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(() => invite({ target_email: email.toUpperCase(), send_email: false })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  expect(await pendingOf(email)).toHaveLength(1);
+});
+
+describe('access to private projects', () => {
+  const noProject = VE(
+    'invalid_input',
+    'private_project_access',
+    'Project does not exist on this organization, or it is private and you do not have access to it.',
+  );
+
+  test('I7, I8: not to one of another organization, nor to one the inviter cannot see', async () => {
+    const granting = (id: number) => ({ target_email: newEmail(), private_project_access: [{ id, level: 1 }] });
+    expect(await invite(granting(acme.off.projectId))).toMatchObject(noProject);
+    expect(await invite(granting(await addEnvironment({ isPrivate: true })), acme.M)).toMatchObject(noProject);
+    expect(await invite(granting(-1))).toMatchObject(noProject);
+    expect(await invite(granting(9e15))).toMatchObject(noProject);
+  });
+
+  test('I9, I10: not above the own level', async () => {
+    const id = await addEnvironment({ isPrivate: false });
+    const body = { target_email: newEmail(), private_project_access: [{ id, level: 8 }] };
+    expect(await invite(body, acme.M)).toMatchObject(
+      VE(
+        'invalid_input',
+        'private_project_access',
+        'You cannot invite to a private project with a higher level than your own.',
+      ),
+    );
+  });
+
+  test('I11, I12: an administrator to any, a member to an open one', async () => {
+    const hidden = [{ id: await addEnvironment({ isPrivate: true }), level: 8 }];
+    const open = [{ id: await addEnvironment({ isPrivate: false }), level: 1 }];
+    expect(await invite({ target_email: newEmail(), private_project_access: hidden })).toMatchObject({
+      status: 201,
+      body: { private_project_access: hidden },
+    });
+    expect(await invite({ target_email: newEmail(), private_project_access: open }, acme.M)).toMatchObject({
+      status: 201,
+      body: { private_project_access: open },
+    });
+  });
+
+  test.each([
+    ['x', 'The field must be a list of dictionaries.'],
+    [{}, 'The field must be a list of dictionaries.'],
+    [[1], 'Each item in the list must be a dictionary.'],
+    [[null], 'Each item in the list must be a dictionary.'],
+    [[{}], 'Each dictionary must contain "id" and "level" keys.'],
+    [[{ id: 'x', level: 1 }], 'The "id" field must be an integer.'],
+    [[{ id: 1, level: 15 }], 'The "level" field must be either "member" or "admin".'],
+  ])('I38: %j is no list of them', async (value, detail) => {
+    expect(await invite({ target_email: newEmail(), private_project_access: value })).toMatchObject(
+      VE('invalid_input', 'private_project_access', detail),
+    );
+  });
+
+  test.each([[[]], [null]])('nothing is null: %j', async (value) => {
+    const { body } = await invite({
+      target_email: newEmail(),
+      private_project_access: value,
+      combine_pending_invites: true,
+    });
+    expect(body.private_project_access).toBeNull();
+  });
+});
+
+describe('several at once', () => {
+  test('I14: seven, in order, each mailed', async () => {
+    const emails = Array.from({ length: 7 }, newEmail);
+    const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
+    // Decided differently: the contract says 200, and a body only on request.
+    expect(status).toBe(200);
+    expect(body.map((one: { target_email: string }) => one.target_email)).toEqual(emails);
+    for (const email of emails) expect(mailsTo(email)).toHaveLength(1);
+  });
+
+  test('without a preference the answer has no body', async () => {
+    const answer = await api.send('POST', `${path}bulk/`, { key: acme.A.key, body: [{ target_email: newEmail() }] });
+    expect([answer.status, answer.body]).toEqual([200, undefined]);
+  });
+
+  test('I15: at most twenty', async () => {
+    const before = await countInvites();
+    const body = Array.from({ length: 21 }, () => ({ target_email: newEmail() }));
+    expect(await bulk(body)).toMatchObject(
+      VE('max_length', null, 'A maximum of 20 invites can be sent in a single request.'),
+    );
+    expect(await countInvites()).toBe(before);
+    expect((await bulk(body.slice(1))).status).toBe(200);
+  });
+
+  test.each([
+    ['I16: no address', { target_email: null }, 'null', '4__target_email', 'This field may not be null.'],
+    ['no object', 5, 'invalid_input', '4', 'Invalid data. Expected a dictionary, but got int.'],
+    ['a bad level', { target_email: 'a@b.com', level: 3 }, 'invalid_choice', '4__level', '"3" is not a valid choice.'],
+    [
+      'bad access',
+      { target_email: 'a@b.com', private_project_access: 'x' },
+      'invalid_input',
+      '4__private_project_access',
+      'The field must be a list of dictionaries.',
+    ],
+  ])('%s: none is created, none is mailed, and the element is named', async (_, wrong, code, attr, detail) => {
+    const before = await countInvites();
+    const emails = Array.from({ length: 4 }, newEmail);
+    const answer = await bulk([...emails.map((target_email) => ({ target_email })), wrong]);
+    expect(answer).toMatchObject(VE(code, attr, detail));
+    expect(await countInvites()).toBe(before);
+    for (const email of emails) expect(mailsTo(email)).toEqual([]);
+  });
+
+  test('a member among them: none is created, and the element is named', async () => {
+    const before = await countInvites();
+    const answer = await bulk([{ target_email: newEmail() }, { target_email: acme.M.email }]);
+    expect(answer).toMatchObject(
+      VE('invalid_input', '1__target_email', 'A user with this email address already belongs to the organization.'),
+    );
+    expect(await countInvites()).toBe(before);
+  });
+
+  test('I18: one object is one invite; decided so for clients generated from the contract', async () => {
+    const email = newEmail();
+    expect(await bulk({ target_email: email })).toMatchObject({ status: 200, body: [{ target_email: email }] });
+    expect(await bulk({})).toMatchObject(VE('required', 'target_email', 'This field is required.'));
+    expect(await bulk('text')).toMatchObject(
+      VE('invalid_input', null, 'This endpoint needs an array of data for bulk invite creation.'),
+    );
+  });
+
+  test('I19: none is fine', async () => {
+    expect(await bulk([])).toMatchObject({ status: 200, body: [] });
+  });
+
+  test('a person who is in it twice has the last invite, and one mail', async () => {
+    const email = newEmail();
+    const { body } = await bulk([
+      { target_email: email, level: 8 },
+      { target_email: email.toUpperCase(), level: 1 },
+    ]);
+    expect(body).toMatchObject([{ level: 1 }]);
+    expect(await pendingOf(email)).toHaveLength(1);
+    expect(mailServer.mails.filter(({ to }) => to[0]?.toLowerCase() === email)).toHaveLength(1);
+  });
+});
+
+test('I20: any member withdraws an invite, once', async () => {
+  const { body } = await invite({ target_email: newEmail() });
+  const foreign = await createActors(api.database);
+  const elsewhere = `/api/organizations/${foreign.organizationId}/invites/${body.id}/`;
+  expect(await api.send('DELETE', elsewhere, { key: foreign.W.key })).toMatchObject(NF());
+  const removed = await api.send('DELETE', `${path}${body.id}/`, { key: acme.M.key });
+  expect([removed.status, removed.body]).toEqual([204, undefined]);
+  expect(await api.send('DELETE', `${path}${body.id}/`, { key: acme.M.key })).toMatchObject(NF());
+});
+
+describe('earlier invites of the person', () => {
+  const expire = (id: string) =>
+    api.database.prisma.organization_invite.update({
+      where: { id },
+      data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
+    });
+
+  test('I21: the highest of all counts when they are combined', async () => {
+    const [p1, p2] = [await addEnvironment({ isPrivate: true }), await addEnvironment({ isPrivate: true })];
+    const target_email = newEmail();
+    await invite({
+      target_email,
+      level: 8,
+      private_project_access: [
+        { id: p1, level: 1 },
+        { id: p2, level: 8 },
+      ],
+    });
+    const answer = await invite({
+      target_email,
+      level: 1,
+      private_project_access: [{ id: p1, level: 8 }],
+      combine_pending_invites: true,
+    });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        level: 8,
+        private_project_access: [
+          { id: p1, level: 8 },
+          { id: p2, level: 8 },
+        ],
+        combine_pending_invites: true,
+      },
+    });
+    expect(await pendingOf(target_email)).toHaveLength(1);
+  });
+
+  test('I22: with none there is nothing to combine', async () => {
+    const answer = await invite({ target_email: newEmail(), combine_pending_invites: true });
+    expect(answer).toMatchObject({ status: 201, body: { level: 1, private_project_access: null } });
+  });
+
+  test('I23: an expired one does not count', async () => {
+    const target_email = newEmail();
+    const { body } = await invite({ target_email, level: 8 });
+    await expire(body.id);
+    expect(await invite({ target_email, combine_pending_invites: true })).toMatchObject({
+      status: 201,
+      body: { level: 1 },
+    });
+    expect(await pendingOf(target_email)).toHaveLength(1);
+  });
+
+  test('I24: nor does any unless that is wished', async () => {
+    const target_email = newEmail();
+    await invite({ target_email, level: 8 });
+    expect(await invite({ target_email })).toMatchObject({ status: 201, body: { level: 1 } });
+    expect(await pendingOf(target_email)).toHaveLength(1);
+  });
+
+  test('I39: an invite expires after three days and is still listed', async () => {
+    const actors = await createActors(api.database);
+    const list = `/api/organizations/${actors.organizationId}/invites/`;
+    const { body } = await invite({ target_email: newEmail() }, actors.A, list);
+    await expire(body.id);
+    expect((await api.get(list, actors.M.key)).body).toMatchObject({
+      count: 1,
+      results: [{ id: body.id, is_expired: true }],
+    });
+  });
+});
+
+describe('levels', () => {
+  const tooHigh = PD('You cannot invite a user with a higher permission level than your own.');
+
+  test('I25, I26: nobody invites above the own level', async () => {
+    const before = await countInvites();
+    expect(await invite({ target_email: newEmail(), level: 8 }, acme.M)).toMatchObject(tooHigh);
+    expect(await invite({ target_email: newEmail(), level: 15 }, acme.A)).toMatchObject(tooHigh);
+    expect(await countInvites()).toBe(before);
+  });
+
+  test('I27: up to it everybody does', async () => {
+    for (const [actor, level] of [
+      [acme.M, 1],
+      [acme.A, 8],
+      [acme.W, 15],
+    ] as const) {
+      expect(await invite({ target_email: newEmail(), level }, actor)).toMatchObject({ status: 201, body: { level } });
+    }
+  });
+
+  test('I28, I29: in bulk, one that is too high stops all', async () => {
+    const before = await countInvites();
+    const some = (...levels: number[]) => levels.map((level) => ({ target_email: newEmail(), level }));
+    expect(await bulk(some(1, 8, 1), acme.M)).toMatchObject(tooHigh);
+    expect(await countInvites()).toBe(before);
+    expect((await bulk(some(1, 1), acme.M)).body).toHaveLength(2);
+  });
+
+  test.each([
+    [2, 'invalid_choice', '"2" is not a valid choice.'],
+    ['admin', 'invalid_choice', '"admin" is not a valid choice.'],
+    [null, 'null', 'This field may not be null.'],
+    // Decided differently: the reference writes its language's True.
+    [true, 'invalid_choice', '"true" is not a valid choice.'],
+  ])('I35: level %j is none', async (level, code, detail) => {
+    expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));
+  });
+
+  test('I36: a level written as a text is one', async () => {
+    expect(await invite({ target_email: newEmail(), level: '8' })).toMatchObject({ status: 201, body: { level: 8 } });
+  });
+});
+
+test('I30 to I32: that members may not invite is a setting of later versions, which does not exist here', async () => {
+  expect((await invite({ target_email: newEmail(), members_can_invite: false }, acme.M)).status).toBe(201);
+});
+
+test('I33: a member is not invited again, however the address is written', async () => {
+  const expected = VE('invalid_input', null, 'A user with this email address already belongs to the organization.');
+  for (const target_email of [acme.M.email, acme.M.email.toUpperCase()]) {
+    expect(await invite({ target_email })).toMatchObject(expected);
+  }
+});
+
+test('I34: the part after the @ is put in lower case', async () => {
+  const local = randomUUID().toUpperCase();
+  expect(await invite({ target_email: ` ${local}@Guest.Example ` })).toMatchObject({
+    status: 201,
+    body: { target_email: `${local}@guest.example` },
+  });
+});
+
+test.each([
+  ['I3', {}, VE('required', 'target_email', 'This field is required.')],
+  ['I37', { target_email: 'foo' }, VE('invalid_input', 'target_email', 'Enter a valid email address.')],
+  [
+    'I37',
+    { target_email: 'a@b.com', first_name: 'x'.repeat(31) },
+    VE('max_length', 'first_name', 'Ensure this field has no more than 30 characters.'),
+  ],
+  ['null', { target_email: 'a@b.com', first_name: null }, VE('null', 'first_name', 'This field may not be null.')],
+  [
+    'too long',
+    { target_email: `${'a'.repeat(250)}@b.com` },
+    VE('max_length', 'target_email', 'Ensure this field has no more than 254 characters.'),
+  ],
+  ['two', { target_email: 'a@b.com, c@d.com' }, VE('invalid_input', 'target_email', 'Enter a valid email address.')],
+  [
+    'G14: the first wrong field',
+    { level: 3, target_email: 'foo' },
+    VE('invalid_input', 'target_email', 'Enter a valid email address.'),
+  ],
+])('%s: %j is refused', async (_, body, expected) => {
+  expect(await invite(body)).toMatchObject(expected);
+});
+
+describe('when mail does not work', () => {
+  afterEach(() => proxy.pass());
+
+  test('a mailbox that is refused was tried', async () => {
+    const email = newEmail();
+    mailServer.refuse(email);
+    expect(await invite({ target_email: email })).toMatchObject({ status: 201, body: { emailing_attempt_made: true } });
+  });
+
+  test('a mail server that is away was tried; the invite is there', async () => {
+    await proxy.refuse();
+    expect(await invite({ target_email: newEmail() })).toMatchObject({
+      status: 201,
+      body: { emailing_attempt_made: true },
+    });
+  });
+
+  test('a silent mail server does not hold the request up, and the attempt is noted when it is over', async () => {
+    proxy.cut();
+    proxy.blackHole();
+    const email = newEmail();
+    const { status, body } = await invite({ target_email: email });
+    expect([status, body.emailing_attempt_made]).toEqual([201, false]);
+    await eventually(async () => (await pendingOf(email))[0]?.emailing_attempt_made === true, {
+      what: 'The note of the attempt',
+    });
+  });
+
+  test.each([
+    ['a mail server', {}],
+    ['an address for the links', { mailer: true }],
+  ])('without %s nothing is tried, and the answer says so', async (_, has: { mailer?: boolean }) => {
+    const before = mailing;
+    mailing = createInviteMailing({
+      sql: api.database.sql,
+      logger: createLogger('test', 'error'),
+      mailer: has.mailer ? mailer : undefined,
+      patienceMs: 100,
+    });
+    const email = newEmail();
+    const answer = await invite({ target_email: email });
+    mailing = before;
+    expect(answer).toMatchObject({ status: 201, body: { emailing_attempt_made: false, send_email: true } });
+    expect(mailsTo(email)).toEqual([]);
+  });
+});

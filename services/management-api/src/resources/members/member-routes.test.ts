@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { membershipLevels } from '@millrace/contracts';
+import { addMember } from '@millrace/db';
+import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Cases of reference/management-api.md 13.4, by number. */
+const { member, administrator, owner } = membershipLevels;
+
+let api: TestApi;
+let acme: OrganizationActors;
+let path: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  acme = await createActors(api.database);
+  path = `/api/organizations/${acme.organizationId}/members/`;
+});
+afterAll(() => api.stop());
+
+const join = (level: 1 | 8 | 15) => createActor(api.database, acme.organizationId, level);
+const patch = (by: Actor, target: { uuid: string }, body: unknown = {}) =>
+  api.send('PATCH', `${path}${target.uuid}/`, { key: by.key, body });
+const remove = (by: Actor, target: { uuid: string }) => api.send('DELETE', `${path}${target.uuid}/`, { key: by.key });
+const levelOf = async ({ userId }: Actor) =>
+  (
+    await api.database.prisma.membership.findFirst({
+      where: { organization_id: acme.organizationId, user_id: userId },
+    })
+  )?.level;
+
+test('B1, B2: active members are listed, the latest first; those of others are not', async () => {
+  const actors = await createActors(api.database);
+  const inactive = await createActor(api.database, actors.organizationId, member);
+  await api.database.prisma.user.update({ where: { id: inactive.userId }, data: { is_active: false } });
+  const at = `/api/organizations/${actors.organizationId}/members/`;
+  const { status, body } = await api.get(at, actors.M.key);
+  expect(status).toBe(200);
+  expect(body.results.map((one: { user: { uuid: string } }) => one.user.uuid)).toEqual([
+    actors.A.uuid,
+    actors.M.uuid,
+    actors.W.uuid,
+  ]);
+  expect(body.count).toBe(3);
+  expect(await api.get(at, acme.W.key)).toMatchObject(PD());
+  expect(await api.send('PATCH', `${at}${actors.M.uuid}/`, { key: acme.W.key, body: {} })).toMatchObject(PD());
+});
+
+describe('the list', () => {
+  const emails = async (query: string) => {
+    const { status, body } = await api.get(`${path}?${query}`, acme.M.key);
+    expect(status).toBe(200);
+    return body.results.map((one: { user: { email: string } }) => one.user.email);
+  };
+
+  test('is sorted as asked for', async () => {
+    const latestFirst = await emails('');
+    expect(await emails('order=joined_at')).toEqual([...latestFirst].reverse());
+    const levels = (await api.get(`${path}?order=-level`, acme.M.key)).body.results.map(
+      (one: { level: number }) => one.level,
+    );
+    expect(levels).toEqual([...levels].sort((one, other) => other - one));
+    expect((await api.get(`${path}?order=password`, acme.M.key)).body).toMatchObject({
+      code: 'invalid_choice',
+      attr: 'order',
+    });
+  });
+
+  test('is narrowed to an address and to later changes', async () => {
+    expect(await emails(`email=${acme.A.email.toUpperCase()}`)).toEqual([acme.A.email]);
+    expect(await emails('email=nobody@example.com')).toEqual([]);
+    const changed = await join(member);
+    const { updated_at } = (await patch(acme.W, changed, { level: 8 })).body;
+    expect(await emails(`updated_after=${new Date(Date.parse(updated_at) - 1).toISOString()}`)).toEqual([
+      changed.email,
+    ]);
+    expect(await emails(`updated_after=${new Date(Date.parse(updated_at) + 1).toISOString()}`)).toEqual([]);
+  });
+
+  test('is cut in pages that do not overlap', async () => {
+    const first = await api.get(`${path}?limit=2`, acme.M.key);
+    const second = await api.get(first.body.next, acme.M.key);
+    expect([...first.body.results, ...second.body.results].map(({ id }: { id: string }) => id)).toEqual(
+      (await api.get(path, acme.M.key)).body.results
+        .slice(0, 2 + second.body.results.length)
+        .map(({ id }: { id: string }) => id),
+    );
+  });
+});
+
+test('B3 to B5: administrators remove others, everybody but an owner may go', async () => {
+  const [one, other, third] = [await join(member), await join(member), await join(administrator)];
+  expect(await remove(one, other)).toMatchObject(PD('You can only edit others if you are an admin.'));
+  expect(await levelOf(other)).toBe(member);
+  expect((await remove(acme.A, other)).status).toBe(204);
+  expect((await remove(one, one)).status).toBe(204);
+  expect((await api.send('DELETE', `${path}@me/`, { key: third.key })).status).toBe(204);
+  expect([await levelOf(other), await levelOf(one), await levelOf(third)]).toEqual([undefined, undefined, undefined]);
+  // Whoever is out sees nothing from the next request on, with the same key.
+  expect(await api.get(path, one.key)).toMatchObject(PD());
+  expect((await api.get('/api/users/@me/', one.key)).body.organizations).toEqual([]);
+});
+
+test('B6: an owner sets a level, and the answer is the member', async () => {
+  const target = await join(member);
+  const { status, body } = await patch(acme.W, target, { level: 8, joined_at: '2000-01-01T00:00:00Z' });
+  expect([status, Object.keys(body)]).toEqual([
+    200,
+    ['id', 'user', 'level', 'joined_at', 'updated_at', 'is_2fa_enabled', 'has_social_auth', 'last_login'],
+  ]);
+  expect(body).toMatchObject({
+    user: { uuid: target.uuid, email: target.email },
+    level: 8,
+    is_2fa_enabled: false,
+    has_social_auth: false,
+  });
+  expect(Date.parse(body.joined_at)).toBeGreaterThan(Date.parse('2020-01-01'));
+  expect(await levelOf(target)).toBe(8);
+});
+
+type Person = 'M' | 'A' | 'W';
+const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
+  ['B7', 'A', member, { level: 8 }, { status: 200 }, 8],
+  ['an administrator demotes another', 'A', administrator, { level: 1 }, { status: 200 }, 1],
+  ['a level as a text', 'A', member, { level: '8' }, { status: 200 }, 8],
+  ['B8', 'M', member, { level: 8 }, PD('You can only edit others if you are an admin.'), 1],
+  ['B8, even without a change', 'M', member, {}, PD('You can only edit others if you are an admin.'), 1],
+  ['B10', 'W', member, { level: 15 }, { status: 200 }, 15],
+  [
+    'B11',
+    'A',
+    member,
+    { level: 15 },
+    PD("You can only make another member owner if you're this organization's owner."),
+    1,
+  ],
+  ['B12', 'A', owner, { level: 1 }, PD('You can only edit others with level lower or equal to you.'), 15],
+  ['an owner demotes another', 'W', owner, { level: 1 }, { status: 200 }, 1],
+  ['B14', 'W', member, { level: 3 }, VE('invalid_choice', 'level', '"3" is not a valid choice.'), 1],
+  ['B14', 'W', member, { level: 'x' }, VE('invalid_choice', 'level', '"x" is not a valid choice.'), 1],
+  ['B14', 'W', member, { level: null }, VE('null', 'level', 'This field may not be null.'), 1],
+  ['nothing', 'W', member, {}, { status: 200 }, 1],
+];
+test.each(changes)('%s: %s changes one of level %i by %j', async (_, by, level, body, expected, after) => {
+  const target = await join(level);
+  expect(await patch(acme[by], target, body)).toMatchObject(expected);
+  expect(await levelOf(target)).toBe(after);
+});
+
+test('B9, B15: nobody changes the own level', async () => {
+  for (const actor of [acme.M, acme.A, acme.W]) {
+    for (const level of [1, 8, 15]) {
+      expect(await patch(actor, actor, { level })).toMatchObject(PD("You can't change your own access level."));
+    }
+    expect((await patch(actor, { uuid: '@me' }, {})).status).toBe(200);
+  }
+  expect([await levelOf(acme.M), await levelOf(acme.A), await levelOf(acme.W)]).toEqual([1, 8, 15]);
+});
+
+test('B12, B13: an owner is not removed', async () => {
+  const second = await join(owner);
+  expect(await remove(acme.A, second)).toMatchObject(PD('You can only edit others with level lower or equal to you.'));
+  for (const [by, target] of [
+    [acme.W, second],
+    [acme.W, acme.W],
+  ] as const) {
+    expect(await remove(by, target)).toMatchObject(
+      VE('invalid_input', null, 'Cannot leave the organization as its owner!'),
+    );
+  }
+});
+
+test('B16: a member is not read by itself', async () => {
+  const { status, body } = await api.get(`${path}${acme.M.uuid}/`, acme.M.key);
+  expect([status, body.code]).toEqual([405, 'method_not_allowed']);
+});
+
+test.each([randomUUID(), 'not-a-uuid', '1', '%F0%9F%A6%94'])('%s is no member', async (uuid) => {
+  expect(await patch(acme.W, { uuid })).toMatchObject(NF());
+  expect(await remove(acme.W, { uuid })).toMatchObject(NF());
+});
+
+test('somebody of another organization is no member', async () => {
+  const stranger = await api.database.prisma.user.findUniqueOrThrow({ where: { id: acme.off.userId } });
+  expect(await patch(acme.W, stranger, { level: 8 })).toMatchObject(NF());
+  expect(await remove(acme.W, stranger)).toMatchObject(NF());
+});
+
+test('two owners who demote each other at once leave one owner', async () => {
+  const actors = await createActors(api.database);
+  const second = await createActor(api.database, actors.organizationId, owner);
+  const at = `/api/organizations/${actors.organizationId}/members/`;
+  for (let round = 0; round < 5; round += 1) {
+    const [one, other] = await Promise.all([
+      api.send('PATCH', `${at}${second.uuid}/`, { key: actors.W.key, body: { level: 1 } }),
+      api.send('PATCH', `${at}${actors.W.uuid}/`, { key: second.key, body: { level: 1 } }),
+    ]);
+    expect([one?.status, other?.status].sort()).toEqual([200, 403]);
+    const winner = one?.status === 200 ? actors.W : second;
+    const loser = one?.status === 200 ? second : actors.W;
+    expect((await api.send('PATCH', `${at}${loser.uuid}/`, { key: winner.key, body: { level: 15 } })).status).toBe(200);
+  }
+});
+
+test('who comes again is a new member', async () => {
+  const actor = await join(member);
+  const before = (await patch(acme.W, actor)).body.id;
+  await remove(acme.W, actor);
+  await addMember(api.database.prisma, { organizationId: acme.organizationId, userId: actor.userId });
+  expect((await patch(acme.W, actor)).body.id).not.toBe(before);
+});
+
+test('a change and a removal are written down', async () => {
+  const actor = await join(member);
+  const { id } = (await patch(acme.W, actor, { level: 8 })).body;
+  await patch(acme.W, actor, { level: 8 });
+  await remove(acme.A, actor);
+  const rows = await api.database.sql.query(
+    'SELECT activity, user_id, organization_id, detail FROM activity_log WHERE item_id = $1 ORDER BY created_at',
+    [id],
+  );
+  expect(rows).toMatchObject([
+    {
+      activity: 'updated',
+      user_id: acme.W.userId,
+      organization_id: acme.organizationId,
+      detail: { changes: [{ field: 'level', before: 1, after: 8 }] },
+    },
+    { activity: 'deleted', user_id: acme.A.userId },
+  ]);
+});
