@@ -148,6 +148,13 @@ test('a batch that is too large goes in halves, and what is too large alone is n
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
+test('an event that could be too large for the log goes alone, so that it is not dropped in company', async () => {
+  const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
+  writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
+  await run();
+  expect(batches.map((events) => events.map(({ event }) => event))).toEqual([['e1'], ['e2'], ['e3', 'e4']]);
+});
+
 test.each([429, 503])('a %d is waited out, as long as it says', async (status) => {
   writeFileSync(file, lines(2));
   answer = (_, request) =>

@@ -51,35 +51,28 @@ async function run(file: string, options: ImportCommandOptions, terminal: Termin
   const host = readHost(options.host || terminal.env.INGEST_URL);
   const projectApiKey = options.projectApiKey || terminal.env.PROJECT_API_KEY;
   if (!projectApiKey) throw new UsageError("--project-api-key: give the project's key, or set PROJECT_API_KEY");
-  if (file === '-' && !terminal.input) throw new UsageError('<file>: there is no standard input');
   // Standard input has no place of its own; what is sent again is known by its uuids.
   const statePath = options.state ?? (file === '-' ? null : `${file}.import-state.json`);
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  const interrupted = terminal.interrupted ?? new AbortController().signal;
+  const source = await openSource(file, terminal, interrupted).catch((error: unknown) => {
+    throw interrupted.aborted ? new ImportStopped('interrupted before anything was sent', 130) : error;
+  });
   try {
-    const source = await openSource(file, terminal.input ?? process.stdin, stop.signal).catch((error: unknown) => {
-      throw stop.signal.aborted ? new ImportStopped('interrupted before anything was sent', 130) : error;
+    return await importFile(source, {
+      host,
+      projectApiKey,
+      batchEvents: options.batchSize,
+      batchBytes,
+      skipInvalid: options.skipInvalid === true,
+      isDryRun: options.dryRun === true,
+      patienceMs: options.patience * 1000,
+      stateFile: statePath === null ? null : stateFile(statePath, projectApiKey),
+      isRestart: options.restart === true,
+      progress: createProgress(terminal.err),
+      signal: interrupted,
     });
-    try {
-      return await importFile(source, {
-        host,
-        projectApiKey,
-        batchEvents: options.batchSize,
-        batchBytes,
-        skipInvalid: options.skipInvalid === true,
-        isDryRun: options.dryRun === true,
-        patienceMs: options.patience * 1000,
-        stateFile: statePath === null ? null : stateFile(statePath, projectApiKey),
-        isRestart: options.restart === true,
-        progress: createProgress(terminal.err),
-        signal: stop.signal,
-      });
-    } finally {
-      await source.close();
-    }
   } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await source.close();
   }
 }
 

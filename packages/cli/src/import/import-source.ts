@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { pipeline as completePipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** What is imported; it is read twice, to check all of it before any of it is sent. */
@@ -24,10 +25,12 @@ const chunkBytes = 256 * 1024;
  */
 export async function openSource(
   path: string,
-  input: NodeJS.ReadableStream,
+  terminal: Pick<Terminal, 'input'>,
   signal: AbortSignal,
 ): Promise<ImportSource> {
   if (path !== '-') return { name: path, read: await reader(path), close: async () => {} };
+  const { input } = terminal;
+  if (!input) throw new UsageError('<file>: there is no standard input');
   const directory = await mkdtemp(join(tmpdir(), 'millrace-import-'));
   const close = () => rm(directory, { recursive: true, force: true });
   try {

@@ -7,6 +7,12 @@ import { describeFault, type Rejections } from './rejections.ts';
 import { type Envelope, type Item, sendBatch } from './send-batch.ts';
 import { withUuid } from './with-uuid.ts';
 
+/**
+ * Of a batch the ingest host stores what it can, and drops an event that is too large for the log with a mere warning.
+ * An event that may be one is sent alone: then the host refuses it, and it can be named.
+ */
+const largeEventBytes = 256_000;
+
 export interface SendOptions {
   /** What is before this byte is imported already. */
   fromOffset: number;
@@ -53,8 +59,8 @@ export async function sendFile(source: ImportSource, options: SendOptions): Prom
   for await (const lines of readLines(source.read(), options.maxLineBytes)) {
     for (const line of lines) {
       const item = line.endOffset > options.fromOffset ? toItem(line) : null;
-      const size = item === null ? 0 : Buffer.byteLength(item.text);
-      if (batch.length >= options.batchEvents || (batch.length > 0 && bytes + size > options.batchBytes)) await flush();
+      const size = item === null ? 0 : sizeInBatch(item, options.batchBytes);
+      if (batch.length > 0 && (batch.length >= options.batchEvents || bytes + size > options.batchBytes)) await flush();
       for (const part of line.raw) hash.update(part);
       if (line.endOffset > options.fromOffset) last = line;
       if (item === null) continue;
@@ -63,6 +69,12 @@ export async function sendFile(source: ImportSource, options: SendOptions): Prom
     }
   }
   await flush();
+}
+
+/** A large one fills a batch by itself. */
+function sizeInBatch({ text }: Item, batchBytes: number): number {
+  const bytes = Buffer.byteLength(text);
+  return bytes > largeEventBytes ? batchBytes : bytes;
 }
 
 /** Null for a line that is blank or invalid; those were named when the file was checked. */
