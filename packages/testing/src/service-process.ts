@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 export interface ServiceProcess {
   name: string;
   port: number;
+  /** Resolves with the exit code when it has ended, for whatever reason; null for a signal. */
+  ended: Promise<number | null>;
   /** SIGKILL: no chance to finish anything. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code once it has drained. SIGKILL after 15 s. */
@@ -55,6 +57,7 @@ export async function startService(
   return {
     name,
     port,
+    ended: exit,
     async kill() {
       child.kill('SIGKILL');
       await exit;

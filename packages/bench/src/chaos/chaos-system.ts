@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '@millrace/db';
+import { startKafka } from '@millrace/stack/src/kafka/start-kafka.ts';
+import { removePostgresPlace } from '@millrace/stack/src/postgres/postgres-place.ts';
+import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
+import { freePort } from '@millrace/stack/src/process/free-port.ts';
+import { createKeeper } from '@millrace/stack/src/process/keeper.ts';
+import { startRedis } from '@millrace/stack/src/redis/start-redis.ts';
+import {
+  compilePrograms,
+  createTestTenant,
+  prismaDirectory,
+  type ServiceProcess,
+  startService,
+  type TestTenant,
+} from '@millrace/testing';
+import pg from 'pg';
+import { type ChaosServer, startChaosServer } from './chaos-server.ts';
+
+/** Servers of a run's own, a project in an empty database, and the services compiled as they are installed. */
+export interface ChaosSystem {
+  postgres: ChaosServer;
+  kafka: ChaosServer;
+  redis: ChaosServer;
+  tenant: TestTenant;
+  /** Straight to the database. Fails while PostgreSQL is down. */
+  database: pg.Pool;
+  /** @param port to listen on, for one that comes back; 0 takes a free one. */
+  startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
+  startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
+  stop(): Promise<void>;
+}
+
+export const topicPrefix = 'chaos.';
+export const partitions = 8;
+
+/** A commit must survive its server's end, but not that of the machine. */
+const postgresSettings = { fsync: 'off', full_page_writes: 'off' };
+
+export async function startChaosSystem(settings: Record<string, string> = {}): Promise<ChaosSystem> {
+  const root = mkdtempSync(join(tmpdir(), 'millrace-chaos-'));
+  const keeper = createKeeper();
+  const closers: (() => Promise<unknown> | unknown)[] = [
+    () => rmSync(root, { recursive: true, force: true }),
+    () => removePostgresPlace(join(root, 'postgres')),
+    () => keeper.dismiss(),
+  ];
+  const stop = async () => {
+    for (const close of closers.reverse()) await close();
+  };
+  try {
+    const own = async (name: string, killSignal: NodeJS.Signals, start: typeof startRedis) => {
+      const directory = join(root, name);
+      const server = await startChaosServer({
+        ...{ directory, killSignal },
+        // Never 0: Kafka takes the port beside it for itself, and must find it again.
+        start: async (port) => start({ directory, preferredPort: port || (await freePort()), keeper }),
+      });
+      closers.push(server.stop);
+      return server;
+    };
+    const [postgres, kafka, redis] = await Promise.all([
+      // Without SIGQUIT its children would outlive it for a moment and keep the next one from starting.
+      own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: postgresSettings })),
+      own('kafka', 'SIGKILL', startKafka),
+      own('redis', 'SIGKILL', startRedis),
+    ]);
+    await migrate(postgres.address, prismaDirectory);
+    const tenant = await createTestTenant(postgres.address);
+    const database = new pg.Pool({ connectionString: postgres.address, max: 3, connectionTimeoutMillis: 2000 });
+    database.on('error', () => {});
+    closers.push(() => database.end());
+    const programs = await compilePrograms([
+      'services/ingest-gateway/src/main.ts',
+      'services/event-consumer/src/main.ts',
+    ]);
+    closers.push(programs.remove);
+    const [gatewayFile = '', consumerFile = ''] = programs.files;
+    const shared = {
+      ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: kafka.address, REDIS_URL: redis.address },
+      ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions), LOG_LEVEL: 'warn' },
+      // The least a broker allows by default: a killed consumer's partitions are with the others soon.
+      ...{ KAFKA_SESSION_TIMEOUT_MS: '6000', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
+    };
+    const services = new Set<ServiceProcess>();
+    closers.push(() => Promise.all([...services].map((service) => service.stop())));
+    const start = async (name: string, file: string, more: Record<string, string>) => {
+      const service = await startService(name, file, { ...shared, ...more });
+      services.add(service);
+      return service;
+    };
+    return {
+      ...{ postgres, kafka, redis, tenant, database },
+      startGateway: (port, more = {}) =>
+        start('ingest-gateway', gatewayFile, { ...more, INGEST_PORT: String(port), INGEST_HOST: '127.0.0.1' }),
+      startConsumer: (more = {}) => start('event-consumer', consumerFile, more),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+
+/** What became of one phase's events, as the clients saw it. */
+export interface ClientLoad {
+  /** Every event that was sent at least once. */
+  sent: Set<string>;
+  /** Those answered with 200. */
+  acknowledged: Set<string>;
+  /** Answers other than 200, and answers that never came. */
+  refused: number;
+  /** By client: when it last got a 200 (`performance.now()`). */
+  lastAcknowledgedAt: number[];
+  stop(): Promise<void>;
+}
+
+const clients = 24;
+/** Clients pause between their requests, so that they load a machine and do not overload it. */
+const pauseMs = 40;
+const pauseAfterRefusalMs = 200;
+const answerWithinMs = 10_000;
+/** A request is sent again as SDKs do; then the client goes on with the next. */
+const attempts = 60;
+
+/** Clients that each send events of their own distinct ids, one request after the other, and repeat what is refused. */
+export function startClientLoad(ports: readonly number[], projectApiKey: string): ClientLoad {
+  const load: Omit<ClientLoad, 'stop'> = {
+    ...{ sent: new Set(), acknowledged: new Set(), refused: 0 },
+    lastAcknowledgedAt: new Array(clients).fill(0),
+  };
+  let isRunning = true;
+
+  async function attempt(port: number, path: string, body: string): Promise<boolean> {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body },
+        signal: AbortSignal.timeout(answerWithinMs),
+      });
+      await response.arrayBuffer();
+      return response.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Single events and small batches in turn. */
+  function request(client: number, number: number): { uuids: string[]; path: string; body: string } {
+    const size = number % 3 === 0 ? 10 : 1;
+    const batch = Array.from({ length: size }, (_, index) => ({
+      ...{ uuid: randomUUID(), event: 'tick', distinct_id: `client-${client}-${(number + index) % 20}` },
+      properties: { number, $set: { last: number } },
+    }));
+    const uuids = batch.map(({ uuid }) => uuid);
+    return size === 1
+      ? { uuids, path: '/capture/', body: JSON.stringify({ api_key: projectApiKey, ...batch[0] }) }
+      : { uuids, path: '/batch/', body: JSON.stringify({ api_key: projectApiKey, batch }) };
+  }
+
+  const loops = Array.from({ length: clients }, async (_, client) => {
+    for (let number = 0; isRunning; number += 1) {
+      const { uuids, path, body } = request(client, number);
+      for (const uuid of uuids) load.sent.add(uuid);
+      for (let tries = 0; tries < attempts && isRunning; tries += 1) {
+        // Another gateway the next time, as a balancer does.
+        if (await attempt(ports[(client + number + tries) % ports.length] ?? 0, path, body)) {
+          for (const uuid of uuids) load.acknowledged.add(uuid);
+          load.lastAcknowledgedAt[client] = performance.now();
+          break;
+        }
+        load.refused += 1;
+        await new Promise((resolve) => setTimeout(resolve, pauseAfterRefusalMs));
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  });
+  return Object.assign(load, {
+    async stop() {
+      isRunning = false;
+      await Promise.all(loops);
+    },
+  });
+}

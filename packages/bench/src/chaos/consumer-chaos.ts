@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createFaultProxy, seededRandom, startKafkaFaultProxy, writeStory } from '@millrace/testing';
+import { readable, textTable } from '../report/text-table.ts';
+import { startChaosSystem, topicPrefix } from './chaos-system.ts';
+import { createConsumerCrew } from './consumer-crew.ts';
+import { type ConsumerFault, consumerFaults } from './consumer-faults.ts';
+import { type LaneWatch, watchLanes } from './lane-watch.ts';
+import { checkState, type StateVerdict } from './state-check.ts';
+import { createStoryLoad } from './story-load.ts';
+
+export interface ConsumerChaosOptions {
+  /** Length of one phase. */
+  seconds: number;
+  /** Names of phases; null for all. */
+  only: string[] | null;
+  seed: number;
+}
+
+interface PhaseResult extends StateVerdict {
+  name: string;
+  strikes: number;
+  longestStallMs: number;
+  endedByThemselves: number;
+}
+
+const consumers = 4;
+const eventsPerSecond = 400;
+const eventsPerPerson = 60;
+const clients = 4;
+const warmUpMs = 3000;
+const longestFaultMs = 12_000;
+const patienceMs = 60_000;
+/** The promise: after a fault has ended no partition stands still for longer. */
+const stallLimitMs = 10_000;
+
+/** Breaks everything around four consumers, and them, one after the other while a story is told. @returns true when its end state is right. */
+export async function chaosConsumer(options: ConsumerChaosOptions, print: (line: string) => void): Promise<boolean> {
+  print(`starting PostgreSQL, Kafka, Redis and the services (seed ${options.seed})`);
+  const system = await startChaosSystem();
+  const closers: (() => Promise<unknown>)[] = [system.stop];
+  const results: PhaseResult[] = [];
+  try {
+    const { hostname, port } = new URL(system.postgres.address);
+    const postgresDoor = await createFaultProxy({ targetHost: hostname, targetPort: Number(port) });
+    closers.push(postgresDoor.stop);
+    const kafkaDoor = await startKafkaFaultProxy([system.kafka.address]);
+    closers.push(kafkaDoor.stop);
+    const throughDoors = {
+      DATABASE_URL: Object.assign(new URL(system.postgres.address), {
+        hostname: postgresDoor.host,
+        port: String(postgresDoor.port),
+      }).toString(),
+      KAFKA_BROKERS: kafkaDoor.brokers.join(','),
+    };
+    const gateway = await system.startGateway(0);
+    const crew = createConsumerCrew(() => system.startConsumer(throughDoors));
+    closers.push(crew.stop);
+    await crew.add(consumers);
+    const watch = await watchLanes(system.kafka.address, system.database, topicPrefix);
+    closers.push(watch.stop);
+
+    const random = seededRandom(options.seed);
+    const faults = consumerFaults({ system, crew, postgresDoor, kafkaDoor, random }).filter(
+      ({ name }) => options.only?.includes(name) ?? true,
+    );
+    // Half more than a phase without trouble would need: the story must not be over before the phases are.
+    const events = Math.ceil(eventsPerSecond * faults.length * (options.seconds * 1.5 + 60));
+    const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed: options.seed });
+    const url = `http://127.0.0.1:${gateway.port}`;
+    const load = createStoryLoad(url, system.tenant.projectApiKey, { streams, eventsPerSecond });
+    for (const fault of faults) {
+      print(`${fault.name}: ${options.seconds} s`);
+      const surprisesBefore = crew.endedByThemselves();
+      watch.reset();
+      load.resume();
+      const strikes = await runPhase(fault, watch, options.seconds * 1000, print);
+      await load.pause();
+      if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
+      const longestStallMs = watch.longestStallMs();
+      const verdict = await checkState(system.database, load.sent());
+      for (const example of verdict.examples) print(`  not as it should be: ${example}`);
+      const endedByThemselves = crew.endedByThemselves() - surprisesBefore;
+      results.push({ name: fault.name, strikes, longestStallMs, endedByThemselves, ...verdict });
+    }
+    if (load.isOver()) print('the story was over before the phases: the last of them had nothing to do');
+  } finally {
+    print('stopping');
+    for (const close of closers.reverse()) await close();
+  }
+  print('');
+  print(report(results));
+  return results.length > 0 && results.every(isWell);
+}
+
+function isWell({ lost, doubled, wrong, longestStallMs }: PhaseResult): boolean {
+  return lost === 0 && doubled === 0 && wrong === 0 && longestStallMs < stallLimitMs;
+}
+
+/** Strikes again and again until the time is over; at least once, and never before every partition has moved. */
+async function runPhase(fault: ConsumerFault, watch: LaneWatch, phaseMs: number, print: (line: string) => void) {
+  const endsAt = performance.now() + phaseMs;
+  const faultMs = Math.min(longestFaultMs, phaseMs / 3);
+  let strikes = 0;
+  do {
+    await sleep(warmUpMs);
+    watch.faultBegins();
+    await fault.strike(faultMs);
+    watch.faultEnds();
+    strikes += 1;
+    if (!(await watch.untilMoved(patienceMs))) print(`  a partition has not moved for ${patienceMs / 1000} s`);
+  } while (performance.now() + faultMs < endsAt);
+  return strikes;
+}
+
+function report(results: readonly PhaseResult[]): string {
+  const rows = results.map((result) => [
+    result.name,
+    ...(['strikes', 'expected', 'stored', 'lost', 'doubled', 'wrong', 'endedByThemselves'] as const).map((field) =>
+      readable(result[field]),
+    ),
+    (result.longestStallMs / 1000).toFixed(2),
+  ]);
+  const headings = [
+    'after phase',
+    'faults',
+    'sent',
+    'stored',
+    'lost',
+    'doubled',
+    'wrong',
+    'self-ended',
+    'longest stall in s',
+  ];
+  return [
+    textTable([headings, ...rows]),
+    'Sent, stored, lost, doubled and wrong are of the whole run up to there; wrong counts events, persons with their ids, and groups.',
+  ].join('\n');
+}

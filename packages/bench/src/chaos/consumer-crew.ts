@@ -1,0 +1,56 @@
+import type { ServiceProcess } from '@millrace/testing';
+
+/** Consumers of one group, kept running as an orchestrator does: one that ends by itself is started again. */
+export interface ConsumerCrew {
+  size(): number;
+  /** Starts so many more and resolves when they run. */
+  add(count: number): Promise<void>;
+  /** SIGKILL for the ones at these places. */
+  kill(places: readonly number[]): Promise<void>;
+  /** SIGTERM for the last so many. */
+  dismiss(count: number): Promise<void>;
+  /** How often one has ended although nobody asked it to. */
+  endedByThemselves(): number;
+  stop(): Promise<void>;
+}
+
+export function createConsumerCrew(start: () => Promise<ServiceProcess>): ConsumerCrew {
+  const running: ServiceProcess[] = [];
+  const wanted = new Set<ServiceProcess>();
+  let surprises = 0;
+
+  async function startOne(): Promise<void> {
+    const consumer = await start();
+    running.push(consumer);
+    wanted.add(consumer);
+    void consumer.ended.then(async () => {
+      if (!wanted.delete(consumer)) return;
+      surprises += 1;
+      running.splice(running.indexOf(consumer), 1);
+      await startOne();
+    });
+  }
+
+  async function end(consumers: readonly ServiceProcess[], how: 'kill' | 'stop'): Promise<void> {
+    for (const consumer of consumers) {
+      wanted.delete(consumer);
+      running.splice(running.indexOf(consumer), 1);
+    }
+    await Promise.all(consumers.map((consumer) => consumer[how]()));
+  }
+
+  return {
+    size: () => running.length,
+    async add(count) {
+      await Promise.all(Array.from({ length: count }, startOne));
+    },
+    kill: (places) =>
+      end(
+        running.filter((_, place) => places.includes(place)),
+        'kill',
+      ),
+    dismiss: (count) => end(running.slice(-count), 'stop'),
+    endedByThemselves: () => surprises,
+    stop: () => end([...running], 'stop'),
+  };
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lanes, topicNames } from '@millrace/contracts';
+import type { FaultProxy, KafkaFaultProxy } from '@millrace/testing';
+import type { ChaosServer } from './chaos-server.ts';
+import { type ChaosSystem, topicPrefix } from './chaos-system.ts';
+import type { ConsumerCrew } from './consumer-crew.ts';
+import { produceAgain } from './produce-again.ts';
+
+export interface ConsumerFault {
+  name: string;
+  /** Breaks something, for `ms` where it has a length; resolves when everything is mended. */
+  strike(ms: number): Promise<void>;
+}
+
+export interface ConsumerFaultsDeps {
+  system: ChaosSystem;
+  crew: ConsumerCrew;
+  /** What the consumers reach their servers through. */
+  postgresDoor: FaultProxy;
+  kafkaDoor: KafkaFaultProxy;
+  random: () => number;
+}
+
+const crewSize = 4;
+const cutPauseMs = 700;
+const repeatedRecords = 3000;
+
+export function consumerFaults({ system, crew, postgresDoor, kafkaDoor, random }: ConsumerFaultsDeps): ConsumerFault[] {
+  let turn = 0;
+
+  async function restarted(server: ChaosServer, gentle: NodeJS.Signals, ms: number): Promise<void> {
+    await (turn++ % 2 === 0 ? server.kill() : server.kill(gentle));
+    await sleep(ms / 2);
+    await server.restart();
+  }
+
+  return [
+    {
+      name: 'consumer-kill',
+      async strike(ms) {
+        const places = [...Array(crew.size()).keys()].sort(() => random() - 0.5);
+        const count = 1 + Math.floor(random() * crew.size());
+        await crew.kill(places.slice(0, count));
+        await sleep(ms / 4);
+        await crew.add(count);
+      },
+    },
+    { name: 'broker-restart', strike: (ms) => restarted(system.kafka, 'SIGTERM', ms) },
+    { name: 'postgres-restart', strike: (ms) => restarted(system.postgres, 'SIGINT', ms) },
+    {
+      name: 'connection-cut',
+      async strike(ms) {
+        for (const endsAt = performance.now() + ms / 2; performance.now() < endsAt; ) {
+          postgresDoor.cut();
+          await kafkaDoor.cut();
+          await sleep(cutPauseMs);
+        }
+        await (turn++ % 2 === 0 ? kafkaDoor : postgresDoor).blackHole();
+        await sleep(ms / 2);
+        await Promise.all([kafkaDoor.pass(), postgresDoor.pass()]);
+      },
+    },
+    {
+      name: 'rebalance-storm',
+      async strike(ms) {
+        for (let wave = 0; wave < 2; wave += 1) {
+          await crew.dismiss(crewSize - 1);
+          await sleep(ms / 4);
+          await crew.add(crewSize - 1);
+          await sleep(ms / 4);
+        }
+      },
+    },
+    {
+      name: 'duplicate-produce',
+      strike: () => produceAgain(system.kafka.address, topicNames(topicPrefix).live, repeatedRecords),
+    },
+    {
+      name: 'topic-replay',
+      async strike() {
+        await crew.dismiss(crewSize);
+        await system.database.query('DELETE FROM consumer_offset WHERE topic = ANY($1)', [
+          lanes.map((lane) => topicNames(topicPrefix)[lane]),
+        ]);
+        await crew.add(crewSize);
+      },
+    },
+  ];
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readable, textTable } from '../report/text-table.ts';
+import { startChaosSystem } from './chaos-system.ts';
+import { type ClientLoad, startClientLoad } from './client-load.ts';
+import { type GatewayFault, gatewayFaults } from './gateway-faults.ts';
+import { awaitStored } from './stored-events.ts';
+
+export interface GatewayChaosOptions {
+  /** Length of one phase. */
+  seconds: number;
+  /** Names of phases; null for all. */
+  only: string[] | null;
+  hasFallback: boolean;
+}
+
+interface PhaseResult {
+  name: string;
+  strikes: number;
+  sent: number;
+  acknowledged: number;
+  refused: number;
+  stored: number;
+  /** Acknowledged and not stored. */
+  lost: number;
+  /** Stored more than once. */
+  doubled: number;
+  /** From the end of a fault until every client had a 200 again, the longest, milliseconds. */
+  longestRecoveryMs: number;
+}
+
+const warmUpMs = 3000;
+/** How long a fault lasts: long enough for every time limit to run out. */
+const longestFaultMs = 15_000;
+const recoveryPatienceMs = 60_000;
+
+/** Breaks everything around two gateways, and them, one after the other under load. @returns true when nothing was lost or doubled. */
+export async function chaosGateway(options: GatewayChaosOptions, print: (line: string) => void): Promise<boolean> {
+  print('starting PostgreSQL, Kafka, Redis and the services');
+  const fallback = options.hasFallback
+    ? { EVENT_LOG_FALLBACK: 'postgres', EVENT_LOG_FALLBACK_AFTER_MS: '2000' }
+    : undefined;
+  const system = await startChaosSystem(fallback);
+  const results: PhaseResult[] = [];
+  try {
+    const gateways = await Promise.all([system.startGateway(0), system.startGateway(0)]);
+    await system.startConsumer();
+    const ports = gateways.map(({ port }) => port);
+    const faults = gatewayFaults(system, gateways, {});
+    for (const fault of faults.filter(({ name }) => options.only?.includes(name) ?? true)) {
+      print(`${fault.name}: ${options.seconds} s`);
+      const load = startClientLoad(ports, system.tenant.projectApiKey);
+      const struck = await runPhase(fault, load, options.seconds * 1000);
+      await load.stop();
+      const stored = await awaitStored(system.database, load.acknowledged);
+      results.push({
+        name: fault.name,
+        ...struck,
+        ...{ sent: load.sent.size, acknowledged: load.acknowledged.size, refused: load.refused },
+        stored: [...load.sent].filter((uuid) => stored.has(uuid)).length,
+        lost: [...load.acknowledged].filter((uuid) => !stored.has(uuid)).length,
+        doubled: [...load.sent].filter((uuid) => (stored.get(uuid) ?? 0) > 1).length,
+      });
+    }
+  } finally {
+    print('stopping');
+    await system.stop();
+  }
+  print('');
+  print(report(results));
+  return results.length > 0 && results.every(({ lost, doubled }) => lost === 0 && doubled === 0);
+}
+
+/** Strikes again and again until the time is over; at least once, and never before everybody has recovered. */
+async function runPhase(fault: GatewayFault, load: ClientLoad, phaseMs: number) {
+  const endsAt = performance.now() + phaseMs;
+  const faultMs = Math.min(longestFaultMs, phaseMs / 3);
+  let strikes = 0;
+  let longestRecoveryMs = 0;
+  do {
+    await sleep(warmUpMs);
+    await fault.strike(faultMs);
+    strikes += 1;
+    longestRecoveryMs = Math.max(longestRecoveryMs, await recovery(load));
+  } while (performance.now() + faultMs < endsAt);
+  return { strikes, longestRecoveryMs };
+}
+
+/** How long it takes from now until every client has been answered with 200. */
+async function recovery(load: ClientLoad): Promise<number> {
+  const from = performance.now();
+  while (load.lastAcknowledgedAt.some((at) => at < from)) {
+    if (performance.now() - from > recoveryPatienceMs) return Number.POSITIVE_INFINITY;
+    await sleep(20);
+  }
+  return Math.max(...load.lastAcknowledgedAt.map((at) => Math.max(0, at - from)));
+}
+
+function report(results: readonly PhaseResult[]): string {
+  const headings = [
+    'phase',
+    'faults',
+    'sent',
+    'acknowledged',
+    'refused',
+    'stored',
+    'lost',
+    'doubled',
+    'recovered in s',
+  ];
+  const count = (results: readonly PhaseResult[], name: string) => [
+    name,
+    ...(['strikes', 'sent', 'acknowledged', 'refused', 'stored', 'lost', 'doubled'] as const).map((field) =>
+      readable(results.reduce((sum, result) => sum + result[field], 0)),
+    ),
+    (Math.max(...results.map(({ longestRecoveryMs }) => longestRecoveryMs)) / 1000).toFixed(2),
+  ];
+  return textTable([headings, ...results.map((result) => count([result], result.name)), count(results, 'all')]);
+}

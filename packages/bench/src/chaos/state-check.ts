@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expectedState, type StoryEvent, storedState } from '@millrace/testing';
+import type { Pool } from 'pg';
+
+export interface StateVerdict {
+  /** Different events that were acknowledged. */
+  expected: number;
+  stored: number;
+  /** Acknowledged and not stored. */
+  lost: number;
+  /** Stored more than once. */
+  doubled: number;
+  /** Events, persons (with their distinct ids) and groups that are not as they must be, or should not be there. */
+  wrong: number;
+  /** Some of what is wrong, by its names only. */
+  examples: string[];
+}
+
+/** Works out from what was sent what must be stored, in another way than the service does, and compares all of it. */
+export async function checkState(database: Pool, sent: readonly (readonly StoryEvent[])[]): Promise<StateVerdict> {
+  const expected = expectedState(sent);
+  const stored = await storedState({ database });
+  const examples: string[] = [];
+  const note = (text: string) => examples.length < 10 && examples.push(text);
+
+  const counts = new Map<string, number>();
+  let wrong = 0;
+  for (const event of stored.events) {
+    counts.set(event.uuid, (counts.get(event.uuid) ?? 0) + 1);
+    const was = expected.events.get(event.uuid);
+    const isRight =
+      was !== undefined &&
+      // An exact synonym, stored under the one name.
+      event.event === (was.event === '$group_identify' ? '$groupidentify' : was.event) &&
+      event.distinct_id === was.distinct_id &&
+      event.timestamp === was.timestamp &&
+      event.n === (was.properties.n ?? null) &&
+      event.company === ((was.properties.$groups as { company: string } | undefined)?.company ?? null);
+    if (!isRight) {
+      wrong += 1;
+      note(`event ${event.uuid} (${event.event})`);
+    }
+  }
+  const lost = [...expected.events.keys()].filter((uuid) => !counts.has(uuid));
+  for (const uuid of lost.slice(0, 3)) note(`lost event ${uuid}`);
+
+  const storedPersons = new Map(stored.persons.map((person) => [String(person.distinctIds?.[0]), person]));
+  for (const person of expected.persons) {
+    const name = String(person.distinctIds[0]);
+    const found = storedPersons.get(name);
+    storedPersons.delete(name);
+    if (found === undefined) {
+      wrong += 1;
+      note(`no person for ${name}`);
+      continue;
+    }
+    const { creatorEventUuid, ...rest } = found;
+    // Where the legal orders of the partitions differ, any of the person's ids may be the main one.
+    const certain = { ...person, mainDistinctId: person.mainDistinctId ?? rest.mainDistinctId };
+    const isRight =
+      isDeepStrictEqual(rest, certain) &&
+      rest.distinctIds.includes(rest.mainDistinctId) &&
+      expected.events.has(creatorEventUuid);
+    if (!isRight) {
+      wrong += 1;
+      note(`person of ${name}`);
+    }
+  }
+  for (const name of storedPersons.keys()) {
+    wrong += 1;
+    note(`a person too many: ${name}`);
+  }
+
+  const nameOf = ({ type, key }: { type: string; key: string }) => `${type} ${key}`;
+  const storedGroups = new Map(stored.groups.map((group) => [nameOf(group), group]));
+  for (const group of expected.groups) {
+    if (!isDeepStrictEqual(storedGroups.get(nameOf(group)), group)) {
+      wrong += 1;
+      note(`group ${nameOf(group)}`);
+    }
+    storedGroups.delete(nameOf(group));
+  }
+  wrong += storedGroups.size;
+  for (const name of storedGroups.keys()) note(`a group too many: ${name}`);
+
+  return {
+    ...{ expected: expected.events.size, stored: counts.size, lost: lost.length, wrong, examples },
+    doubled: [...counts.values()].filter((count) => count > 1).length,
+  };
+}

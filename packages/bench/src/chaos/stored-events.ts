@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+
+/** How often each uuid is stored. */
+export async function storedEvents(database: Pool): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ uuid: string; count: number }>(
+    'SELECT uuid::text, count(*)::int AS count FROM event GROUP BY uuid',
+  );
+  return new Map(rows.map(({ uuid, count }) => [uuid, count]));
+}
+
+const lookEveryMs = 1000;
+
+/**
+ * Waits until all of them are stored, or until nothing more has been stored for `patienceMs`: what is missing then is
+ * lost.
+ */
+export async function awaitStored(
+  database: Pool,
+  uuids: ReadonlySet<string>,
+  patienceMs = 30_000,
+): Promise<Map<string, number>> {
+  let best = -1;
+  let improvedAt = performance.now();
+  for (;;) {
+    const stored = await storedEvents(database).catch(() => new Map<string, number>());
+    const found = [...uuids].filter((uuid) => stored.has(uuid)).length;
+    if (found === uuids.size) return stored;
+    if (found > best) {
+      best = found;
+      improvedAt = performance.now();
+    }
+    if (performance.now() - improvedAt > patienceMs) return stored;
+    await sleep(lookEveryMs);
+  }
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoryEvent } from '@millrace/testing';
+
+/** Sends a story, each client its own stream in its order, with pauses whenever somebody wants to look. */
+export interface StoryLoad {
+  resume(): void;
+  /** Resolves when nothing is under way. */
+  pause(): Promise<void>;
+  /** What was acknowledged, by client. */
+  sent(): StoryEvent[][];
+  /** True when there is nothing left to send. */
+  isOver(): boolean;
+}
+
+const batchSize = 25;
+const retryPauseMs = 200;
+
+export function createStoryLoad(
+  url: string,
+  projectApiKey: string,
+  story: { streams: readonly (readonly StoryEvent[])[]; eventsPerSecond: number },
+): StoryLoad {
+  const { streams } = story;
+  const positions = streams.map(() => 0);
+  const pauseMs = (batchSize * streams.length * 1000) / story.eventsPerSecond;
+  let isRunning = false;
+  let running: Promise<unknown> = Promise.resolve();
+
+  async function post(batch: readonly StoryEvent[]): Promise<boolean> {
+    try {
+      const response = await fetch(`${url}/batch/`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+        body: JSON.stringify({ api_key: projectApiKey, batch }),
+        signal: AbortSignal.timeout(10_000),
+      });
+      await response.arrayBuffer();
+      return response.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  async function client(stream: readonly StoryEvent[], place: number): Promise<void> {
+    while (isRunning) {
+      const from = positions[place] ?? 0;
+      const batch = stream.slice(from, from + batchSize);
+      if (batch.length === 0) return;
+      const dueAt = performance.now() + pauseMs;
+      // A batch is never given up: whether its events are in the log would not be known.
+      while (!(await post(batch))) await sleep(retryPauseMs);
+      positions[place] = from + batch.length;
+      await sleep(Math.max(0, dueAt - performance.now()));
+    }
+  }
+
+  return {
+    resume() {
+      isRunning = true;
+      running = Promise.all(streams.map(client));
+    },
+    async pause() {
+      isRunning = false;
+      await running;
+    },
+    sent: () => streams.map((stream, place) => stream.slice(0, positions[place])),
+    isOver: () => streams.every((stream, place) => (positions[place] ?? 0) >= stream.length),
+  };
+}
