@@ -8,6 +8,14 @@ export {
   recordKey,
 } from './captured-record.ts';
 export { eventNames } from './event-names.ts';
+export {
+  type DestinationField,
+  type ExportDestinationType,
+  type ExportModel,
+  exportDestinations,
+  exportModels,
+  isExportDestinationType,
+} from './export-destinations.ts';
 export { allProjectKeys, projectKeyChannel } from './key-change-channel.ts';
 export { isMembershipLevel, type MembershipLevel, membershipLevels } from './membership-levels.ts';
 export {

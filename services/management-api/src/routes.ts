@@ -2,6 +2,7 @@ import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
 import type { KeyChanges } from './access/announce-key-change.ts';
 import type { Caller } from './access/caller.ts';
+import { batchExportRoutes } from './resources/batch-exports/batch-export-routes.ts';
 import { domainRoutes } from './resources/domains/domain-routes.ts';
 import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
 import type { LookUpChallenge } from './resources/domains/look-up-challenge.ts';
@@ -19,6 +20,7 @@ import { personalApiKeyRoutes } from './resources/personal-api-keys/personal-api
 import { personRoutes } from './resources/persons/person-routes.ts';
 import { projectRoutes } from './resources/projects/project-routes.ts';
 import { schemaRoutes } from './resources/schema/schema-routes.ts';
+import { subscriptionRoutes } from './resources/subscriptions/subscription-routes.ts';
 import { userRoutes } from './resources/users/user-routes.ts';
 
 export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
@@ -44,6 +46,8 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...projectRoutes(deps),
     ...userRoutes(deps),
     ...personalApiKeyRoutes(deps),
+    ...subscriptionRoutes(deps),
+    ...batchExportRoutes(deps),
     ...eventRoutes(deps),
     ...personRoutes(deps),
     ...groupRoutes(deps),

@@ -5,11 +5,13 @@ import { parseDateTime } from './date-time.ts';
 
 /** Annotation of a query parameter whose bad values fall back to the default instead of being refused. */
 const lenientKeyword = 'x-lenient';
+/** Annotation of the number of another record (see `SchemaShape`). */
+const referenceKeyword = 'x-reference';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: false });
 addFormats.default(ajv);
 ajv.addFormat('date-time', (text: string) => parseDateTime(text) !== null);
-ajv.addVocabulary([lenientKeyword]);
+ajv.addVocabulary([lenientKeyword, referenceKeyword]);
 
 export interface SchemaFailure {
   keyword: string;

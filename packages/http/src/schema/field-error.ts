@@ -98,6 +98,10 @@ function wrongType(schema: TSchema, value: unknown) {
     case 'boolean':
       return { code: 'invalid_input', detail: 'Must be a valid boolean.' };
     case 'integer':
+      if (shapeOf(schema)['x-reference']) {
+        const detail = `Incorrect type. Expected pk value, received ${pythonTypeName(value)}.`;
+        return { code: 'incorrect_type', detail };
+      }
       return { code: 'invalid_input', detail: 'A valid integer is required.' };
     case 'number':
       return { code: 'invalid_input', detail: 'A valid number is required.' };

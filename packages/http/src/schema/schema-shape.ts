@@ -17,6 +17,8 @@ export interface SchemaShape {
   minLength?: number;
   title?: string;
   'x-lenient'?: boolean;
+  /** The number of another record: a wrong type is refused in the words for references. */
+  'x-reference'?: boolean;
 }
 
 export function shapeOf(schema: TSchema): SchemaShape {

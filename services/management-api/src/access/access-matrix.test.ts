@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 const declared = declaredRoutes();
 const isOnlyRead = (path: string) => declared.every((route) => route.path !== path || route.method === 'GET');
 const protectedRoutes = declared
-  .filter((route) => route.scope !== 'public' && isOnlyRead(route.path) && !route.path.endsWith('/:id'))
+  .filter((route) => route.scope !== 'public' && isOnlyRead(route.path) && !route.path.includes('/:id'))
   .map((route) => route.path);
 const projectRoutes = protectedRoutes.filter((path) => path.includes(':project_id'));
 const organizationRoutes = protectedRoutes.filter((path) => path.includes(':organization_id'));

@@ -1,17 +1,17 @@
 import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import { addressedProject } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
+import { parentEnvironment } from '../../access/parent-environment.ts';
 import { findPlanFeatures } from './subscription-plan-store.ts';
 
 /**
- * The environment whose subscriptions a path addresses. The returned function throws as `addressedProject` does, and
+ * The environment whose subscriptions a path addresses. The returned function throws as `parentEnvironment` does, and
  * AppError `payment_required` when the organization's plan has none (reference/management-api.md 2.9).
  */
 export function subscriptionPlace(sql: Sql) {
-  const address = addressedProject(sql);
+  const address = parentEnvironment(sql);
   return async (context: { caller: Caller; params: { project_id: string } }): Promise<AddressedProject> => {
     const place = await address(context);
     if (!hasPlanFeature(await findPlanFeatures(sql, place.organizationId), 'subscriptions')) {

@@ -6,6 +6,7 @@ import { projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { delivery, deliveryExample } from './delivery-schema.ts';
 import { listDeliveries } from './delivery-store.ts';
+import { recordSubscriptionActivity } from './record-subscription-activity.ts';
 import { subscriptionPlace } from './subscription-place.ts';
 import {
   newSubscription,
@@ -76,10 +77,12 @@ function routesBelow(family: 'environments' | 'projects', { sql, transaction }: 
       responses: { 201: { description: 'The new subscription.', schema: subscription } },
       examples: { request: newSubscriptionExample, response: subscriptionExample },
       target,
-      handler: async ({ caller, target: { environmentId }, body }) =>
+      handler: async ({ caller, target: place, body }) =>
         transaction(async (tx) => {
-          const author = { userId: caller.userId, environmentId };
-          return toSubscription(await createSubscription(tx, author, { body, now: new Date() }));
+          const author = { userId: caller.userId, environmentId: place.environmentId };
+          const after = await createSubscription(tx, author, { body, now: new Date() });
+          await recordSubscriptionActivity(tx, { actor: caller, place }, { after });
+          return toSubscription(after);
         }),
     }),
     defineRoute({
@@ -118,13 +121,28 @@ function routesBelow(family: 'environments' | 'projects', { sql, transaction }: 
           response: method === 'PUT' ? subscriptionExample : { ...subscriptionExample, deleted: true },
         },
         target,
-        handler: async ({ target: { environmentId }, params: { id }, body }) =>
+        handler: async ({ caller, target: place, params: { id }, body }) =>
           transaction(async (tx) => {
-            const { after } = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
-            return toSubscription(after);
+            const { environmentId } = place;
+            const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
+            await recordSubscriptionActivity(tx, { actor: caller, place }, change);
+            return toSubscription(change.after);
           }),
       }),
     ),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: `${family}_subscriptions_destroy`,
+      summary: 'Refused: delete by a change',
+      description: 'A subscription is not removed for good. Send a PATCH with `deleted: true` instead.',
+      tags,
+      scope: 'subscription:write',
+      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      target,
+      handler: async () => undefined,
+    }),
     defineRoute({
       method: 'GET',
       path: `${path}/:id/deliveries`,

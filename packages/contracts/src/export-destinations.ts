@@ -1,0 +1,58 @@
+/** Type of a value in the configuration of a destination. */
+export type DestinationValueType = 'string' | 'integer' | 'boolean' | 'strings';
+
+export interface DestinationField {
+  type: DestinationValueType;
+  isRequired?: true;
+  /** Never shown, never logged; kept apart from the rest. */
+  isSecret?: true;
+  /** The words that are allowed. */
+  choices?: readonly string[];
+}
+
+const eventFilters = {
+  exclude_events: { type: 'strings' },
+  include_events: { type: 'strings' },
+} as const satisfies Record<string, DestinationField>;
+
+/**
+ * Where batch exports can write to, and what each needs to know (reference/management-api.md 10.1). Every type in this
+ * table is one the delivery worker can really write to.
+ */
+export const exportDestinations = {
+  S3: {
+    bucket_name: { type: 'string', isRequired: true },
+    region: { type: 'string', isRequired: true },
+    prefix: { type: 'string', isRequired: true },
+    // Without keys of its own an export would write with those of the installation.
+    aws_access_key_id: { type: 'string', isRequired: true, isSecret: true },
+    aws_secret_access_key: { type: 'string', isRequired: true, isSecret: true },
+    compression: { type: 'string', choices: ['gzip'] },
+    encryption: { type: 'string', choices: ['AES256', 'aws:kms'] },
+    kms_key_id: { type: 'string' },
+    endpoint_url: { type: 'string' },
+    file_format: { type: 'string', choices: ['JSONLines'] },
+    ...eventFilters,
+  },
+  Postgres: {
+    user: { type: 'string', isRequired: true, isSecret: true },
+    password: { type: 'string', isRequired: true, isSecret: true },
+    host: { type: 'string', isRequired: true },
+    port: { type: 'integer' },
+    database: { type: 'string', isRequired: true },
+    schema: { type: 'string' },
+    table_name: { type: 'string' },
+    has_self_signed_cert: { type: 'boolean' },
+    ...eventFilters,
+  },
+} as const satisfies Record<string, Record<string, DestinationField>>;
+
+export type ExportDestinationType = keyof typeof exportDestinations;
+
+export function isExportDestinationType(text: string): text is ExportDestinationType {
+  return Object.hasOwn(exportDestinations, text);
+}
+
+/** What is exported: events that were stored within the interval, or every person as it is at that moment. */
+export const exportModels = ['events', 'persons'] as const;
+export type ExportModel = (typeof exportModels)[number];

@@ -1,0 +1,21 @@
+import { nextExportInterval } from './next-export-interval.ts';
+
+const schedule = { interval: 'hour', timezone: 'UTC', start_at: null, end_at: null } as const;
+const at = (text: string) => new Date(text);
+
+test('the interval that is running now is the next to be exported', () => {
+  expect(nextExportInterval(schedule, at('2026-11-21T05:30Z'))).toEqual({
+    start: at('2026-11-21T05:00Z'),
+    end: at('2026-11-21T06:00Z'),
+  });
+});
+
+test('no run is triggered before start_at nor after end_at', () => {
+  const from = at('2026-11-21T05:30Z');
+  const later = { ...schedule, start_at: at('2026-11-22T08:10Z') };
+  expect(nextExportInterval(later, from)?.end).toEqual(at('2026-11-22T09:00Z'));
+  expect(nextExportInterval({ ...schedule, end_at: at('2026-11-21T06:00Z') }, from)?.end).toEqual(
+    at('2026-11-21T06:00Z'),
+  );
+  expect(nextExportInterval({ ...schedule, end_at: at('2026-11-21T05:59Z') }, from)).toBeNull();
+});

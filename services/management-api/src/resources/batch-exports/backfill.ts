@@ -1,0 +1,52 @@
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { formatDateTime, parseDateTime } from '@millrace/http';
+import { exportIntervalAt } from '@millrace/schedule';
+import { upsertBackfill } from './backfill-store.ts';
+import type { BatchExportRow } from './batch-export-store.ts';
+
+export interface Range {
+  start: Date;
+  end: Date;
+}
+
+/** Asks for a range of the past. @returns the id of the backfill (reference/management-api.md 10.2). */
+export async function startBackfill(tx: Transaction, { id: exportId }: BatchExportRow, range: Range): Promise<string> {
+  const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
+  await upsertBackfill(tx, { id, exportId, ...range });
+  return id;
+}
+
+/**
+ * The range of a request to backfill.
+ * @throws AppError `invalid`: a time that is missing, none, or without an offset; a range without an inside, or one that
+ * ends more than one interval from now.
+ */
+export function parseRange(
+  { start_at, end_at }: { start_at?: unknown; end_at?: unknown },
+  { interval, timezone }: Pick<BatchExportRow, 'interval' | 'timezone'>,
+  now: Date,
+): Range {
+  if (start_at == null || end_at == null) throw refusal("Both 'start_at' and 'end_at' must be specified");
+  const [start, end] = [parseTime(start_at), parseTime(end_at)];
+  if (start >= end) throw refusal("The initial backfill datetime 'start_at' happens after 'end_at'");
+  const nextEnd = exportIntervalAt(interval, now, timezone).end;
+  if (end.getTime() - now.getTime() > nextEnd.getTime() - exportIntervalAt(interval, now, timezone).start.getTime()) {
+    throw refusal(
+      `The provided 'end_at' (${formatDateTime(end)}) is too far into the future. Cannot backfill beyond 1 batch period into the future.`,
+    );
+  }
+  return { start, end };
+}
+
+function parseTime(value: unknown): Date {
+  const text = String(value).slice(0, 100);
+  const time = typeof value === 'string' ? parseDateTime(text) : null;
+  if (!time) throw refusal(`Input ${text} is not a valid ISO formatted datetime.`);
+  if (!/(z|[+-]\d\d(:?\d\d)?)$/i.test(text) || /^\d{4}-\d\d-\d\d$/.test(text)) throw refusal(`Input ${text} is naive.`);
+  return time;
+}
+
+function refusal(detail: string): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input' });
+}

@@ -1,0 +1,170 @@
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { Type } from 'typebox';
+import { defineRoute } from '../../access/define-route.ts';
+import {
+  batchExport,
+  batchExportChanges,
+  batchExportExample,
+  batchExportReplacement,
+  newBatchExport,
+  newBatchExportExample,
+} from './batch-export-schema.ts';
+import {
+  type BatchExportRow,
+  deleteBatchExport,
+  findBatchExport,
+  listBatchExports,
+  lockBatchExport,
+} from './batch-export-store.ts';
+import { exportPlace, type Family } from './export-place.ts';
+import { pauseRoutes } from './pause-routes.ts';
+import { recordExportActivity } from './record-export-activity.ts';
+import { runRoutes } from './run-routes.ts';
+import { latestRuns } from './run-store.ts';
+import { toBatchExport } from './to-batch-export.ts';
+import { changeBatchExport, createBatchExport } from './write-batch-export.ts';
+
+type Deps = Pick<Database, 'sql' | 'transaction'>;
+const tags: [string] = ['batch_exports'];
+
+/** The same routes below an environment, a project and an organization (reference/management-api.md section 10). */
+export function batchExportRoutes(deps: Deps) {
+  return (['environments', 'projects', 'organizations'] as const).flatMap((family) => [
+    ...readRoutes(family, deps),
+    ...writeRoutes(family, deps),
+    ...pauseRoutes(family, deps),
+    ...runRoutes(family, deps),
+  ]);
+}
+
+function readRoutes(family: Family, { sql }: Deps) {
+  const { path, listParams, params, target } = exportPlace(family, sql);
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: `${family}_batch_exports_list`,
+      summary: 'List batch exports',
+      description: 'The newest first. Below an organization: those of all its environments.',
+      tags,
+      scope: 'batch_export:read',
+      params: listParams,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of exports.', schema: offsetPageOf(batchExport) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [batchExportExample] } },
+      target,
+      handler: async ({ target: place, query, request }) => {
+        const { count, rows } = await listBatchExports(sql, place, query);
+        const runs = await latestRuns(
+          sql,
+          rows.map(({ id }) => id),
+        );
+        return offsetPage(request, query, { count, results: rows.map((row) => toBatchExport(row, runs)) });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/:id`,
+      operationId: `${family}_batch_exports_retrieve`,
+      summary: 'Show a batch export',
+      description: 'One export with its last ten runs, without its secrets.',
+      tags,
+      scope: 'batch_export:read',
+      params,
+      responses: { 200: { description: 'The export.', schema: batchExport } },
+      examples: { response: batchExportExample },
+      target,
+      handler: async ({ target: place, params: { id } }) => {
+        const row = await findBatchExport(sql, place, id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return toBatchExport(row, await latestRuns(sql, [id]));
+      },
+    }),
+  ];
+}
+
+function writeRoutes(family: Family, { sql, transaction }: Deps) {
+  const { path, listParams, params, target } = exportPlace(family, sql);
+  const shown = async (row: BatchExportRow) => toBatchExport(row, await latestRuns(sql, [row.id]));
+  return [
+    defineRoute({
+      method: 'POST',
+      path,
+      operationId: `${family}_batch_exports_create`,
+      summary: 'Create a batch export',
+      description:
+        family === 'organizations'
+          ? 'Always refused: an export belongs to one environment, so make it below a project.'
+          : 'Makes an export. Its first run comes when the interval that is running now has ended.',
+      tags,
+      scope: 'batch_export:write',
+      params: listParams,
+      body: newBatchExport,
+      responses: { 201: { description: 'The new export.', schema: batchExport } },
+      examples: { request: newBatchExportExample, response: { ...batchExportExample, latest_runs: [] } },
+      target,
+      handler: async ({ caller, target: place, body }) => {
+        const { environmentId } = place;
+        if (environmentId === null) {
+          const detail =
+            'An export belongs to one environment: create it below /api/projects/:project_id/batch_exports.';
+          throw new AppError('invalid', detail, { code: 'invalid_input' });
+        }
+        return transaction(async (tx) => {
+          const after = await createBatchExport(tx, { ...place, environmentId }, { body, now: new Date() });
+          await recordExportActivity(tx, { actor: caller, place }, { activity: 'created', after });
+          return toBatchExport(after, []);
+        });
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${path}/:id`,
+        operationId: `${family}_batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a batch export' : 'Change a batch export',
+        description: 'What is not sent stays as it is, single settings and secrets of the destination too.',
+        tags,
+        scope: 'batch_export:write',
+        params,
+        body: method === 'PUT' ? batchExportReplacement : batchExportChanges,
+        responses: { 200: { description: 'The export as it is now.', schema: batchExport } },
+        examples: {
+          request: method === 'PUT' ? newBatchExportExample : { interval: 'day' },
+          response: batchExportExample,
+        },
+        target,
+        handler: async ({ caller, target: place, params: { id }, body }) => {
+          const changed = await transaction(async (tx) => {
+            const change = await changeBatchExport(tx, { place, id }, { changes: body, now: new Date() });
+            await recordExportActivity(tx, { actor: caller, place }, { activity: 'updated', ...change });
+            return change.after;
+          });
+          return shown(changed);
+        },
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: `${family}_batch_exports_destroy`,
+      summary: 'Delete a batch export',
+      description: 'Removes the export and ends its backfills and the runs in progress. What was exported stays.',
+      tags,
+      scope: 'batch_export:write',
+      params,
+      responses: { 204: { description: 'Deleted.' } },
+      target,
+      handler: async ({ caller, target: place, params: { id } }) =>
+        transaction(async (tx) => {
+          const after = await lockBatchExport(tx, place, id);
+          if (!after) throw new AppError('not_found', 'Not found.');
+          await deleteBatchExport(tx, id);
+          await recordExportActivity(tx, { actor: caller, place }, { activity: 'deleted', after });
+          return undefined;
+        }),
+    }),
+  ];
+}

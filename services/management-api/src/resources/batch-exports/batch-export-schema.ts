@@ -1,0 +1,159 @@
+import { exportDestinations, exportModels } from '@millrace/contracts';
+import { freeFormObject } from '@millrace/http';
+import { exportIntervals } from '@millrace/schedule';
+import { type TSchema, Type } from 'typebox';
+import { run, runExample } from './run-schema.ts';
+
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+const time = Type.String({ format: 'date-time' });
+
+const destinationTypes = Object.keys(exportDestinations);
+const typeDescription = `Kind of destination: ${destinationTypes.join(', ')}. No other kind is supported here.`;
+const configDescription =
+  'Settings of the destination. S3: `bucket_name`, `region`, `prefix`, `aws_access_key_id`, `aws_secret_access_key`, and ' +
+  'optionally `endpoint_url`, `compression` (gzip), `encryption`, `kms_key_id`, `file_format` (JSONLines). Postgres: ' +
+  '`host`, `database`, `user`, `password`, and optionally `port`, `schema`, `table_name`, `has_self_signed_cert`. Both: ' +
+  '`include_events`, `exclude_events`. Keys and passwords are never shown again.';
+
+const destination = Type.Object(
+  {
+    type: Type.String({ description: typeDescription }),
+    config: freeFormObject({ description: configDescription }),
+  },
+  { description: 'Where to export to, without its secrets.' },
+);
+
+/** A batch export (contract/management-api.md "Batch export fields", reference/management-api.md 10.1, in its order). */
+export const batchExport = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Id of the export.' }),
+    team_id: Type.Integer({ description: 'Number of the environment whose data are exported.' }),
+    name: Type.String({ description: 'Name for people.' }),
+    model: Type.String({ description: 'What is exported: `events` or `persons`.' }),
+    destination,
+    interval: Type.String({ description: 'How often it runs, and how much each run covers.' }),
+    paused: Type.Boolean({ description: 'Whether it is paused.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When it was made.' }),
+    last_updated_at: Type.String({ format: 'date-time', description: 'When it was last changed.' }),
+    last_paused_at: orNull(time, 'When it was last paused.'),
+    start_at: orNull(time, 'No run is triggered before this time.'),
+    end_at: orNull(time, 'No run is triggered after this time.'),
+    latest_runs: Type.Array(run, { description: 'Its last ten runs, the newest first.' }),
+    schema: Type.Null({ description: 'Always null: whole events or persons are exported.' }),
+  },
+  { title: 'BatchExport' },
+);
+
+const model = orNull(
+  Type.Unsafe<'events' | 'persons' | ''>({ type: 'string', enum: [...exportModels, ''] }),
+  'What is exported; `events` by default.',
+);
+const interval = Type.Unsafe<(typeof exportIntervals)[number]>({
+  type: 'string',
+  enum: [...exportIntervals],
+  description: 'How often it runs. Days and weeks begin by the clocks of the project’s time zone, weeks on Monday.',
+});
+const name = Type.String({ minLength: 1, maxLength: 400, description: 'Name for people.' });
+const config = Type.Optional(freeFormObject({ description: configDescription }));
+const newDestination = Type.Object(
+  { type: Type.String({ description: typeDescription }), config },
+  { description: 'Where to export to.' },
+);
+const destinationChanges = Type.Object(
+  { type: Type.Optional(Type.String({ description: typeDescription })), config },
+  { description: 'Settings that are not sent stay as they are, secrets too. Another `type` begins with none.' },
+);
+const optional = {
+  model: Type.Optional(model),
+  paused: Type.Optional(Type.Boolean({ description: 'Whether it is paused.' })),
+  start_at: Type.Optional(orNull(time, 'No run is triggered before this time.')),
+  end_at: Type.Optional(orNull(time, 'No run is triggered after this time.')),
+  hogql_query: Type.Optional(
+    orNull(Type.String(), 'Not supported here: anything but null or an empty text is refused with 400.'),
+  ),
+};
+
+/** In the order of the answer: the first wrong field is the one reported. */
+export const newBatchExport = Type.Object({
+  name,
+  model: optional.model,
+  destination: newDestination,
+  interval,
+  paused: optional.paused,
+  start_at: optional.start_at,
+  end_at: optional.end_at,
+  hogql_query: optional.hogql_query,
+});
+
+/** PUT: what a new one must have must be sent again; settings of the destination may be left out. */
+export const batchExportReplacement = Type.Object({ ...newBatchExport.properties, destination: destinationChanges });
+
+export const batchExportChanges = Type.Object({
+  name: Type.Optional(name),
+  model: optional.model,
+  destination: Type.Optional(destinationChanges),
+  interval: Type.Optional(interval),
+  paused: optional.paused,
+  start_at: optional.start_at,
+  end_at: optional.end_at,
+  hogql_query: optional.hogql_query,
+});
+
+const ignored = (description: string) => Type.Optional(Type.Unknown({ description: `${description} Ignored here.` }));
+const ignoredFields = {
+  name: ignored('Name for people.'),
+  model: ignored('What is exported.'),
+  destination: ignored('Where to export to.'),
+  interval: ignored('How often it runs.'),
+  paused: ignored('Whether it is paused.'),
+  last_paused_at: ignored('When it was last paused.'),
+  start_at: ignored('No run is triggered before this time.'),
+  end_at: ignored('No run is triggered after this time.'),
+  hogql_query: ignored('A query.'),
+};
+/** Clients made from the contract send the whole export (contract rows 1 and 2); none of it matters. */
+export const pauseRequest = Type.Object(ignoredFields);
+export const unpauseRequest = Type.Object({
+  ...ignoredFields,
+  backfill: Type.Optional(
+    Type.Boolean({ description: 'Whether to export what was missed since `last_paused_at` too.' }),
+  ),
+});
+export const pausedState = Type.Object({ paused: Type.Boolean({ description: 'Whether it is paused now.' }) });
+
+export const newBatchExportExample = {
+  name: 'Warehouse',
+  model: 'events',
+  destination: {
+    type: 'Postgres',
+    config: {
+      host: 'warehouse.example.com',
+      database: 'analytics',
+      user: 'millrace',
+      password: 'not shown again',
+      table_name: 'events',
+    },
+  },
+  interval: 'hour',
+};
+
+export const batchExportExample = {
+  id: '0193f0c5-7a4e-7000-8000-0000000000f1',
+  team_id: 1,
+  name: 'Warehouse',
+  model: 'events',
+  destination: {
+    type: 'Postgres',
+    config: { host: 'warehouse.example.com', database: 'analytics', table_name: 'events' },
+  },
+  interval: 'hour',
+  paused: false,
+  created_at: '2026-11-20T12:00:00Z',
+  last_updated_at: '2026-11-20T12:00:00Z',
+  last_paused_at: null,
+  start_at: null,
+  end_at: null,
+  latest_runs: [runExample],
+  schema: null,
+};

@@ -1,0 +1,168 @@
+import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
+import type { Sql, Transaction } from '@millrace/db';
+import type { ExportInterval, TimeSpan } from '@millrace/schedule';
+
+/** Whose exports a path addresses: those of one environment, or of all environments of an organization. */
+export interface ExportPlace {
+  organizationId: string;
+  /** Null: all of the organization. */
+  environmentId: number | null;
+}
+
+export interface BatchExportRow {
+  id: string;
+  team_id: number;
+  name: string;
+  model: ExportModel;
+  destination_type: ExportDestinationType;
+  destination_config: Record<string, unknown>;
+  interval: ExportInterval;
+  timezone: string;
+  paused: boolean;
+  created_at: Date;
+  last_updated_at: Date;
+  last_paused_at: Date | null;
+  start_at: Date | null;
+  end_at: Date | null;
+  next_interval_start: Date | null;
+}
+type Row = BatchExportRow & Record<string, unknown>;
+
+/** Never the secrets: who shows an export does not even read them. */
+const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
+  b."interval", b.timezone, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
+  b.next_interval_start`;
+
+/** The place is always two parameters: organization and environment or null. */
+const inPlace = `NOT b.deleted AND b.environment_id IN (
+  SELECT e.id FROM environment e JOIN project p ON p.id = e.project_id
+   WHERE p.organization_id = $1 AND ($2::int IS NULL OR e.id = $2))`;
+
+const placeValues = ({ organizationId, environmentId }: ExportPlace) => [organizationId, environmentId];
+
+/** One page of a place's exports, the newest first, and how many there are. */
+export async function listBatchExports(
+  sql: Sql,
+  place: ExportPlace,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ count: number; rows: BatchExportRow[] }> {
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM batch_export b WHERE ${inPlace}`,
+      placeValues(place),
+    ),
+    sql.query<Row>(
+      `SELECT ${columns} FROM batch_export b WHERE ${inPlace}
+        ORDER BY b.created_at DESC, b.id DESC LIMIT $3 OFFSET $4`,
+      [...placeValues(place), limit, offset],
+    ),
+  ]);
+  return { count: counted[0]?.count ?? 0, rows };
+}
+
+export async function findBatchExport(sql: Sql, place: ExportPlace, id: string): Promise<BatchExportRow | undefined> {
+  const rows = await sql.query<Row>(`SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $3`, [
+    ...placeValues(place),
+    id,
+  ]);
+  return rows[0];
+}
+
+/** As `findBatchExport`; nobody else changes the row before the transaction ends. */
+export async function lockBatchExport(
+  tx: Transaction,
+  place: ExportPlace,
+  id: string,
+): Promise<BatchExportRow | undefined> {
+  const rows = await tx.query<Row>(
+    `SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $3 FOR UPDATE OF b`,
+    [...placeValues(place), id],
+  );
+  return rows[0];
+}
+
+/** The stored secrets of a destination, to be merged with changes. */
+export async function readDestinationSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
+  const rows = await tx.query<{ secrets: Record<string, unknown> }>(
+    'SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1',
+    [id],
+  );
+  return rows[0]?.secrets ?? {};
+}
+
+/** What a caller decides of an export. */
+export interface BatchExportFields {
+  name: string;
+  model: ExportModel;
+  destination_type: ExportDestinationType;
+  destination_config: Record<string, unknown>;
+  destination_secrets: Record<string, unknown>;
+  interval: ExportInterval;
+  timezone: string;
+  paused: boolean;
+  last_paused_at: Date | null;
+  start_at: Date | null;
+  end_at: Date | null;
+}
+
+const writable = [
+  'name',
+  'model',
+  'destination_type',
+  'destination_config',
+  'destination_secrets',
+  'interval',
+  'timezone',
+  'paused',
+  'last_paused_at',
+  'start_at',
+  'end_at',
+] as const;
+
+export interface WrittenBatchExport {
+  fields: BatchExportFields;
+  /** The interval that is exported next; null when there is none. */
+  next: TimeSpan | null;
+}
+
+export async function insertBatchExport(
+  tx: Transaction,
+  { id, environmentId }: { id: string; environmentId: number },
+  { fields, next }: WrittenBatchExport,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO batch_export (id, environment_id, next_interval_start, next_interval_end,
+                               ${writable.map((name) => `"${name}"`).join(', ')})
+     VALUES ($1, $2, $3, $4, ${writable.map((_, index) => `$${index + 5}`).join(', ')})`,
+    [id, environmentId, next?.start ?? null, next?.end ?? null, ...writable.map((name) => fields[name])],
+  );
+}
+
+/** Writes a locked row back. */
+export async function updateBatchExport(
+  tx: Transaction,
+  id: string,
+  { fields, next }: WrittenBatchExport,
+): Promise<void> {
+  await tx.query(
+    `UPDATE batch_export SET last_updated_at = now(), next_interval_start = $2, next_interval_end = $3,
+            ${writable.map((name, index) => `"${name}" = $${index + 4}`).join(', ')}
+      WHERE id = $1`,
+    [id, next?.start ?? null, next?.end ?? null, ...writable.map((name) => fields[name])],
+  );
+}
+
+/** Hides an export and ends what it has in hand; a run in progress notices at its next step. */
+export async function deleteBatchExport(tx: Transaction, id: string): Promise<void> {
+  await tx.query('UPDATE batch_export SET deleted = true, last_updated_at = now() WHERE id = $1', [id]);
+  await tx.query(
+    `UPDATE batch_export_backfill SET status = 'Cancelled', finished_at = now(), last_updated_at = now()
+      WHERE batch_export_id = $1 AND status = 'Running'`,
+    [id],
+  );
+  await tx.query(
+    `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()
+      WHERE batch_export_id = $1 AND status IN ('Starting', 'Running', 'FailedRetryable')`,
+    [id],
+  );
+}

@@ -1,0 +1,56 @@
+import type { Database } from '@millrace/db';
+import { defineRoute } from '../../access/define-route.ts';
+import { newBatchExportExample, pausedState, pauseRequest, unpauseRequest } from './batch-export-schema.ts';
+import { exportPlace, type Family } from './export-place.ts';
+import { recordExportActivity } from './record-export-activity.ts';
+import { setPaused } from './write-batch-export.ts';
+
+/** Pausing and going on (contract/management-api.md rows 1 and 2). */
+export function pauseRoutes(family: Family, { sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const { path, params, target } = exportPlace(family, sql);
+  const tags: [string] = ['batch_exports'];
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:id/pause`,
+      operationId: `${family}_batch_exports_pause_create`,
+      summary: 'Pause a batch export',
+      description: 'No run is triggered until it is unpaused. Pausing a paused one changes nothing.',
+      tags,
+      scope: 'batch_export:write',
+      params,
+      body: pauseRequest,
+      responses: { 200: { description: 'It is paused.', schema: pausedState, onlyIfPreferred: true } },
+      examples: { request: newBatchExportExample, response: { paused: true } },
+      target,
+      handler: async ({ caller, target: place, params: { id } }) =>
+        transaction(async (tx) => {
+          const change = await setPaused(tx, { place, id }, { paused: true, now: new Date() });
+          if (change) await recordExportActivity(tx, { actor: caller, place }, { activity: 'updated', ...change });
+          return { paused: true };
+        }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${path}/:id/unpause`,
+      operationId: `${family}_batch_exports_unpause_create`,
+      summary: 'Unpause a batch export',
+      description:
+        'Runs are triggered again from the running interval on. `backfill: true` also exports what was missed since the pause.',
+      tags,
+      scope: 'batch_export:write',
+      params,
+      body: unpauseRequest,
+      responses: { 200: { description: 'It is not paused.', schema: pausedState, onlyIfPreferred: true } },
+      examples: { request: { backfill: true }, response: { paused: false } },
+      target,
+      handler: async ({ caller, target: place, params: { id }, body }) =>
+        transaction(async (tx) => {
+          const withBackfill = body.backfill ?? false;
+          const change = await setPaused(tx, { place, id }, { paused: false, now: new Date(), withBackfill });
+          if (change) await recordExportActivity(tx, { actor: caller, place }, { activity: 'updated', ...change });
+          return { paused: false };
+        }),
+    }),
+  ];
+}

@@ -1,0 +1,39 @@
+import type { Sql } from '@millrace/db';
+import { recordActivity } from '../activity/record-activity.ts';
+import type { BatchExportRow, ExportPlace } from './batch-export-store.ts';
+
+/** Fields a person may change; secrets are not among them, a row never has them. */
+function visible(row: BatchExportRow) {
+  const { name, model, interval, paused, start_at, end_at, destination_type, destination_config } = row;
+  const times = { start_at: start_at?.toISOString() ?? null, end_at: end_at?.toISOString() ?? null };
+  return {
+    name,
+    model,
+    interval,
+    paused,
+    ...times,
+    destination: { type: destination_type, config: destination_config },
+  };
+}
+
+/** Records who made, changed or deleted an export, in the transaction that does it. */
+export async function recordExportActivity(
+  tx: Sql,
+  { actor, place }: { actor: { userId: number }; place: ExportPlace },
+  {
+    activity,
+    before,
+    after,
+  }: { activity: 'created' | 'updated' | 'deleted'; before?: BatchExportRow; after: BatchExportRow },
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: place.organizationId,
+    environmentId: after.team_id,
+    scope: 'BatchExport',
+    itemId: after.id,
+    activity,
+    actor: { userId: actor.userId },
+    name: after.name,
+    ...(before && { change: { before: visible(before), after: visible(after) } }),
+  });
+}

@@ -1,0 +1,205 @@
+import type { Database, Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import {
+  cutPage,
+  decodeCursor,
+  keysetPage,
+  keysetQuery,
+  offsetPage,
+  offsetPageOf,
+  offsetQuery,
+  parseDateTime,
+  rowsToFetch,
+} from '@millrace/http';
+import { Type } from 'typebox';
+import { defineRoute } from '../../access/define-route.ts';
+import { timePlace, toTimePlace } from '../time-place.ts';
+import { parseRange, startBackfill } from './backfill.ts';
+import { cancelBackfill, listBackfills } from './backfill-store.ts';
+import { type BatchExportRow, type ExportPlace, findBatchExport, lockBatchExport } from './batch-export-store.ts';
+import { exportPlace, type Family } from './export-place.ts';
+import { backfill, backfillExample, run, runExample } from './run-schema.ts';
+import { cancelRun, findRun, listRuns } from './run-store.ts';
+import { toBackfill, toRun } from './to-batch-export.ts';
+
+const runsPage = Type.Object({
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Address of the next page, null on the last.' }),
+  previous: Type.Null({ description: 'Always null: pages are read forwards.' }),
+  results: Type.Array(run, { description: 'The results of this page.' }),
+});
+const runsQuery = Type.Object({
+  ...keysetQuery,
+  after: Type.Optional(
+    Type.String({ description: 'Only runs triggered later: a time, or `-14d`, `-6h`; `-7d` unless given.' }),
+  ),
+  before: Type.Optional(Type.String({ description: 'Only runs triggered earlier: a time, or `-14d`, `-6h`.' })),
+});
+const backfillRequest = Type.Object({
+  start_at: Type.Optional(Type.Unknown({ description: 'Where to begin, ISO 8601 with an offset.' })),
+  end_at: Type.Optional(Type.Unknown({ description: 'Where to end, exclusive, ISO 8601 with an offset.' })),
+});
+const backfillAnswer = Type.Object({ backfill_id: Type.String({ description: 'Id of the backfill.' }) });
+const cancelledAnswer = Type.Object({ cancelled: Type.Boolean({ description: 'True.' }) });
+const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-02T00:00:00Z' };
+
+/** Runs and backfills of an export (reference/management-api.md 10.2). */
+export function runRoutes(family: Family, { sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+  const { path, params, runParams, backfillParams, target } = exportPlace(family, sql);
+  const name = (suffix: string) => `${family}_batch_exports_${suffix}`;
+  const common = { tags: ['batch_exports'] as [string], target };
+  const read = { ...common, scope: 'batch_export:read' as const };
+  const write = { ...common, scope: 'batch_export:write' as const };
+  return [
+    defineRoute({
+      ...read,
+      method: 'GET',
+      path: `${path}/:id/runs`,
+      operationId: name('runs_list'),
+      summary: 'List the runs of a batch export',
+      description: 'The newest first, of the last seven days unless told otherwise.',
+      params,
+      query: runsQuery,
+      responses: { 200: { description: 'One page of runs.', schema: runsPage } },
+      examples: { response: { next: null, previous: null, results: [runExample] } },
+      handler: async ({ target: place, params: { id }, query, request }) => {
+        await requireExport(sql, place, id);
+        const found = await listRuns(sql, id, {
+          after: parseMoment(query.after ?? '-7d', 'after'),
+          before: query.before === undefined ? null : parseMoment(query.before, 'before'),
+          place: toTimePlace(decodeCursor(timePlace, query.cursor)),
+          limit: rowsToFetch(query),
+        });
+        const page = cutPage(found, query, (row) => ({ timestamp: row.created_at.getTime(), id: row.id }));
+        return { previous: null, ...keysetPage(request, page, page.rows.map(toRun)) };
+      },
+    }),
+    defineRoute({
+      ...read,
+      method: 'GET',
+      path: `${path}/:id/runs/:run_id`,
+      operationId: name('runs_retrieve'),
+      summary: 'Show a run of a batch export',
+      description: 'What it covered and what came of it.',
+      params: runParams,
+      responses: { 200: { description: 'The run.', schema: run } },
+      examples: { response: runExample },
+      handler: async ({ target: place, params: { id, run_id } }) => {
+        await requireExport(sql, place, id);
+        const row = await findRun(sql, id, run_id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return toRun(row);
+      },
+    }),
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: `${path}/:id/runs/:run_id/retry`,
+      operationId: name('runs_retry_create'),
+      summary: 'Repeat a run of a batch export',
+      description: 'Exports the interval of the run again, as a backfill.',
+      params: runParams,
+      responses: { 200: { description: 'It will be repeated.', schema: backfillAnswer } },
+      examples: { response: { backfill_id: backfillExample.id } },
+      handler: async ({ target: place, params: { id, run_id } }) =>
+        transaction(async (tx) => {
+          const row = requireFound(await lockBatchExport(tx, place, id));
+          const { data_interval_start: start, data_interval_end: end } = requireFound(await findRun(tx, id, run_id));
+          return { backfill_id: await startBackfill(tx, row, { start, end }) };
+        }),
+    }),
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: `${path}/:id/runs/:run_id/cancel`,
+      operationId: name('runs_cancel_create'),
+      summary: 'Cancel a run of a batch export',
+      description: 'Ends a run that has not ended yet. Its interval is not exported.',
+      params: runParams,
+      responses: { 200: { description: 'It is cancelled.', schema: cancelledAnswer } },
+      examples: { response: { cancelled: true } },
+      handler: async ({ target: place, params: { id, run_id } }) =>
+        transaction(async (tx) => {
+          await requireExport(tx, place, id);
+          const { status } = requireFound(await findRun(tx, id, run_id));
+          if (await cancelRun(tx, run_id)) return { cancelled: true };
+          throw cannotCancel('run', status);
+        }),
+    }),
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: `${path}/:id/backfill`,
+      operationId: name('backfill_create'),
+      summary: 'Export a range of the past',
+      description: 'One run for each interval. Asking for the same range again while it is running changes nothing.',
+      params,
+      body: backfillRequest,
+      responses: { 200: { description: 'It has begun.', schema: backfillAnswer } },
+      examples: { request: range, response: { backfill_id: backfillExample.id } },
+      handler: async ({ target: place, params: { id }, body }) =>
+        transaction(async (tx) => {
+          const row = requireFound(await lockBatchExport(tx, place, id));
+          return { backfill_id: await startBackfill(tx, row, parseRange(body, row, new Date())) };
+        }),
+    }),
+    defineRoute({
+      ...read,
+      method: 'GET',
+      path: `${path}/:id/backfills`,
+      operationId: name('backfills_list'),
+      summary: 'List the backfills of a batch export',
+      description: 'The newest first, with how far they are.',
+      params,
+      query: Type.Object(offsetQuery),
+      responses: { 200: { description: 'One page of backfills.', schema: offsetPageOf(backfill) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
+      handler: async ({ target: place, params: { id }, query, request }) => {
+        await requireExport(sql, place, id);
+        const { count, rows } = await listBackfills(sql, id, query);
+        return offsetPage(request, query, { count, results: rows.map(toBackfill) });
+      },
+    }),
+    defineRoute({
+      ...write,
+      method: 'POST',
+      path: `${path}/:id/backfills/:backfill_id/cancel`,
+      operationId: name('backfills_cancel_create'),
+      summary: 'Cancel a backfill',
+      description: 'Ends a backfill and its runs that have not ended yet.',
+      params: backfillParams,
+      responses: { 200: { description: 'It is cancelled.', schema: cancelledAnswer } },
+      examples: { response: { cancelled: true } },
+      handler: async ({ target: place, params: { id, backfill_id } }) =>
+        transaction(async (tx) => {
+          await requireExport(tx, place, id);
+          const status = requireFound(await cancelBackfill(tx, id, backfill_id));
+          if (status === 'Running') return { cancelled: true };
+          throw cannotCancel('backfill', status);
+        }),
+    }),
+  ];
+}
+
+async function requireExport(sql: Sql, place: ExportPlace, id: string): Promise<BatchExportRow> {
+  return requireFound(await findBatchExport(sql, place, id));
+}
+
+function requireFound<T>(row: T | undefined): T {
+  if (row === undefined) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+function cannotCancel(what: string, status: string): AppError {
+  return new AppError('invalid', `Cannot cancel a ${what} that is in '${status}' status`, { code: 'invalid_input' });
+}
+
+const unitMs: Record<string, number> = { h: 3_600_000, d: 86_400_000, w: 604_800_000, m: 2_592_000_000 };
+
+/** A time, or one before now: `-14d`. @throws AppError `invalid` naming the parameter. */
+function parseMoment(text: string, attr: string): Date {
+  const [, amount, unit = ''] = /^-(\d{1,5})([hdwm])$/.exec(text) ?? [];
+  const time = amount === undefined ? parseDateTime(text) : new Date(Date.now() - Number(amount) * (unitMs[unit] ?? 0));
+  if (!time)
+    throw new AppError('invalid', `Input ${text.slice(0, 100)} is not a valid time.`, { code: 'invalid_input', attr });
+  return time;
+}

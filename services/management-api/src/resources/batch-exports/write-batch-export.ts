@@ -1,0 +1,134 @@
+import type { ExportModel } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { nextExportInterval } from '@millrace/schedule';
+import type { Static } from 'typebox';
+import { v7 as uuidv7 } from 'uuid';
+import { findTimeZone } from '../subscriptions/subscription-plan-store.ts';
+import { startBackfill } from './backfill.ts';
+import type { batchExportChanges, newBatchExport } from './batch-export-schema.ts';
+import {
+  type BatchExportFields,
+  type BatchExportRow,
+  type ExportPlace,
+  findBatchExport,
+  insertBatchExport,
+  lockBatchExport,
+  readDestinationSecrets,
+  updateBatchExport,
+} from './batch-export-store.ts';
+import { changeDestination } from './destination.ts';
+
+type Changes = Static<typeof batchExportChanges>;
+
+/** @throws AppError `invalid` naming the field. */
+export async function createBatchExport(
+  tx: Transaction,
+  place: ExportPlace & { environmentId: number },
+  { body, now }: { body: Static<typeof newBatchExport>; now: Date },
+): Promise<BatchExportRow> {
+  const { type, config, secrets } = changeDestination(null, body.destination);
+  checkQuery(body);
+  const fields: BatchExportFields = {
+    name: body.name,
+    model: modelOf(body.model),
+    destination_type: type,
+    destination_config: config,
+    destination_secrets: secrets,
+    interval: body.interval,
+    timezone: await findTimeZone(tx, place.environmentId),
+    paused: body.paused ?? false,
+    last_paused_at: body.paused ? now : null,
+    start_at: toTime(body.start_at),
+    end_at: toTime(body.end_at),
+  };
+  checkTimes(fields);
+  const id = uuidv7();
+  await insertBatchExport(
+    tx,
+    { id, environmentId: place.environmentId },
+    { fields, next: nextExportInterval(fields, now) },
+  );
+  return found(await findBatchExport(tx, place, id));
+}
+
+/**
+ * Changes what is sent and leaves the rest. The next interval follows on the last one exported, also when its length has
+ * changed; what a paused export misses is not made up for.
+ *
+ * @throws AppError `not_found`, or `invalid` naming the field.
+ */
+export async function changeBatchExport(
+  tx: Transaction,
+  { place, id }: { place: ExportPlace; id: string },
+  { changes, now }: { changes: Changes; now: Date },
+): Promise<{ before: BatchExportRow; after: BatchExportRow }> {
+  const before = found(await lockBatchExport(tx, place, id));
+  const secrets = await readDestinationSecrets(tx, id);
+  const stored = { type: before.destination_type, config: before.destination_config, secrets };
+  const destination = changes.destination === undefined ? stored : changeDestination(stored, changes.destination);
+  checkQuery(changes);
+  const paused = changes.paused ?? before.paused;
+  const fields: BatchExportFields = {
+    name: changes.name ?? before.name,
+    model: changes.model === undefined ? before.model : modelOf(changes.model),
+    destination_type: destination.type,
+    destination_config: destination.config,
+    destination_secrets: destination.secrets,
+    interval: changes.interval ?? before.interval,
+    timezone: before.timezone,
+    paused,
+    last_paused_at: paused && !before.paused ? now : before.last_paused_at,
+    start_at: changes.start_at === undefined ? before.start_at : toTime(changes.start_at),
+    end_at: changes.end_at === undefined ? before.end_at : toTime(changes.end_at),
+  };
+  checkTimes(fields);
+  const goesOn = !before.paused && before.next_interval_start !== null;
+  const from = goesOn && before.next_interval_start !== null ? before.next_interval_start : now;
+  await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from) });
+  return { before, after: found(await findBatchExport(tx, place, id)) };
+}
+
+/**
+ * Pauses or goes on (contract rows 1 and 2). What is so already stays untouched, to the date of the last change.
+ *
+ * @param withBackfill whether to export what was missed since the pause.
+ * @throws AppError `not_found`.
+ */
+export async function setPaused(
+  tx: Transaction,
+  { place, id }: { place: ExportPlace; id: string },
+  { paused, now, withBackfill = false }: { paused: boolean; now: Date; withBackfill?: boolean },
+): Promise<{ before: BatchExportRow; after: BatchExportRow } | null> {
+  const row = found(await lockBatchExport(tx, place, id));
+  if (row.paused === paused) return null;
+  const changed = await changeBatchExport(tx, { place, id }, { changes: { paused }, now });
+  if (withBackfill && row.last_paused_at && row.last_paused_at < now) {
+    await startBackfill(tx, row, { start: row.last_paused_at, end: now });
+  }
+  return changed;
+}
+
+function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportModel {
+  return model === 'persons' ? 'persons' : 'events';
+}
+
+const toTime = (text: string | null | undefined) => (text == null ? null : new Date(text));
+
+function checkTimes({ start_at, end_at }: BatchExportFields): void {
+  if (start_at === null || end_at === null || start_at < end_at) return;
+  throw new AppError('invalid', "'end_at' must be later than 'start_at'.", { code: 'invalid_input', attr: 'end_at' });
+}
+
+function checkQuery({ hogql_query }: Changes): void {
+  if (!hogql_query) return;
+  throw new AppError('invalid', 'Queries are not supported here: leave hogql_query out to export whole records.', {
+    code: 'invalid_input',
+    attr: 'hogql_query',
+  });
+}
+
+function found(row: BatchExportRow | undefined): BatchExportRow {
+  if (!row) throw new AppError('not_found', 'Not found.');
+  return row;
+}
