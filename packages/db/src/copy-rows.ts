@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
-import { from } from 'pg-copy-streams';
+import copyStreams from 'pg-copy-streams';
 
 /**
  * Appends rows through COPY, which costs the server less than an INSERT of the same rows. Lines are taken as fast as the
@@ -11,7 +11,7 @@ import { from } from 'pg-copy-streams';
  * @param lines made by `copyLine`.
  */
 export async function copyRows(client: pg.ClientBase, statement: string, lines: Iterable<string>): Promise<void> {
-  await pipeline(Readable.from(chunks(lines), { objectMode: true, highWaterMark: 1 }), client.query(from(statement)));
+  await pipeline(Readable.from(chunks(lines), { objectMode: true, highWaterMark: 1 }), client.query(copyStreams.from(statement)));
 }
 
 /** Larger buffers come fresh from the operating system each time, which costs more than filling them. */
