@@ -21,8 +21,15 @@ const answerWithinMs = 10_000;
 /** A request is sent again as SDKs do; then the client goes on with the next. */
 const attempts = 60;
 
-/** Clients that each send events of their own distinct ids, one request after the other, and repeat what is refused. */
-export function startClientLoad(ports: readonly number[], projectApiKey: string): ClientLoad {
+/**
+ * Clients that each send events of their own distinct ids, one request after the other, and repeat what is refused. An
+ * event's `number` is higher than that of the one before it of the same id, which was acknowledged by then.
+ * @param name begins their distinct ids, so that the phases of a run do not mix.
+ */
+export function startClientLoad(
+  ports: readonly number[],
+  { projectApiKey, name }: { projectApiKey: string; name: string },
+): ClientLoad {
   const load: Omit<ClientLoad, 'stop'> = {
     ...{ sent: new Set(), acknowledged: new Set(), refused: 0 },
     lastAcknowledgedAt: new Array(clients).fill(0),
@@ -46,7 +53,7 @@ export function startClientLoad(ports: readonly number[], projectApiKey: string)
   function request(client: number, number: number): { uuids: string[]; path: string; body: string } {
     const size = number % 3 === 0 ? 10 : 1;
     const batch = Array.from({ length: size }, (_, index) => ({
-      ...{ uuid: randomUUID(), event: 'tick', distinct_id: `client-${client}-${(number + index) % 20}` },
+      ...{ uuid: randomUUID(), event: 'tick', distinct_id: `${name}-${client}-${(number + index) % 20}` },
       properties: { number, $set: { last: number } },
     }));
     const uuids = batch.map(({ uuid }) => uuid);

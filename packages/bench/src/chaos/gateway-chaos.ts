@@ -3,7 +3,7 @@ import { readable, textTable } from '../report/text-table.ts';
 import { startChaosSystem } from './chaos-system.ts';
 import { type ClientLoad, startClientLoad } from './client-load.ts';
 import { type GatewayFault, gatewayFaults } from './gateway-faults.ts';
-import { awaitStored } from './stored-events.ts';
+import { awaitStored, misorderedEvents } from './stored-events.ts';
 
 export interface GatewayChaosOptions {
   /** Length of one phase. */
@@ -24,6 +24,8 @@ interface PhaseResult {
   lost: number;
   /** Stored more than once. */
   doubled: number;
+  /** Took effect before one of the same distinct id that had been acknowledged before it was sent. */
+  misordered: number;
   /** From the end of a fault until every client had a 200 again, the longest, milliseconds. */
   longestRecoveryMs: number;
 }
@@ -33,7 +35,7 @@ const warmUpMs = 3000;
 const longestFaultMs = 15_000;
 const recoveryPatienceMs = 60_000;
 
-/** Breaks everything around two gateways, and them, one after the other under load. @returns true when nothing was lost or doubled. */
+/** Breaks everything around two gateways, and them, one after the other under load. @returns true when nothing was lost, doubled or misordered. */
 export async function chaosGateway(options: GatewayChaosOptions, print: (line: string) => void): Promise<boolean> {
   print('starting PostgreSQL, Kafka, Redis and the services');
   const fallback = options.hasFallback
@@ -48,7 +50,7 @@ export async function chaosGateway(options: GatewayChaosOptions, print: (line: s
     const faults = gatewayFaults(system, gateways, {});
     for (const fault of faults.filter(({ name }) => options.only?.includes(name) ?? true)) {
       print(`${fault.name}: ${options.seconds} s`);
-      const load = startClientLoad(ports, system.tenant.projectApiKey);
+      const load = startClientLoad(ports, { projectApiKey: system.tenant.projectApiKey, name: fault.name });
       const struck = await runPhase(fault, load, options.seconds * 1000);
       await load.stop();
       const stored = await awaitStored(system.database, load.acknowledged);
@@ -58,6 +60,7 @@ export async function chaosGateway(options: GatewayChaosOptions, print: (line: s
         ...{ sent: load.sent.size, acknowledged: load.acknowledged.size, refused: load.refused },
         stored: [...load.sent].filter((uuid) => stored.has(uuid)).length,
         lost: [...load.acknowledged].filter((uuid) => !stored.has(uuid)).length,
+        misordered: await misorderedEvents(system.database, fault.name),
         doubled: [...load.sent].filter((uuid) => (stored.get(uuid) ?? 0) > 1).length,
       });
     }
@@ -67,7 +70,11 @@ export async function chaosGateway(options: GatewayChaosOptions, print: (line: s
   }
   print('');
   print(report(results));
-  return results.length > 0 && results.every(({ lost, doubled }) => lost === 0 && doubled === 0);
+  return results.length > 0 && results.every(isWell);
+}
+
+function isWell({ lost, doubled, misordered }: PhaseResult): boolean {
+  return lost === 0 && doubled === 0 && misordered === 0;
 }
 
 /** Strikes again and again until the time is over; at least once, and never before everybody has recovered. */
@@ -105,12 +112,13 @@ function report(results: readonly PhaseResult[]): string {
     'stored',
     'lost',
     'doubled',
+    'misordered',
     'recovered in s',
   ];
   const count = (results: readonly PhaseResult[], name: string) => [
     name,
-    ...(['strikes', 'sent', 'acknowledged', 'refused', 'stored', 'lost', 'doubled'] as const).map((field) =>
-      readable(results.reduce((sum, result) => sum + result[field], 0)),
+    ...(['strikes', 'sent', 'acknowledged', 'refused', 'stored', 'lost', 'doubled', 'misordered'] as const).map(
+      (field) => readable(results.reduce((sum, result) => sum + result[field], 0)),
     ),
     (Math.max(...results.map(({ longestRecoveryMs }) => longestRecoveryMs)) / 1000).toFixed(2),
   ];

@@ -9,6 +9,18 @@ export async function storedEvents(database: Pool): Promise<Map<string, number>>
   return new Map(rows.map(({ uuid, count }) => [uuid, count]));
 }
 
+/** Events of a phase that were stored in an earlier transaction than one that was sent, and acknowledged, before them. */
+export async function misorderedEvents(database: Pool, name: string): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (
+       SELECT created_at, lag(created_at) OVER (PARTITION BY distinct_id ORDER BY (properties->>'number')::int) AS before
+       FROM event WHERE starts_with(distinct_id, $1)
+     ) AS pairs WHERE created_at < before`,
+    [`${name}-`],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 const lookEveryMs = 1000;
 
 /**
