@@ -22,6 +22,7 @@ interface SentEvent {
 let host: Server;
 let batches: SentEvent[][];
 let answer: (events: SentEvent[], request: number) => Answer;
+let answerAfterMs: number;
 let directory: string;
 let file: string;
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
       batches.push(body.batch);
       expect([request.url, body.api_key, body.historical_migration]).toEqual(['/batch/', 'phc_k', true]);
       const { status, body: text = { status: 'Ok' }, headers } = answer(body.batch, batches.length);
-      response.writeHead(status, headers).end(JSON.stringify(text));
+      setTimeout(() => response.writeHead(status, headers).end(JSON.stringify(text)), answerAfterMs);
     });
   });
   host.listen(0, '127.0.0.1');
@@ -41,6 +42,7 @@ afterAll(() => void host.close());
 beforeEach(() => {
   batches = [];
   answer = () => ({ status: 200 });
+  answerAfterMs = 0;
   directory = mkdtempSync(join(tmpdir(), 'millrace-import-test-'));
   file = join(directory, 'events.jsonl');
 });
@@ -60,13 +62,19 @@ const line = (n: number) => JSON.stringify({ event: `e${n}`, distinct_id: 'd', t
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `${line(n + 1)}\n`).join('');
 const sentNames = () => batches.flat().map(({ event }) => event);
 
-async function run(args: string[] = [], { path = file, input }: { path?: string; input?: Readable } = {}) {
+interface RunOptions {
+  path?: string;
+  input?: Readable;
+  isTTY?: boolean;
+}
+
+async function run(args: string[] = [], { path = file, input, isTTY = false }: RunOptions = {}) {
   const said = { out: '', err: '' };
   const { port } = host.address() as AddressInfo;
   const exitCode = await runCli(['import', path, ...args], {
     env: { INGEST_URL: `http://127.0.0.1:${port}/`, PROJECT_API_KEY: 'phc_k' },
     out: { write: (text) => (said.out += text) },
-    err: { write: (text) => (said.err += text) },
+    err: { isTTY, write: (text) => (said.err += text) },
     ...(input ? { input } : {}),
   });
   return { exitCode, ...said };
@@ -153,6 +161,13 @@ test('an event that could be too large for the log goes alone, so that it is not
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
   expect(batches.map((events) => events.map(({ event }) => event))).toEqual([['e1'], ['e2'], ['e3', 'e4']]);
+});
+
+test('on a terminal it shows how far it is, how fast, and how long it will take', async () => {
+  writeFileSync(file, lines(30));
+  answerAfterMs = 250;
+  const { err } = await run(['--batch-size', '10'], { isTTY: true });
+  expect(err).toMatch(/\r 3[23]\.\d% {2}10 of 30 events {2}[1-9]\d*\/s {2}\d+ s left/);
 });
 
 test.each([429, 503])('a %d is waited out, as long as it says', async (status) => {
@@ -260,6 +275,7 @@ test.each([
 ])('%j is called wrongly', async (args, message) => {
   writeFileSync(file, lines(1));
   expect(await run(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
+  expect(batches).toEqual([]);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { checkFile } from './check-file.ts';
 import type { Fault } from './check-line.ts';
 import type { ImportSource } from './import-source.ts';
@@ -58,7 +59,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
   const point = {
     offset: before?.offset ?? 0,
     line: before?.line ?? 0,
-    sha256: before?.sha256 ?? '',
+    sha256: before?.sha256 ?? createHash('sha256').digest('hex'),
     events: before?.events ?? 0,
   };
   let rejections: Rejections = createRejections();
@@ -88,10 +89,12 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
     if (rejections.count() > 0 && !options.skipInvalid) return summary('invalid', null, 1);
     if (options.isDryRun) return summary('checked');
     options.progress.plan({
-      from: point,
+      from: { ...point },
       totalEvents: point.events + checked.events,
       totalBytes: checked.bytes,
     });
+    // A place that cannot be written to is found out before anything is sent.
+    options.stateFile?.save(point);
     const url = `${options.host}/batch/`;
     const onWait = (reason: string, waitMs: number) =>
       options.progress.note(`The ingest host takes nothing (${reason}); trying again in ${Math.ceil(waitMs / 1000)} s`);
