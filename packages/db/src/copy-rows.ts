@@ -11,7 +11,10 @@ import copyStreams from 'pg-copy-streams';
  * @param lines made by `copyLine`.
  */
 export async function copyRows(client: pg.ClientBase, statement: string, lines: Iterable<string>): Promise<void> {
-  await pipeline(Readable.from(chunks(lines), { objectMode: true, highWaterMark: 1 }), client.query(copyStreams.from(statement)));
+  await pipeline(
+    Readable.from(chunks(lines), { objectMode: true, highWaterMark: 1 }),
+    client.query(copyStreams.from(statement)),
+  );
 }
 
 /** Larger buffers come fresh from the operating system each time, which costs more than filling them. */

@@ -25,6 +25,7 @@ import { type ConsumerConfig, configuredLanes, consumerConfigSchema } from './co
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
+import { createDefinitions } from './definitions/definitions.ts';
 import { createEventPartitions } from './events/event-partitions.ts';
 import { createKnownIds } from './identity/known-ids.ts';
 import { createTurns } from './identity/turns.ts';
@@ -81,7 +82,9 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
     await startHealthServer(health, { port: config.healthPort, host: config.healthHost }),
   );
 
-  const batchDeps = createProcessDeps(database, log, topics, metrics);
+  // Stopped after the lanes, so that it writes what their last batches showed.
+  const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
+  const batchDeps = { ...createProcessDeps(database, log, topics, metrics), definitions };
   const metricsOf = createConsumeMetrics(metrics);
   const published = createPublishMetrics(metrics);
   const laneDeps = { ...config, log, database, topics, logger, onFatal: fail };
@@ -111,7 +114,12 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   process.send?.({ type: 'listening', port: server.port });
 });
 
-function createProcessDeps(database: Database, log: EventLog, topics: TopicNames, metrics: Metrics): ProcessBatchDeps {
+function createProcessDeps(
+  database: Database,
+  log: EventLog,
+  topics: TopicNames,
+  metrics: Metrics,
+): Omit<ProcessBatchDeps, 'definitions'> {
   return {
     database,
     projects: createProjectResolver({ sql: database.sql }),

@@ -3,6 +3,7 @@ import type { LogBatch } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { decideEvents } from './decide-events.ts';
+import type { Definitions } from './definitions/definitions.ts';
 import { insertIdentities } from './events/event-identity-store.ts';
 import type { DropReason } from './events/event-outcome.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
@@ -29,6 +30,7 @@ export interface ProcessBatchDeps {
   /** Both are one for all batches of the process. */
   turns: Turns;
   knownIds: KnownIds;
+  definitions: Pick<Definitions, 'note'>;
   step: StepTimer;
   now: () => number;
 }
@@ -82,7 +84,7 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
   );
 
   let endTurn = () => {};
-  let storedIds: Iterable<string> = [];
+  let afterCommit = () => {};
   const report = await deps.database
     .transaction(async (tx): Promise<BatchReport | StaleBatch> => {
       const storedOffset = await step('lock_offset', () => lockOffset(tx, key));
@@ -93,10 +95,13 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
       }
       const fresh = await step('find_fresh', () => freshEvents(tx, intake.events));
       const touched = touchedByBatch(eventsOf(fresh), deps.knownIds);
-      storedIds = touched.distinctIds.keys();
       endTurn = await step('take_turn', () => deps.turns.take(touched.contested));
       const loaded = await step('load_ledger', () => loadLedger(tx, touched, { lockFirst }));
       const decisions = await step('decide_events', () => decideEvents(fresh, loaded.ledger));
+      afterCommit = () => {
+        deps.knownIds.note(touched.distinctIds.keys());
+        deps.definitions.note(decisions.rows, loaded.ledger);
+      };
       await step('save_ledger', () => saveLedger(tx, loaded));
       await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
       await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, decisions.rows)));
@@ -118,7 +123,7 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
     .finally(() => endTurn());
   if (report.outcome === 'done') {
     deps.projects.noteEvents(report.projectsStored);
-    deps.knownIds.note(storedIds);
+    afterCommit();
   }
   return report;
 }

@@ -54,6 +54,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
       }),
       turns: createTurns(),
       knownIds: createKnownIds(),
+      definitions: { note: () => {} },
       step: untimed,
       now: Date.now,
       ...overrides,

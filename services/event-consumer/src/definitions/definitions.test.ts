@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '@millrace/db';
+import { processBatch } from '../process-batch.ts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from '../testing/consumer-bed.ts';
+import { createDefinitions, type Definitions } from './definitions.ts';
+
+let bed: ConsumerBed;
+let project: TestProject;
+let definitions: Definitions;
+let nowMs = Date.parse('2026-11-21T10:30:00Z');
+let topic: string;
+let offset: number;
+
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+  definitions = createDefinitions({ database: bed.database, logger: bed.logger, now: () => nowMs, flushIntervalMs: 0 });
+  topic = randomUUID();
+  offset = 0;
+});
+afterEach(() => definitions.stop());
+
+type Sent = Parameters<typeof capturedEvent>[1];
+
+async function send(...events: Sent[]): Promise<void> {
+  const batch = logBatch(
+    topic,
+    offset,
+    events.map((event) => capturedEvent(project.token, event)),
+  );
+  offset += events.length;
+  const deps = bed.createDeps({ definitions });
+  await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, deps);
+}
+
+function eventDefinitions() {
+  return bed.database.prisma.event_definition.findMany({ where: { project_id: project.id }, orderBy: { name: 'asc' } });
+}
+
+async function propertyDefinitions(): Promise<[number, number, string, string | null][]> {
+  const rows = await bed.database.prisma.property_definition.findMany({
+    where: { project_id: project.id },
+    orderBy: [{ type: 'asc' }, { name: 'asc' }],
+  });
+  return rows.map(({ type, group_type_index, name, property_type }) => [type, group_type_index, name, property_type]);
+}
+
+test('events, persons and groups show their properties, each once and with its type', async () => {
+  await send(
+    {
+      event: 'bought',
+      properties: { price: 3, $set: { plan: 'pro' }, $set_once: { first: true }, $groups: { org: 'a' } },
+    },
+    { event: 'bought', properties: { price: 4 } },
+    {
+      event: '$groupidentify',
+      properties: { $group_type: 'org', $group_key: 'a', $group_set: { seats: 5 }, other: 1 },
+    },
+  );
+  await definitions.flush();
+  expect((await eventDefinitions()).map(({ name }) => name)).toEqual(['$groupidentify', 'bought']);
+  expect(await propertyDefinitions()).toEqual([
+    [1, -1, 'price', 'Numeric'],
+    [2, -1, 'first', 'Boolean'],
+    [2, -1, 'plan', 'String'],
+    [3, 0, 'seats', 'Numeric'],
+  ]);
+});
+
+test('the first type that can be told stays', async () => {
+  await send({ event: 'e', properties: { x: null } });
+  await definitions.flush();
+  expect(await propertyDefinitions()).toEqual([[1, -1, 'x', null]]);
+  await send({ event: 'e', properties: { x: 5 } });
+  await definitions.flush();
+  await send({ event: 'e', properties: { x: 'text' } });
+  await definitions.flush();
+  expect(await propertyDefinitions()).toEqual([[1, -1, 'x', 'Numeric']]);
+});
+
+test('a name is written once an hour, and its last sight only moves forward', async () => {
+  const at = (iso: string) => {
+    nowMs = Date.parse(iso);
+  };
+  const lastSeen = async () => (await eventDefinitions()).map(({ last_seen_at }) => last_seen_at.toISOString());
+  at('2026-11-21T10:05:00.000Z');
+  await send({ event: 'e' });
+  await definitions.flush();
+  at('2026-11-21T10:55:00.000Z');
+  await send({ event: 'e' });
+  await definitions.flush();
+  expect(await lastSeen()).toEqual(['2026-11-21T10:05:00.000Z']);
+  at('2026-11-21T11:00:00.000Z');
+  await send({ event: 'e' });
+  await definitions.flush();
+  expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
+
+  // Another process whose clock is behind.
+  at('2026-11-21T10:59:00.000Z');
+  await definitions.stop();
+  definitions = createDefinitions({ database: bed.database, logger: bed.logger, now: () => nowMs, flushIntervalMs: 0 });
+  await send({ event: 'e' });
+  await definitions.flush();
+  expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
+});
+
+test('names that are data, and events that are lists, are left out', async () => {
+  const wide = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`k${index}`, index]));
+  await send(
+    { event: 'ü'.repeat(101), properties: { ['ü'.repeat(101)]: 1, ok: 1 } },
+    { event: 'wide', properties: wide },
+  );
+  await definitions.flush();
+  expect((await eventDefinitions()).map(({ name }) => name)).toEqual(['wide']);
+  expect(await propertyDefinitions()).toEqual([[1, -1, 'ok', 'Numeric']]);
+});
+
+test('what could not be written comes again with the next event', async () => {
+  let isDown = true;
+  await definitions.stop();
+  definitions = createDefinitions({
+    database: {
+      transaction: (work) => (isDown ? Promise.reject(new Error('away')) : bed.database.transaction(work)),
+    },
+    logger: bed.logger,
+    now: () => nowMs,
+    flushIntervalMs: 0,
+  });
+  await send({ event: 'e' });
+  await definitions.flush();
+  isDown = false;
+  await definitions.flush();
+  expect(await eventDefinitions()).toEqual([]);
+  await send({ event: 'e' });
+  await definitions.flush();
+  expect(await eventDefinitions()).toHaveLength(1);
+});
+
+test('a batch that is undone shows nothing', async () => {
+  const deps = bed.createDeps({ definitions });
+  const batch = logBatch(topic, 0, [capturedEvent(project.token, { event: 'undone' })]);
+  const database: Pick<Database, 'transaction'> = {
+    transaction: (work) =>
+      bed.database.transaction(async (tx) => {
+        await work(tx);
+        throw new Error('undone');
+      }),
+  };
+  await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, { ...deps, database }).catch(() => {});
+  await definitions.flush();
+  expect(await eventDefinitions()).toEqual([]);
+});

@@ -1,0 +1,123 @@
+import type { Database } from '@millrace/db';
+import type { Logger, Stoppable } from '@millrace/runtime';
+import { LRUCache } from 'lru-cache';
+import { describeFailure } from '../describe-failure.ts';
+import type { EventRow } from '../events/event-row.ts';
+import type { Ledger } from '../identity/ledger.ts';
+import {
+  type EventDefinition,
+  type PropertyDefinition,
+  upsertEventDefinitions,
+  upsertPropertyDefinitions,
+} from './definition-store.ts';
+import { findDefinitions, isDescribable } from './find-definitions.ts';
+
+export interface Definitions extends Stoppable {
+  /** To be told once a batch is committed, with the ledger it was decided on. Costs little, writes nothing. */
+  note(rows: readonly EventRow[], ledger: Ledger): void;
+  /** Writes what was noted; never throws. */
+  flush(): Promise<void>;
+}
+
+export interface DefinitionsOptions {
+  database: Pick<Database, 'transaction'>;
+  logger: Logger;
+  now: () => number;
+  /** Between two writes. 0 = only when told to. */
+  flushIntervalMs?: number;
+}
+
+const hourMs = 3_600_000;
+/** Names this process remembers to have written; about 150 bytes each. */
+const maxRemembered = 100_000;
+/** Names waiting to be written; more of them at once come from a client that puts data into names. */
+const maxPending = 20_000;
+/** Beside the first of its name, every so many-th event of a batch is looked at for properties. */
+const sampleEvery = 16;
+
+/**
+ * Keeps which event names and properties each project sends (reference/event-processing.md section 14). From a sample:
+ * of each batch the first event of every name and some of the others; each name is written once an hour at most, beside
+ * the batches' transactions, so a crash can lose the last seconds of it, and the next event of the kind brings it back.
+ */
+export function createDefinitions({ database, logger, now, flushIntervalMs = 5000 }: DefinitionsOptions): Definitions {
+  /** The hour in which a name was last noted, and whether its type was known. */
+  const noted = new LRUCache<string, number>({ max: maxRemembered });
+  const events = new Map<string, EventDefinition>();
+  const properties = new Map<string, PropertyDefinition>();
+  let flushing: Promise<void> = Promise.resolve();
+
+  function note(rows: readonly EventRow[], ledger: Ledger): void {
+    const nowMs = now();
+    const hour = Math.floor(nowMs / hourMs);
+    const seenInBatch = new Set<string>();
+    rows.forEach((row, index) => {
+      const { projectId, event: name } = row;
+      const key = `e:${projectId}:${name}`;
+      const isFirst = !seenInBatch.has(key);
+      if (!isFirst && index % sampleEvery !== 0) return;
+      seenInBatch.add(key);
+      if (isFirst && isDescribable(name) && isNews(key, hour, true))
+        events.set(key, { projectId, name, seenAtMs: nowMs });
+      const groupTypes = ledger.projects.get(projectId)?.groupTypes;
+      for (const one of findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs))
+        noteProperty(one, hour);
+    });
+  }
+
+  function noteProperty(definition: PropertyDefinition, hour: number): void {
+    const { projectId, type, groupTypeIndex, name, propertyType } = definition;
+    const key = `${type}:${projectId}:${groupTypeIndex}:${name}`;
+    if (properties.size >= maxPending || !isNews(key, hour, propertyType !== null)) return;
+    const waiting = properties.get(key);
+    properties.set(key, { ...definition, propertyType: waiting?.propertyType ?? propertyType });
+  }
+
+  /** True the first time in an hour, and once more when the type becomes known. Even numbers: type not known yet. */
+  function isNews(key: string, hour: number, isTypeKnown: boolean): boolean {
+    const mark = hour * 2 + (isTypeKnown ? 1 : 0);
+    const last = noted.get(key);
+    if (last !== undefined && last >= mark) return false;
+    noted.set(key, mark);
+    return true;
+  }
+
+  async function write(): Promise<void> {
+    const eventList = [...events];
+    const propertyList = [...properties];
+    if (eventList.length === 0 && propertyList.length === 0) return;
+    events.clear();
+    properties.clear();
+    try {
+      await database.transaction(async (tx) => {
+        await upsertEventDefinitions(
+          tx,
+          Array.from(eventList, ([, one]) => one),
+        );
+        await upsertPropertyDefinitions(
+          tx,
+          Array.from(propertyList, ([, one]) => one),
+        );
+      });
+    } catch (error) {
+      logger.warn('definitions could not be written; they come again with the next events', describeFailure(error));
+      for (const [key] of [...eventList, ...propertyList]) noted.delete(key);
+    }
+  }
+
+  function flush(): Promise<void> {
+    flushing = flushing.then(write);
+    return flushing;
+  }
+
+  const timer = flushIntervalMs > 0 ? setInterval(() => void flush(), flushIntervalMs) : undefined;
+  timer?.unref();
+  return {
+    note,
+    flush,
+    async stop() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+export type PropertyType = 'DateTime' | 'String' | 'Numeric' | 'Boolean';
+
+const halfYearSeconds = 183 * 86_400;
+const timeWords = /time|date|_at|-at|createdat|updatedat/;
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?$/i;
+const rfc2822 = /^(\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d(:\d\d)? ([+-]\d{4}|[A-Z]{1,4})$/;
+const yearFirst = /^\d{4}([-/])(0\d|1[0-2])\1[0-3]\d$/;
+/** Day or month first: nobody can tell which. */
+const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
+
+/**
+ * What a property's value says about its type; null when it says nothing. The order of the questions is part of the
+ * rule (reference/event-processing.md section 14): a name can decide before the value is looked at.
+ *
+ * @param nowMs the clock: whole numbers of the last half year or later can be times, in seconds.
+ */
+export function propertyType(name: string, value: unknown, nowMs: number): PropertyType | null {
+  if (isAlwaysText(name)) return 'String';
+  if (timeWords.test(name.toLowerCase()) && isTime(value, nowMs)) return 'DateTime';
+  switch (typeof value) {
+    case 'string':
+      return textType(value);
+    case 'number':
+      return 'Numeric';
+    case 'boolean':
+      return 'Boolean';
+    default:
+      return null;
+  }
+}
+
+/** Campaigns and answers may look like anything. */
+function isAlwaysText(name: string): boolean {
+  return (
+    name.startsWith('utm_') ||
+    name.startsWith('$initial_utm_') ||
+    name.startsWith('$feature/') ||
+    name === '$feature_flag_response' ||
+    name.startsWith('$survey_response')
+  );
+}
+
+function isTime(value: unknown, nowMs: number): boolean {
+  if (typeof value === 'string') return isDateText(value);
+  return typeof value === 'number' && Number.isInteger(value) && value >= nowMs / 1000 - halfYearSeconds;
+}
+
+function textType(text: string): PropertyType {
+  if (/^(true|false|TRUE|FALSE)$/.test(text.trim())) return 'Boolean';
+  return isDateText(text) ? 'DateTime' : 'String';
+}
+
+function isDateText(text: string): boolean {
+  // The longest spelling has 31 characters; most texts are ruled out by their first.
+  if (text.length < 10 || text.length > 40) return false;
+  return rfc3339.test(text) || yearFirst.test(text) || yearLast.test(text) || rfc2822.test(text);
+}
