@@ -37,7 +37,9 @@ const waitForKafkaMs = 250;
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  const postgres = createPostgresLog({ database, logger, ...(options.metrics ? { metrics: options.metrics } : {}) });
+  // The log's own figures are those of Kafka: a process has each of them once.
+  const postgres = createPostgresLog({ database, logger });
+  const copied = options.metrics?.counter('millrace_log_fallback_copied_total', 'Fallback records copied to Kafka', []);
   const stopping = new AbortController();
 
   async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
@@ -51,6 +53,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
       // Somebody else copies this partition now, and has copied this batch as well or will: the events are the same.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceDrain(tx, topic, batch.partition, nextOffset);
+      copied?.inc({}, batch.records.length);
       return { outcome: 'done', nextOffset };
     });
   }
