@@ -12,6 +12,8 @@ interface Recipe {
   /** Folder with its source and the SDK's pinned version. */
   folder: 'python' | 'go' | 'rust';
   name: string;
+  /** Where the SDK's version is pinned, and what stands around it. */
+  pin: [file: string, version: RegExp];
   /** What must be on the PATH. */
   tool: string;
   /** Gets the SDK and builds. @returns the command line before the call's name. @throws with the tool's words. */
@@ -21,9 +23,15 @@ interface Recipe {
 const calls: readonly Call[] = ['capture', 'identify', 'alias', 'group identify', 'batch', 'historical migration'];
 
 const recipes: Recipe[] = [
-  { folder: 'python', name: 'posthog-python 7.91.1', tool: 'python3', build: buildPython },
-  { folder: 'go', name: 'posthog-go 1.5.2', tool: 'go', build: buildGo },
-  { folder: 'rust', name: 'posthog-rs 0.30.0', tool: 'cargo', build: buildRust },
+  {
+    folder: 'python',
+    name: 'posthog-python',
+    pin: ['requirements.txt', /^posthog==(.+)$/m],
+    tool: 'python3',
+    build: buildPython,
+  },
+  { folder: 'go', name: 'posthog-go', pin: ['go.mod', /posthog-go v(\S+)/], tool: 'go', build: buildGo },
+  { folder: 'rust', name: 'posthog-rs', pin: ['Cargo.toml', /posthog-rs.*"=(.+?)"/], tool: 'cargo', build: buildRust },
 ];
 
 /**
@@ -34,7 +42,7 @@ export async function programSdks(): Promise<Sdk[]> {
   return Promise.all(recipes.map(toSdk));
 }
 
-async function toSdk({ folder, name, tool, build }: Recipe): Promise<Sdk> {
+async function toSdk({ folder, name, pin: [file, version], tool, build }: Recipe): Promise<Sdk> {
   const source = fileURLToPath(new URL(`./${folder}/`, import.meta.url));
   let command: string[] = [];
   let unavailable: string | null = null;
@@ -47,7 +55,7 @@ async function toSdk({ folder, name, tool, build }: Recipe): Promise<Sdk> {
     unavailable = error instanceof Error ? error.message : String(error);
   }
   return {
-    name,
+    name: `${name} ${version.exec(await readFile(join(source, file), 'utf8'))?.[1]}`,
     kind: 'server',
     calls,
     unavailable,
