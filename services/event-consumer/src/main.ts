@@ -35,6 +35,7 @@ import { createPublishMetrics } from './output/publish-metrics.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
 import { startLanes } from './start-lanes.ts';
 import { createStepTimer } from './step-timer.ts';
+import { createWarningThrottle } from './warnings/throttle-warnings.ts';
 
 const service = 'event-consumer';
 // A batch leaves megabytes of short-lived objects behind: with room for them, collecting costs half as much.
@@ -127,6 +128,7 @@ function createProcessDeps(
     deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),
     turns: createTurns(),
     knownIds: createKnownIds(),
+    throttle: createWarningThrottle(Date.now),
     step: createStepTimer(metrics),
     now: Date.now,
   };

@@ -20,6 +20,7 @@ import { parseRecords, tokensOf } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
 import { advanceOffset, lockOffset } from './offsets/offset-store.ts';
 import type { StepTimer } from './step-timer.ts';
+import type { WarningThrottle } from './warnings/throttle-warnings.ts';
 import { insertWarnings } from './warnings/warning-store.ts';
 
 export interface ProcessBatchDeps {
@@ -31,6 +32,7 @@ export interface ProcessBatchDeps {
   turns: Turns;
   knownIds: KnownIds;
   definitions: Pick<Definitions, 'note'>;
+  throttle: WarningThrottle;
   step: StepTimer;
   now: () => number;
 }
@@ -105,7 +107,9 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
       await step('save_ledger', () => saveLedger(tx, loaded));
       await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
       await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, decisions.rows)));
-      await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...decisions.warnings]));
+      await step('store_warnings', () =>
+        insertWarnings(tx, [...intake.warnings, ...deps.throttle(decisions.warnings)]),
+      );
       const projectsStored = [...new Set(decisions.rows.map(({ projectId }) => projectId))];
       await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
       await step('advance_offset', () => advanceOffset(tx, key, nextOffset));

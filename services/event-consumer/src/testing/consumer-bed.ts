@@ -11,6 +11,7 @@ import { createTurns } from '../identity/turns.ts';
 import { createProjectResolver } from '../intake/resolve-projects.ts';
 import type { ProcessBatchDeps } from '../process-batch.ts';
 import type { StepTimer } from '../step-timer.ts';
+import { createWarningThrottle } from '../warnings/throttle-warnings.ts';
 
 /** A migrated database of the test file's own, and what processBatch needs around it. */
 export interface ConsumerBed {
@@ -55,6 +56,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
       turns: createTurns(),
       knownIds: createKnownIds(),
       definitions: { note: () => {} },
+      throttle: createWarningThrottle(Date.now),
       step: untimed,
       now: Date.now,
       ...overrides,

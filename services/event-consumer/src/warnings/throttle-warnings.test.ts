@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { processBatch } from '../process-batch.ts';
+import { capturedEvent, createConsumerBed, logBatch } from '../testing/consumer-bed.ts';
+import { createWarningThrottle } from './throttle-warnings.ts';
+import type { WarningType } from './warning.ts';
+import type { StoredWarning } from './warning-store.ts';
+
+function warnings(count: number, projectId = 1, type: WarningType = 'ignored_invalid_timestamp'): StoredWarning[] {
+  return Array.from({ length: count }, (_, index) => {
+    return { projectId, id: randomUUID(), type, details: { index }, count: 1, timestampMs: 0 };
+  });
+}
+
+const counts = (stored: StoredWarning[]) => stored.map(({ count }) => count);
+const sum = (stored: StoredWarning[]) => counts(stored).reduce((total, count) => total + count, 0);
+
+test('the first of a minute are stored one by one, the others of a batch as one, none uncounted', () => {
+  let nowMs = 0;
+  const throttle = createWarningThrottle(() => nowMs);
+  const first = throttle(warnings(50));
+  expect(first).toHaveLength(21);
+  expect(sum(first)).toBe(50);
+  expect(first.at(-1)).toMatchObject({ count: 30, details: { index: 20 } });
+  expect(new Set(first.map(({ id }) => id)).size).toBe(21);
+  expect(counts(throttle(warnings(7)))).toEqual([7]);
+  nowMs = 60_000;
+  expect(throttle(warnings(7))).toHaveLength(7);
+});
+
+test('projects and kinds do not share their minutes, and refused merges are all told', () => {
+  const throttle = createWarningThrottle(() => 0);
+  throttle(warnings(50));
+  expect(throttle(warnings(5, 2))).toHaveLength(5);
+  expect(throttle(warnings(5, 1, 'invalid_group_set'))).toHaveLength(5);
+  expect(throttle(warnings(50, 1, 'cannot_merge_already_identified'))).toHaveLength(50);
+});
+
+test('a flood of bad events is stored whole, and told in few rows', async () => {
+  const bed = await createConsumerBed();
+  try {
+    const { id, token } = await bed.createProject();
+    const events = Array.from({ length: 100 }, () => capturedEvent(token, { timestamp: 'the day before yesterday' }));
+    const batch = logBatch(randomUUID(), 0, events);
+    await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, bed.createDeps());
+    expect(await bed.database.prisma.event.count({ where: { project_id: id } })).toBe(100);
+    const rows = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: id } });
+    expect(rows).toHaveLength(21);
+    expect(rows.reduce((total, { count }) => total + count, 0)).toBe(100);
+  } finally {
+    await bed.stop();
+  }
+});
