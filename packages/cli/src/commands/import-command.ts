@@ -26,6 +26,14 @@ const batchBytes = 4_000_000;
 /** The rest is in the JSON. */
 const shownFaults = 20;
 
+const help = `
+Each line is one event: {"event": …, "distinct_id": …, "timestamp": …, "properties": {…}}. The whole file is checked first.
+Events are sent in the order of the file. An event without a uuid gets one derived from its text and its line number, so
+importing the same file again, or going on after an interruption, stores nothing twice; two equal lines are two events.
+Once lines were inserted or removed before an event, it counts as another one, unless it has a uuid of its own.
+
+Exit codes: 0 imported, 1 refused or given up, 2 called wrongly, 130 interrupted. After 1 and 130 the same command goes on.`;
+
 export function addImportCommand(program: Command, terminal: Terminal): void {
   program
     .command('import')
@@ -39,6 +47,7 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
     .option('--state <path>', 'where to note how far it is (default: <file>.import-state.json)')
     .option('--restart', 'begin anew although a part is imported; events already stored are not stored again')
     .option('--patience <seconds>', 'how long to wait for a host that takes nothing', wholeNumber(0, 86_400), 600)
+    .addHelpText('after', help)
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ImportCommandOptions>();
       const summary = await run(file, options, terminal);
