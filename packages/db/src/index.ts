@@ -55,6 +55,7 @@ export {
   decideDeadLetters,
   readDeadLetterDecisions,
 } from './dead-letters/dead-letter-decisions.ts';
+export { connectForeign, type ForeignConnection, type ForeignConnectionOptions } from './foreign-connection.ts';
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
 export { isTransientError } from './transient-error.ts';

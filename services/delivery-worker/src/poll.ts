@@ -3,8 +3,11 @@ import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 
 export interface Task {
   name: string;
-  /** Does one portion of what is due. @returns whether there may be more at once. */
-  work(): Promise<boolean>;
+  /**
+   * Does one portion of what is due. A long one gives it back when the signal is aborted, because the worker stops.
+   * @returns whether there may be more at once.
+   */
+  work(signal: AbortSignal): Promise<boolean>;
 }
 
 /** After a failure it waits this many times its interval at most. */
@@ -18,7 +21,7 @@ export function startPolling(
   task: Task,
   { intervalMs, logger, metrics }: { intervalMs: number; logger: Logger; metrics: PollMetrics },
 ): Stoppable {
-  let isStopping = false;
+  const stopping = new AbortController();
   let wake = () => {};
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -30,18 +33,18 @@ export function startPolling(
     });
 
   async function run(): Promise<void> {
-    for (let failures = 0; !isStopping; ) {
+    for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        const hasMore = await task.work();
+        const hasMore = await task.work(stopping.signal);
         failures = 0;
         metrics.inc({ task: task.name, result: 'ok' });
-        if (!hasMore && !isStopping) await sleep(intervalMs);
+        if (!hasMore && !stopping.signal.aborted) await sleep(intervalMs);
       } catch (error) {
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
         // A database that is away reports itself and comes back; anything else is a fault of ours.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'a task failed', { task: task.name, error });
-        if (!isStopping) await sleep(intervalMs * Math.min(2 ** failures, mostPatience));
+        if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, mostPatience));
       }
     }
   }
@@ -49,7 +52,7 @@ export function startPolling(
   const running = run();
   return {
     stop() {
-      isStopping = true;
+      stopping.abort();
       wake();
       return running;
     },

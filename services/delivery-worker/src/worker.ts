@@ -1,6 +1,8 @@
 import type { Database } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
+import { planBackfill, planRun } from './batch-exports/plan-runs.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
@@ -33,9 +35,16 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     postTimeoutMs,
     counter: createDeliveryMetrics(deps.metrics),
   };
+  const { mayBePrivate } = options;
+  const exportDeps = { database, logger, mayBePrivate, counter: createExportMetrics(deps.metrics) };
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'deliver_reports', work: () => deliverDue(deliverDeps) },
+    { name: 'plan_exports', work: () => planRun(database) },
+    { name: 'plan_backfills', work: () => planBackfill(database) },
+    // Two at a time: a large one does not hold up all others.
+    { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
+    { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
     { name: 'clean_up', work: () => cleanUp(database) },
   ];
   const running = tasks.map((task) => startPolling(task, { intervalMs: options.pollIntervalMs, logger, metrics }));

@@ -1,0 +1,63 @@
+import pg from 'pg';
+import type { Sql } from './database.ts';
+
+export interface ForeignConnectionOptions {
+  /** Name of the server, to which its certificate must belong. */
+  host: string;
+  /** Where to connect; looked up and judged by the caller. */
+  address: string;
+  port: number;
+  database: string;
+  user: string;
+  password: string;
+  /** Takes any certificate; else it must be signed by somebody known. */
+  acceptsAnyCertificate: boolean;
+  connectTimeoutMs: number;
+  statementTimeoutMs: number;
+}
+
+/** A connection to a PostgreSQL database that is not ours. */
+export interface ForeignConnection extends Sql {
+  /** Never throws. A transaction in progress is rolled back. */
+  stop(): Promise<void>;
+}
+
+/** Connects with TLS where the server offers it. @throws the driver's error. */
+export async function connectForeign(options: ForeignConnectionOptions): Promise<ForeignConnection> {
+  try {
+    return await connect(options, { rejectUnauthorized: !options.acceptsAnyCertificate, servername: options.host });
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes('does not support SSL')) throw error;
+    return connect(options, false);
+  }
+}
+
+async function connect(
+  options: ForeignConnectionOptions,
+  ssl: { rejectUnauthorized: boolean; servername: string } | false,
+): Promise<ForeignConnection> {
+  const client = new pg.Client({
+    host: options.address,
+    port: options.port,
+    database: options.database,
+    user: options.user,
+    password: options.password,
+    ssl,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    statement_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + 5000,
+    application_name: 'millrace export',
+  });
+  // Without a listener an error between two statements would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return {
+    query: async (text, values) => (await client.query(text, values)).rows,
+    stop: () => client.end().catch(() => {}),
+  };
+}

@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { connectForeign, type ForeignConnection } from '@millrace/db';
+import { createFaultProxy, createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
+import { storeEvents, storeExport } from '../testing/stored-export.ts';
+import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
+import { planBackfill, planRun } from './plan-runs.ts';
+
+let bed: WorkerBed;
+let warehouse: TestDatabase;
+let there: ForeignConnection;
+let deps: ExportRunDeps;
+let config: Record<string, unknown>;
+beforeAll(async () => {
+  bed = await startWorkerBed();
+  warehouse = await createTestDatabase({ isMigrated: false });
+  const { hostname, port, username, password, pathname } = new URL(warehouse.url);
+  config = {
+    host: hostname,
+    port: Number(port),
+    user: username,
+    password: decodeURIComponent(password),
+    database: pathname.slice(1),
+  };
+  there = await connectForeign({
+    ...(config as { host: string; port: number; user: string; password: string; database: string }),
+    address: hostname,
+    acceptsAnyCertificate: true,
+    connectTimeoutMs: 5000,
+    statementTimeoutMs: 5000,
+  });
+  deps = { ...bed, mayBePrivate: true, counter: createExportMetrics(bed.metrics) };
+});
+afterAll(async () => {
+  await there.stop();
+  await bed.stop();
+  await warehouse.drop();
+});
+
+const forever = new AbortController().signal;
+const untilNothingIsLeft = async (work: () => Promise<boolean>) => {
+  for (let rounds = 0; await work(); rounds += 1) if (rounds > 200) throw new Error('It does not come to an end.');
+};
+const runAll = () => untilNothingIsLeft(() => exportDue(deps, forever));
+const runsOf = (id: string) =>
+  bed.database.sql.query(
+    `SELECT status, records_completed, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
+       FROM batch_export_run WHERE batch_export_id = $1 ORDER BY data_interval_start, created_at`,
+    [id],
+  );
+const makeDue = () =>
+  bed.database.sql.query(`UPDATE batch_export_run SET attempt_at = now() WHERE status = 'FailedRetryable'`);
+/** One export with one planned run of the hour from 10 on, into a table of its own. */
+async function oneRun(fields: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
+  const { environmentId } = await createTestTenant(bed.database);
+  const table = `t_${randomUUID().slice(0, 8)}`;
+  const id = await storeExport(bed.database.sql, environmentId, {
+    destination_config: { ...config, table_name: table, ...settings },
+    end_at: '2026-11-10T11:00:00Z',
+    ...fields,
+  });
+  return { environmentId, table, id };
+}
+const count = async (table: string) => (await there.query(`SELECT count(*)::int AS n FROM "${table}"`))[0]?.n;
+
+test('the events stored within the interval get into the table, and no others', async () => {
+  const { sql } = bed.database;
+  const { environmentId, table, id } = await oneRun();
+  await storeEvents(sql, environmentId, {
+    count: 3600,
+    from: '2026-11-10T10:00:00Z',
+    properties: '{"$ip": "1.2.3.4", "$set": {"a": [1, "b"]}, "text": "ä\\"\\\\ NULL {}"}',
+  });
+  await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T09:59:55Z' });
+  await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T11:00:00Z' });
+  await untilNothingIsLeft(() => planRun(bed.database));
+  await runAll();
+  expect(await runsOf(id)).toMatchObject([
+    { status: 'Completed', records_completed: 3600, latest_error: null, attempts: 1 },
+  ]);
+  expect(await count(table)).toBe(3600);
+  const [first] = await there.query(`SELECT * FROM "${table}" WHERE distinct_id = 'd0'`);
+  expect(first).toMatchObject({
+    event: 'page',
+    team_id: environmentId,
+    ip: '1.2.3.4',
+    set: { a: [1, 'b'] },
+    set_once: null,
+    properties: { text: 'ä"\\ NULL {}' },
+    timestamp: new Date('2010-01-01T00:00:00Z'),
+  });
+  const [source] = await sql.query(
+    `SELECT uuid FROM event WHERE project_id = $1 AND distinct_id = 'd0' AND created_at = '2026-11-10T10:00Z'`,
+    [environmentId],
+  );
+  expect(first?.uuid).toBe(source?.uuid);
+});
+
+test('an interval that is exported again leaves no row twice', async () => {
+  const { environmentId, table, id } = await oneRun();
+  await storeEvents(bed.database.sql, environmentId, { count: 50, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(bed.database));
+  await runAll();
+  await bed.database.sql.query(
+    `UPDATE batch_export_run SET status = 'Starting', finished_at = NULL, attempt_at = now() WHERE batch_export_id = $1`,
+    [id],
+  );
+  await runAll();
+  expect(await count(table)).toBe(50);
+});
+
+test('include and exclude filters are kept to', async () => {
+  const { environmentId, table } = await oneRun({}, { include_events: ['a', 'b'], exclude_events: ['b'] });
+  for (const event of ['a', 'b', 'c']) {
+    await storeEvents(bed.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
+  }
+  await untilNothingIsLeft(() => planRun(bed.database));
+  await runAll();
+  expect(await there.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'a' }]);
+});
+
+test('persons are exported with each of their distinct ids, as they are now', async () => {
+  const { sql } = bed.database;
+  const { environmentId, table, id } = await oneRun({ model: 'persons' });
+  const uuid = randomUUID();
+  await sql.query(
+    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, version, created_at)
+     VALUES ($1, $2, 'ada', '{"name": "Ada"}', 3, '2026-01-01T00:00:00Z')`,
+    [environmentId, uuid],
+  );
+  await sql.query(`INSERT INTO person_distinct_id SELECT $1, unnest(ARRAY['ada', 'anonymous']), $2`, [
+    environmentId,
+    uuid,
+  ]);
+  await untilNothingIsLeft(() => planRun(bed.database));
+  await runAll();
+  expect(await runsOf(id)).toMatchObject([{ status: 'Completed', records_completed: 2 }]);
+  expect(await there.query(`SELECT * FROM "${table}" ORDER BY distinct_id`)).toMatchObject([
+    { distinct_id: 'ada', person_id: uuid, properties: { name: 'Ada' }, person_version: '3' },
+    { distinct_id: 'anonymous', person_id: uuid },
+  ]);
+});
+
+test('every interval that ended gets one run, whoever looks and however long nobody did', async () => {
+  const { sql } = bed.database;
+  const { environmentId } = await createTestTenant(bed.database);
+  const id = await storeExport(sql, environmentId, { end_at: '2026-11-10T15:30:00Z' });
+  await Promise.all([1, 2, 3].map(() => untilNothingIsLeft(() => planRun(bed.database))));
+  const runs = await runsOf(id);
+  expect(runs.map((run) => run.data_interval_start.getUTCHours())).toEqual([10, 11, 12, 13, 14]);
+  const [left] = await sql.query('SELECT next_interval_start FROM batch_export WHERE id = $1', [id]);
+  expect(left?.next_interval_start).toBeNull();
+  await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
+});
+
+test('paused and deleted ones and those whose interval has not ended get none', async () => {
+  const { sql } = bed.database;
+  const { environmentId } = await createTestTenant(bed.database);
+  await storeExport(sql, environmentId, { paused: true });
+  await storeExport(sql, environmentId, { deleted: true });
+  await storeExport(sql, environmentId, { next_interval_end: new Date(Date.now() + 60_000) });
+  expect(await planRun(bed.database)).toBe(false);
+});
+
+test('an interval waits for those who began to write before its end', async () => {
+  const { database } = bed;
+  const { environmentId } = await createTestTenant(database);
+  const atOnce = 0;
+  await database.transaction(async (tx) => {
+    await storeEvents(tx, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
+    const end = new Date();
+    await storeExport(database.sql, environmentId, { next_interval_end: end, end_at: end });
+    expect(await planRun(database, atOnce)).toBe(false);
+  });
+  expect(await planRun(database)).toBe(false);
+  expect(await planRun(database, atOnce)).toBe(true);
+});
+
+test('a destination that is down is tried again and says why; memory of its password is nowhere', async () => {
+  const proxy = await createFaultProxy({ targetPort: Number(config.port) });
+  const { environmentId, table, id } = await oneRun({}, { port: proxy.port });
+  await storeEvents(bed.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(bed.database));
+  await proxy.refuse();
+  await runAll();
+  expect(await runsOf(id)).toMatchObject([
+    {
+      status: 'FailedRetryable',
+      attempts: 1,
+      latest_error: 'The destination database failed: ECONNREFUSED (nobody listens there).',
+    },
+  ]);
+  await proxy.pass();
+  await makeDue();
+  await runAll();
+  expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 2, latest_error: null }]);
+  expect(await count(table)).toBe(10);
+  await proxy.stop();
+});
+
+test('a wrong database is given up after five attempts', async () => {
+  const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
+  await untilNothingIsLeft(() => planRun(bed.database));
+  for (let attempt = 1; attempt <= 6; attempt += 1) {
+    await runAll();
+    await makeDue();
+  }
+  expect(await runsOf(id)).toMatchObject([
+    {
+      status: 'Failed',
+      attempts: 5,
+      latest_error: 'The destination database failed: 3D000 (there is no such database).',
+    },
+  ]);
+});
+
+test('a private network is refused unless it is allowed', async () => {
+  const { id } = await oneRun();
+  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => exportDue({ ...deps, mayBePrivate: false }, forever));
+  expect(await runsOf(id)).toMatchObject([
+    { status: 'Failed', attempts: 1, latest_error: expect.stringContaining('private network') },
+  ]);
+});
+
+test('a run that is cancelled leaves nothing at the destination', async () => {
+  const { environmentId, table, id } = await oneRun();
+  await storeEvents(bed.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(bed.database));
+  const { sql } = bed.database;
+  // Cancelled between the claim and the first page.
+  await sql.query(`CREATE OR REPLACE FUNCTION cancel_run() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN NEW.status = 'Cancelled'; RETURN NEW; END $$`);
+  await sql.query(`CREATE TRIGGER cancelling BEFORE UPDATE ON batch_export_run FOR EACH ROW
+    WHEN (NEW.records_completed IS NOT NULL) EXECUTE FUNCTION cancel_run()`);
+  await runAll();
+  await sql.query('DROP TRIGGER cancelling ON batch_export_run');
+  expect((await runsOf(id))[0]?.status).toBe('Cancelled');
+  expect(await there.query('SELECT to_regclass($1) AS found', [table])).toEqual([{ found: null }]);
+});
+
+test('a worker that stops gives its run back, and the attempt does not count', async () => {
+  const { environmentId, id } = await oneRun();
+  await storeEvents(bed.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(bed.database));
+  const stopping = new AbortController();
+  stopping.abort();
+  await exportDue(deps, stopping.signal);
+  expect(await runsOf(id)).toMatchObject([{ status: 'Starting', attempts: 0 }]);
+  await runAll();
+  expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
+});
+
+test('a backfill exports events by their own time, interval by interval, and says when it is done', async () => {
+  const { sql } = bed.database;
+  const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
+  await storeEvents(sql, environmentId, { count: 7200, from: '2026-11-10T10:00:00Z' });
+  await sql.query(
+    `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start)
+     VALUES ('b1', $1, '2010-01-01T00:30:00Z', '2010-01-01T01:45:00Z', '2010-01-01T00:30:00Z')`,
+    [id],
+  );
+  await untilNothingIsLeft(() => planBackfill(bed.database));
+  await runAll();
+  await untilNothingIsLeft(() => planBackfill(bed.database));
+  expect(await runsOf(id)).toMatchObject([
+    { status: 'Completed', records_completed: 1800, backfill_id: 'b1' },
+    { status: 'Completed', records_completed: 2700, backfill_id: 'b1' },
+  ]);
+  expect(await count(table)).toBe(4500);
+  const [backfill] = await sql.query(`SELECT status, finished_at FROM batch_export_backfill WHERE id = 'b1'`);
+  expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
+});

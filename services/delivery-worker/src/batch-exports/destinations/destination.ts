@@ -1,0 +1,26 @@
+import type { EventRecord, PersonRecord } from '../export-source-store.ts';
+
+/** One run's writing. What is written counts when `commit` has resolved, and not at all before. */
+export interface DestinationWriter {
+  writeEvents(rows: EventRecord[]): Promise<void>;
+  writePersons(rows: PersonRecord[]): Promise<void>;
+  commit(): Promise<void>;
+  /** Drops what was not committed and closes everything. Never throws; always called last. */
+  close(): Promise<void>;
+}
+
+export interface DestinationOptions {
+  /** Whether it may lie in a private network. */
+  mayBePrivate: boolean;
+}
+
+/** The destination refused or could not be reached. The sentence is for the export's owner and holds no secrets. */
+export class DestinationError extends Error {
+  /** The next attempt would end in the same way. */
+  readonly isPermanent: boolean;
+
+  constructor(message: string, options: { isPermanent?: boolean; cause: unknown }) {
+    super(message, { cause: options.cause });
+    this.isPermanent = options.isPermanent ?? false;
+  }
+}

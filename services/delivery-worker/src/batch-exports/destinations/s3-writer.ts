@@ -1,0 +1,126 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { checkLiteralHost, guardedLookup, PrivateAddressError } from '../../outside/public-address.ts';
+import type { ClaimedRun } from '../run-store.ts';
+import { createByteSink } from './byte-sink.ts';
+import { DestinationError, type DestinationOptions, type DestinationWriter } from './destination.ts';
+import { eventLine, personLine } from './json-lines.ts';
+import { objectKey } from './object-key.ts';
+
+/** At least 5 MiB, which S3 asks of every part but the last. */
+const partBytes = 8 * 1024 * 1024;
+
+/**
+ * Writes one object of JSON lines for the interval. It appears when it is complete and replaces that of an earlier
+ * attempt; an interval without records makes none. Memory holds one part.
+ */
+export async function openS3Writer(run: ClaimedRun, options: DestinationOptions): Promise<DestinationWriter> {
+  const settings = run.settings as Record<string, string | undefined>;
+  const client = createClient(settings, options);
+  const isCompressed = settings.compression === 'gzip';
+  const target = { Bucket: settings.bucket_name, Key: objectKey(run, { prefix: settings.prefix ?? '', isCompressed }) };
+  const attributes = {
+    ContentType: 'application/x-ndjson',
+    ...(isCompressed && { ContentEncoding: 'gzip' }),
+    ...(settings.encryption && { ServerSideEncryption: settings.encryption as 'AES256' | 'aws:kms' }),
+    ...(settings.kms_key_id && { SSEKMSKeyId: settings.kms_key_id }),
+  };
+  const sink = createByteSink({ isCompressed });
+  const parts: { PartNumber: number; ETag: string | undefined }[] = [];
+  let uploadId: string | undefined;
+
+  async function uploadPart(): Promise<void> {
+    uploadId ??= (await named(() => client.send(new CreateMultipartUploadCommand({ ...target, ...attributes }))))
+      .UploadId;
+    const PartNumber = parts.length + 1;
+    const command = new UploadPartCommand({ ...target, UploadId: uploadId, PartNumber, Body: sink.take() });
+    const { ETag } = await named(() => client.send(command));
+    parts.push({ PartNumber, ETag });
+  }
+
+  async function write(lines: string): Promise<void> {
+    await sink.write(lines);
+    if (sink.size() >= partBytes) await uploadPart();
+  }
+
+  return {
+    writeEvents: (rows) => write(rows.map((row) => eventLine(row, run.environment_id)).join('')),
+    writePersons: (rows) => write(rows.map((row) => personLine(row, run.environment_id)).join('')),
+    async commit() {
+      if (!sink.hasContent()) return;
+      await sink.end();
+      if (uploadId === undefined) {
+        const Body = sink.take();
+        await named(() => client.send(new PutObjectCommand({ ...target, ...attributes, Body })));
+        return;
+      }
+      if (sink.size() > 0) await uploadPart();
+      const complete = { ...target, UploadId: uploadId, MultipartUpload: { Parts: parts } };
+      await named(() => client.send(new CompleteMultipartUploadCommand(complete)));
+      uploadId = undefined;
+    },
+    async close() {
+      if (uploadId !== undefined) {
+        // Parts that nobody completes would be kept, and paid for.
+        await client.send(new AbortMultipartUploadCommand({ ...target, UploadId: uploadId })).catch(() => {});
+      }
+      client.destroy();
+    },
+  };
+}
+
+function createClient(settings: Record<string, string | undefined>, { mayBePrivate }: DestinationOptions): S3Client {
+  const { endpoint_url: endpoint, region, aws_access_key_id, aws_secret_access_key } = settings;
+  if (endpoint) checkEndpoint(endpoint, mayBePrivate);
+  const agentOptions = { keepAlive: true, lookup: guardedLookup(mayBePrivate) };
+  return new S3Client({
+    region: region ?? 'us-east-1',
+    ...(endpoint && { endpoint, forcePathStyle: true }),
+    credentials: { accessKeyId: aws_access_key_id ?? '', secretAccessKey: aws_secret_access_key ?? '' },
+    maxAttempts: 3,
+    // Servers that only resemble S3 do not know the newer checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      httpAgent: new HttpAgent(agentOptions),
+      httpsAgent: new HttpsAgent(agentOptions),
+      connectionTimeout: 10_000,
+      requestTimeout: 120_000,
+    },
+  });
+}
+
+function checkEndpoint(endpoint: string, mayBePrivate: boolean): void {
+  try {
+    checkLiteralHost(new URL(endpoint).hostname, mayBePrivate);
+  } catch (cause) {
+    throw toDestinationError(cause);
+  }
+}
+
+async function named<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw toDestinationError(cause);
+  }
+}
+
+/** The name of the error tells what is wrong; messages may quote keys and are not passed on. */
+function toDestinationError(cause: unknown): DestinationError {
+  const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
+  const status = $metadata?.httpStatusCode;
+  const what = code ?? name ?? 'no answer';
+  return new DestinationError(`The object storage failed: ${what}${status === undefined ? '' : ` (${status})`}.`, {
+    isPermanent: cause instanceof PrivateAddressError || what === 'EPRIVATEADDRESS',
+    cause,
+  });
+}

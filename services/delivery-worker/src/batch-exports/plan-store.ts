@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from '@millrace/db';
+import type { ExportInterval, TimeSpan } from '@millrace/schedule';
+
+/** An export or a backfill that has intervals to be exported. */
+export interface Plannable {
+  id: string;
+  interval: ExportInterval;
+  timezone: string;
+  start_at: Date | null;
+  end_at: Date | null;
+  next_interval_start: Date;
+  next_interval_end: Date;
+}
+
+/**
+ * Locks an export whose next interval has ended and is settled: nobody is still writing who began before its end. (A
+ * transaction that has been open for an hour is stuck and holds nobody up.)
+ */
+export async function lockDueExport(tx: Transaction, settleSeconds: number): Promise<Plannable | undefined> {
+  const rows = await tx.query<Plannable & Record<string, unknown>>(
+    `SELECT id, "interval", timezone, start_at, end_at, next_interval_start, next_interval_end
+       FROM batch_export
+      WHERE NOT deleted AND NOT paused AND next_interval_end <= now() - make_interval(secs => $1)
+        AND next_interval_end <= coalesce(
+              (SELECT min(xact_start) FROM pg_stat_activity
+                WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+                  AND xact_start > now() - interval '1 hour'), now())
+      ORDER BY next_interval_end LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    [settleSeconds],
+  );
+  return rows[0];
+}
+
+export async function setNextInterval(tx: Transaction, exportId: string, next: TimeSpan | null): Promise<void> {
+  await tx.query('UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3 WHERE id = $1', [
+    exportId,
+    next?.start ?? null,
+    next?.end ?? null,
+  ]);
+}
+
+export async function insertRuns(
+  tx: Transaction,
+  { exportId, backfillId }: { exportId: string; backfillId: string | null },
+  spans: TimeSpan[],
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO batch_export_run (id, batch_export_id, backfill_id, data_interval_start, data_interval_end)
+     SELECT new.id, $1, $2, new.start_at, new.end_at
+       FROM unnest($3::uuid[], $4::timestamptz[], $5::timestamptz[]) AS new (id, start_at, end_at)`,
+    [exportId, backfillId, spans.map(() => randomUUID()), spans.map(({ start }) => start), spans.map(({ end }) => end)],
+  );
+}
+
+export interface PlannableBackfill {
+  id: string;
+  batch_export_id: string;
+  interval: ExportInterval;
+  timezone: string;
+  end_at: Date;
+  next_interval_start: Date | null;
+  /** Runs of it that have not ended. */
+  open_runs: number;
+  failed_runs: number;
+}
+
+/** Locks a backfill that has runs to be made or that can be closed; a few runs of one are open at a time. */
+export async function lockOpenBackfill(tx: Transaction, mostOpenRuns: number): Promise<PlannableBackfill | undefined> {
+  const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
+    `SELECT b.id, b.batch_export_id, e."interval", e.timezone, b.end_at, b.next_interval_start, r.open_runs, r.failed_runs
+       FROM batch_export_backfill b
+       JOIN batch_export e ON e.id = b.batch_export_id
+       JOIN LATERAL (SELECT (count(*) FILTER (WHERE finished_at IS NULL))::int AS open_runs,
+                            (count(*) FILTER (WHERE status = 'Failed'))::int AS failed_runs
+                       FROM batch_export_run WHERE backfill_id = b.id AND created_at >= b.created_at) r ON true
+      WHERE b.status = 'Running' AND (b.next_interval_start IS NOT NULL AND r.open_runs < $1
+                                      OR b.next_interval_start IS NULL AND r.open_runs = 0)
+      ORDER BY b.created_at LIMIT 1 FOR UPDATE OF b SKIP LOCKED`,
+    [mostOpenRuns],
+  );
+  return rows[0];
+}
+
+export async function updateBackfill(
+  tx: Transaction,
+  id: string,
+  { status, nextStart }: { status: 'Running' | 'Completed' | 'Failed'; nextStart: Date | null },
+): Promise<void> {
+  await tx.query(
+    `UPDATE batch_export_backfill
+        SET status = $2, next_interval_start = $3, last_updated_at = now(),
+            finished_at = CASE WHEN $2 = 'Running' THEN NULL ELSE now() END
+      WHERE id = $1`,
+    [id, status, nextStart],
+  );
+}

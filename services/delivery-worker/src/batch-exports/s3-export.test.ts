@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { createTestTenant } from '@millrace/testing';
+import S3rver from 's3rver';
+import { storeEvents, storeExport } from '../testing/stored-export.ts';
+import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
+import { planRun } from './plan-runs.ts';
+
+let bed: WorkerBed;
+let deps: ExportRunDeps;
+let server: S3rver;
+let directory: string;
+let client: S3Client;
+let config: Record<string, unknown>;
+const bucket = 'exports';
+const secrets = { aws_access_key_id: 'S3RVER', aws_secret_access_key: 'S3RVER' };
+beforeAll(async () => {
+  bed = await startWorkerBed();
+  directory = await mkdtemp(join(tmpdir(), 'millrace-s3-'));
+  server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory, configureBuckets: [{ name: bucket }] });
+  const endpoint = `http://127.0.0.1:${(await server.run()).port}`;
+  client = new S3Client({
+    endpoint,
+    forcePathStyle: true,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+  });
+  config = { bucket_name: bucket, region: 'us-east-1', prefix: '/a/{year}/{table}/', endpoint_url: endpoint };
+  deps = { ...bed, mayBePrivate: true, counter: createExportMetrics(bed.metrics) };
+});
+afterAll(async () => {
+  client.destroy();
+  await server.close();
+  await rm(directory, { recursive: true, force: true });
+  await bed.stop();
+});
+
+const forever = new AbortController().signal;
+const runAll = async () => {
+  while (await planRun(bed.database));
+  while (await exportDue(deps, forever));
+};
+const runOf = async (id: string) =>
+  (
+    await bed.database.sql.query(
+      'SELECT status, records_completed, latest_error FROM batch_export_run WHERE batch_export_id = $1',
+      [id],
+    )
+  )[0];
+
+async function oneExport(settings: Record<string, unknown>, fields: Record<string, unknown> = {}) {
+  const { environmentId } = await createTestTenant(bed.database);
+  const id = await storeExport(bed.database.sql, environmentId, {
+    destination_type: 'S3',
+    destination_config: { ...config, ...settings },
+    destination_secrets: secrets,
+    end_at: '2026-11-10T11:00:00Z',
+    ...fields,
+  });
+  return { environmentId, id };
+}
+
+async function read(key: string): Promise<Buffer> {
+  const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+  return Buffer.from((await Body?.transformToByteArray()) ?? []);
+}
+
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('an interval becomes one object of JSON lines', async () => {
+  const { environmentId, id } = await oneExport({});
+  await storeEvents(bed.database.sql, environmentId, {
+    count: 20,
+    from: '2026-11-10T10:00:00Z',
+    properties: '{"a": "ä\\n\\""}',
+  });
+  await runAll();
+  expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 20, latest_error: null });
+  const records = lines((await read('a/2026/events/2026-11-10T10:00:00Z-2026-11-10T11:00:00Z.jsonl')).toString());
+  expect(records.length).toBe(20);
+  expect(records[0]).toMatchObject({
+    event: 'page',
+    distinct_id: 'd0',
+    team_id: environmentId,
+    properties: { a: 'ä\n"' },
+    person_properties: {},
+    timestamp: '2010-01-01T00:00:00.000Z',
+    created_at: '2026-11-10T10:00:00.000Z',
+  });
+});
+
+test('a large interval is written in parts, compressed when asked, and not one record is lost', async () => {
+  const { environmentId, id } = await oneExport({ prefix: 'large' });
+  const compressed = await oneExport({ prefix: 'zipped', compression: 'gzip' });
+  // Random text, so that compressing does not make it small.
+  const noise = Array.from({ length: 3000 }, () => Math.random().toString(36).slice(2)).join('');
+  for (const target of [environmentId, compressed.environmentId]) {
+    await storeEvents(bed.database.sql, target, {
+      count: 600,
+      from: '2026-11-10T10:00:00Z',
+      properties: JSON.stringify({ noise }),
+    });
+  }
+  await runAll();
+  for (const run of [await runOf(id), await runOf(compressed.id)]) {
+    expect(run).toMatchObject({ status: 'Completed', records_completed: 600 });
+  }
+  const name = '2026-11-10T10:00:00Z-2026-11-10T11:00:00Z.jsonl';
+  const plain = await read(`large/${name}`);
+  expect(plain.length).toBeGreaterThan(16 * 1024 * 1024);
+  expect(new Set(lines(plain.toString()).map(({ uuid }) => uuid)).size).toBe(600);
+  expect(lines(gunzipSync(await read(`zipped/${name}.gz`)).toString()).length).toBe(600);
+});
+
+test('an interval without records makes no object', async () => {
+  const { id } = await oneExport({ prefix: 'empty' });
+  await runAll();
+  expect(await runOf(id)).toMatchObject({ status: 'Completed', records_completed: 0 });
+  const { Contents } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: 'empty' }));
+  expect(Contents ?? []).toEqual([]);
+});
+
+test('an unknown bucket and a wrong key are named, without the key', async () => {
+  const unknown = await oneExport({ bucket_name: 'there-is-none' });
+  const wrong = await oneExport({}, { destination_secrets: { ...secrets, aws_access_key_id: 'AKIAWRONG' } });
+  for (const { environmentId } of [unknown, wrong]) {
+    await storeEvents(bed.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
+  }
+  await runAll();
+  const errors = [await runOf(unknown.id), await runOf(wrong.id)].map((run) => run?.latest_error);
+  expect(errors).toEqual([
+    'The object storage failed: NoSuchBucket (404).',
+    'The object storage failed: InvalidAccessKeyId (403).',
+  ]);
+});
+
+test('a private address is refused unless it is allowed', async () => {
+  const { id } = await oneExport({});
+  while (await planRun(bed.database));
+  while (await exportDue({ ...deps, mayBePrivate: false }, forever));
+  expect(await runOf(id)).toMatchObject({
+    status: 'Failed',
+    latest_error: 'The object storage failed: EPRIVATEADDRESS.',
+  });
+});
