@@ -17,7 +17,7 @@ export const consumerConfigSchema = Type.Object({
   }),
   ...kafkaConfigFields,
   ...fallbackConfigFields,
-  kafkaSessionTimeoutMs: integerSetting(15_000, 'a member silent for this long loses its partitions to the others', {
+  kafkaSessionTimeoutMs: integerSetting(6000, 'a member silent for this long loses its partitions to the others', {
     min: 1000,
   }),
   topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),

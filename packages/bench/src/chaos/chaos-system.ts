@@ -81,8 +81,7 @@ export async function startChaosSystem(settings: Record<string, string> = {}): P
     const shared = {
       ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: kafka.address, REDIS_URL: redis.address },
       ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions), LOG_LEVEL: 'warn' },
-      // The least a broker allows by default: a killed consumer's partitions are with the others soon.
-      ...{ KAFKA_SESSION_TIMEOUT_MS: '6000', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
+      ...{ HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
     };
     const services = new Set<ServiceProcess>();
     closers.push(() => Promise.all([...services].map((service) => service.stop())));

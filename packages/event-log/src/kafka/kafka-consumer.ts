@@ -26,7 +26,7 @@ export interface KafkaConsumerDeps {
   boundsOf(topic: string): Promise<PartitionBounds[]>;
 }
 
-const defaults = { sessionTimeoutMs: 15_000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
+const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
 const requestTimeoutMs = 5000;
 /** `stop` waits this long for the batches in hand; the handlers have been told to begin nothing new. */
 const drainTimeoutMs = 10_000;
