@@ -6,6 +6,7 @@ export { type ApiDescription, openApiDocument } from './openapi/openapi-document
 export { decodeCursor, encodeCursor } from './pagination/cursor.ts';
 export { cutPage, keysetPage, keysetPageOf, keysetQuery, rowsToFetch } from './pagination/keyset-page.ts';
 export { offsetPage, offsetPageOf, offsetQuery } from './pagination/offset-page.ts';
+export { pageLink } from './pagination/page-link.ts';
 export { routeDefiner } from './route/define-route.ts';
 export type { Method, Route, RouteScope } from './route/route.ts';
 export { routeProblems } from './route/route-problems.ts';

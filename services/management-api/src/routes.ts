@@ -7,6 +7,7 @@ import { domainRoutes } from './resources/domains/domain-routes.ts';
 import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
 import type { LookUpChallenge } from './resources/domains/look-up-challenge.ts';
 import { verifyDomainRoute } from './resources/domains/verify-domain-route.ts';
+import { environmentRoutes } from './resources/environments/environment-routes.ts';
 import { eventRoutes } from './resources/events/event-routes.ts';
 import { groupRoutes } from './resources/groups/group-routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/ingestion-warning-routes.ts';
@@ -44,6 +45,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...acceptInviteRoutes(deps),
     ...memberRoutes(deps),
     ...projectRoutes(deps),
+    ...environmentRoutes(deps),
     ...userRoutes(deps),
     ...personalApiKeyRoutes(deps),
     ...subscriptionRoutes(deps),

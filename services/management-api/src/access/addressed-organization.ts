@@ -18,8 +18,12 @@ export const organizationParams = Type.Object({
  * (reference/management-api.md 2.8).
  */
 export function addressedOrganization(sql: Sql) {
-  return async ({ caller, params }: { caller: Caller; params: { organization_id: string } }): Promise<Membership> => {
-    refuseProjectScopedKey(caller);
+  return async (
+    { caller, params }: { caller: Caller; params: { organization_id: string } },
+    { isProjectBased = false } = {},
+  ): Promise<Membership> => {
+    // Where the path goes on to one project, that is what such a key is compared with.
+    if (!isProjectBased) refuseProjectScopedKey(caller);
     if (params.organization_id === '@current') return currentMembership(caller);
     const organizationId = params.organization_id.toLowerCase();
     if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(organizationId)) throw unknownOrganization();

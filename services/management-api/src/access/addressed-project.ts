@@ -1,7 +1,13 @@
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
-import { type AddressedProject, findEnvironment, firstEnvironment } from './addressed-store.ts';
+import {
+  type AddressedProject,
+  type FoundProject,
+  findEnvironment,
+  findFirstOfProject,
+  firstEnvironment,
+} from './addressed-store.ts';
 import { type Caller, visibleOrganizationIds } from './caller.ts';
 import { requireOrganizationInKey, requireProjectInKey } from './key-restrictions.ts';
 
@@ -10,35 +16,76 @@ export const projectParams = Type.Object({
   project_id: Type.String({ description: 'Id (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
+/** Path parameter of what ends in the id of a project or an environment. */
+export const idParams = Type.Object({
+  id: Type.String({ description: 'Id (integer), or `@current`.' }),
+});
+
 /**
  * The environment the path names, found only within the caller's own organizations: a foreign project and one that does
- * not exist look the same (reference/management-api.md 2.8). `@current` is the first one the key may use.
+ * not exist look the same (reference/management-api.md 2.8). `@current` is the caller's current one, or the first one
+ * the key may use.
  *
- * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others.
+ * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others or the
+ * environment is private to others.
  */
 export function addressedProject(sql: Sql) {
   return async ({ caller, params }: { caller: Caller; params: { project_id: string } }): Promise<AddressedProject> => {
-    if (params.project_id === '@current') return currentProject(sql, caller);
-    const id = /^\d{1,10}$/.test(params.project_id) ? Number(params.project_id) : 0;
-    const memberOf = caller.memberships.map((membership) => membership.organizationId);
-    const project = id > 0 && id <= 2_147_483_647 ? await findEnvironment(sql, id, memberOf) : undefined;
-    if (!project) throw unknownProject();
-    requireOrganizationInKey(caller, project.organizationId);
-    requireProjectInKey(caller, project.environmentId);
-    return project;
+    const found =
+      params.project_id === '@current'
+        ? await currentEnvironment(sql, caller)
+        : await findByNumber(params.project_id, (id) => findEnvironment(sql, caller.userId, id));
+    if (!found) throw new AppError('not_found', 'Project not found.');
+    requireInKey(caller, found);
+    return requireAccess(found, "You don't have access to the project.");
   };
 }
 
-async function currentProject(sql: Sql, caller: Caller): Promise<AddressedProject> {
-  const only = caller.scopedTeams.length > 0 ? caller.scopedTeams : null;
-  const project = await firstEnvironment(sql, visibleOrganizationIds(caller), {
-    only,
-    preferred: caller.currentEnvironmentId,
-  });
-  if (!project) throw unknownProject();
-  return project;
+/**
+ * The environment or, for `kind` project, the first environment of the project whose id ends the path.
+ *
+ * The returned function throws AppError: `invalid` when the id is no number (reference/management-api.md 2.1),
+ * `not_found` also for what is private to others, and `forbidden` for that as `@current` or when the key is for others.
+ */
+export function addressedById(sql: Sql, kind: 'project' | 'environment') {
+  const find = kind === 'project' ? findFirstOfProject : findEnvironment;
+  return async ({ caller, params }: { caller: Caller; params: { id: string } }): Promise<AddressedProject> => {
+    const isCurrent = params.id === '@current';
+    if (!isCurrent && !/^-?\d+$/.test(params.id)) {
+      throw new AppError('invalid', `Field 'id' expected a number but got '${params.id.slice(0, 100)}'.`);
+    }
+    const found = isCurrent
+      ? await currentEnvironment(sql, caller)
+      : await findByNumber(params.id, (id) => find(sql, caller.userId, id));
+    if (!found) throw new AppError('not_found', 'Not found.');
+    requireInKey(caller, found);
+    if (found.level === null && !isCurrent) throw new AppError('not_found', 'Not found.');
+    return requireAccess(found, "You don't have sufficient permissions in the project.");
+  };
 }
 
-function unknownProject(): AppError {
-  return new AppError('not_found', 'Project not found.');
+function requireInKey(caller: Caller, found: FoundProject): void {
+  requireOrganizationInKey(caller, found.organizationId);
+  requireProjectInKey(caller, found.environmentId);
+}
+
+function requireAccess(found: FoundProject, otherwise: string): AddressedProject {
+  const { level } = found;
+  if (level === null) throw new AppError('forbidden', otherwise);
+  return { ...found, level };
+}
+
+/** Nothing has an id that is no number from 1 to what a column holds. */
+async function findByNumber<T>(text: string, find: (id: number) => Promise<T | undefined>): Promise<T | undefined> {
+  const id = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  return id > 0 && id <= 2_147_483_647 ? find(id) : undefined;
+}
+
+async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProject | undefined> {
+  const only = caller.scopedTeams.length > 0 ? caller.scopedTeams : null;
+  return firstEnvironment(
+    sql,
+    { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) },
+    { only, preferred: caller.currentEnvironmentId },
+  );
 }

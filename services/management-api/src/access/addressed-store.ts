@@ -1,50 +1,68 @@
 import type { Sql } from '@millrace/db';
+import { effectiveLevel, environmentsOfCaller } from './effective-level.ts';
 
 /** The environment whose data a path addresses. Environments and projects share one id space. */
 export interface AddressedProject {
   environmentId: number;
+  projectId: number;
   organizationId: string;
+  /** The caller's level there: 1, 8 or 15. */
+  level: number;
 }
+
+/** Found, but the caller may have no level there: it is private to others. */
+export type FoundProject = Omit<AddressedProject, 'level'> & { level: number | null };
+
+const columns = `e.id AS "environmentId", e.project_id AS "projectId", p.organization_id AS "organizationId",
+  ${effectiveLevel} AS level`;
 
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM organization WHERE id = $1', [organizationId]);
   return rows.length > 0;
 }
 
-/** The environment with this id, if it belongs to one of these organizations. */
+/** The environment with this id, if it belongs to an organization of the caller. */
 export async function findEnvironment(
   sql: Sql,
+  userId: number,
   environmentId: number,
-  organizationIds: string[],
-): Promise<AddressedProject | undefined> {
-  const rows = await sql.query<AddressedProject & Record<string, unknown>>(
-    `SELECT e.id AS "environmentId", p.organization_id AS "organizationId"
-       FROM environment e
-       JOIN project p ON p.id = e.project_id
-      WHERE e.id = $1 AND p.organization_id = ANY ($2::uuid[])`,
-    [environmentId, organizationIds],
+): Promise<FoundProject | undefined> {
+  const rows = await sql.query<FoundProject & Record<string, unknown>>(
+    `SELECT ${columns} FROM ${environmentsOfCaller} WHERE e.id = $2`,
+    [userId, environmentId],
+  );
+  return rows[0];
+}
+
+/** The first environment of the project with this id, if it belongs to an organization of the caller. */
+export async function findFirstOfProject(
+  sql: Sql,
+  userId: number,
+  projectId: number,
+): Promise<FoundProject | undefined> {
+  const rows = await sql.query<FoundProject & Record<string, unknown>>(
+    `SELECT ${columns} FROM ${environmentsOfCaller} WHERE e.project_id = $2 ORDER BY e.id LIMIT 1`,
+    [userId, projectId],
   );
   return rows[0];
 }
 
 /**
- * The oldest environment of the first of these organizations that has one, or the preferred one, if it is among theirs.
+ * The preferred environment, if it is among those of these organizations; else the oldest of the first organization that
+ * has one the caller may use.
  * @param only narrows it to some environments.
  */
 export async function firstEnvironment(
   sql: Sql,
-  organizationIds: string[],
+  { userId, organizationIds }: { userId: number; organizationIds: string[] },
   { only, preferred }: { only: number[] | null; preferred: number | null },
-): Promise<AddressedProject | undefined> {
-  const rows = await sql.query<AddressedProject & Record<string, unknown>>(
-    `SELECT e.id AS "environmentId", p.organization_id AS "organizationId"
-       FROM unnest($1::uuid[]) WITH ORDINALITY AS visible (organization_id, position)
-       JOIN project p ON p.organization_id = visible.organization_id
-       JOIN environment e ON e.project_id = p.id
-      WHERE $2::int[] IS NULL OR e.id = ANY ($2::int[])
-      ORDER BY e.id = $3 DESC NULLS LAST, visible.position, e.id
+): Promise<FoundProject | undefined> {
+  const rows = await sql.query<FoundProject & Record<string, unknown>>(
+    `SELECT ${columns} FROM ${environmentsOfCaller}
+      WHERE p.organization_id = ANY ($2::uuid[]) AND ($3::int[] IS NULL OR e.id = ANY ($3::int[]))
+      ORDER BY e.id = $4 DESC NULLS LAST, (${effectiveLevel}) IS NULL, array_position($2::uuid[], p.organization_id), e.id
       LIMIT 1`,
-    [organizationIds, only, preferred],
+    [userId, organizationIds, only, preferred],
   );
   return rows[0];
 }

@@ -1,17 +1,77 @@
-import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
-import { visibleOrganizationIds } from '../../access/caller.ts';
+import { addressedById, idParams } from '../../access/addressed-project.ts';
+import { type Caller, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
+import { accessRuleRoutes } from '../environments/access-rule-routes.ts';
+import { createProject } from '../environments/create-environment.ts';
+import { removeProject } from '../environments/delete-environment.ts';
+import { projectFullExample } from '../environments/environment-example.ts';
+import { requireMaker } from '../environments/environment-routes.ts';
+import { project, projectChanges } from '../environments/environment-schema.ts';
+import { findEnvironmentForCaller } from '../environments/environment-store.ts';
+import { type ItemDeps, type ItemFamily, itemRoutes } from '../environments/item-routes.ts';
+import { toProject } from '../environments/to-environment.ts';
+import { changeProject } from './change-project.ts';
 import { projectExample, projectSummary } from './project-schema.ts';
 import { listProjects } from './project-store.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
+const tags: [string] = ['projects'];
+const creation = {
+  summary: 'Create a project',
+  description:
+    'Makes a project and its first environment, with one id and a project API key; it becomes the current one of the caller. Needs level 8, or any for `is_demo`.',
+  tags,
+  scope: 'project:write',
+  body: projectChanges,
+  responses: { 201: { description: 'The new project.', schema: project } },
+  examples: { request: { name: 'Default project' }, response: projectFullExample },
+} as const;
 
-export function projectRoutes({ sql }: { sql: Sql }) {
+/** Projects (contract/management-api.md rows 16 to 18), of an organization and over all of them. */
+export function projectRoutes(deps: ItemDeps) {
+  const { sql, transaction, tokenSecret } = deps;
+  const organization = addressedOrganization(sql);
+  const byId = addressedById(sql, 'project');
+
+  async function create(caller: Caller, organizationId: string, sent: Record<string, unknown>) {
+    const id = await transaction((tx) => createProject(tx, caller, { organizationId, sent }));
+    const row = await findEnvironmentForCaller(sql, caller.userId, id);
+    if (!row) throw new AppError('not_found', 'Not found.');
+    return toProject(row, { secret: tokenSecret, now: new Date() });
+  }
+
+  const common = {
+    kind: 'project',
+    schema: project,
+    example: projectFullExample,
+    changes: projectChanges,
+    show: toProject,
+    change: ({ caller, target, sent }) => transaction((tx) => changeProject(tx, caller, { target, sent })),
+    remove: ({ caller, target }) => transaction((tx) => removeProject(tx, caller, target.projectId)),
+    activityScopes: ['Project', 'Team'],
+    isActivityOnlyIfPreferred: false,
+  } satisfies Partial<ItemFamily<typeof idParams>>;
+
+  const ofOrganization = {
+    ...common,
+    path: '/api/organizations/:organization_id/projects/:id',
+    prefix: 'organizations_projects',
+    params: Type.Object({ ...organizationParams.properties, ...idParams.properties }),
+    target: async (context: { caller: Caller; params: { organization_id: string; id: string } }) => {
+      const { organizationId } = await organization(context, { isProjectBased: true });
+      const found = await byId(context);
+      if (found.organizationId !== organizationId) throw new AppError('not_found', 'Not found.');
+      return found;
+    },
+  };
+  const alone = { ...common, path: '/api/projects/:id', prefix: 'projects', params: idParams, target: byId };
+
   return [
     defineRoute({
       method: 'GET',
@@ -19,14 +79,16 @@ export function projectRoutes({ sql }: { sql: Sql }) {
       operationId: 'projects_list',
       summary: 'List all projects',
       description: 'The projects of all organizations the caller belongs to and the key may use, by id.',
-      tags: ['projects'],
+      tags,
       scope: 'project:read',
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of projects.', schema: page } },
       examples: { response: pageExample },
       target: async ({ caller }) => refuseProjectScopedKey(caller),
-      handler: async ({ caller, query, request }) =>
-        offsetPage(request, query, await listProjects(sql, visibleOrganizationIds(caller), query)),
+      handler: async ({ caller, query, request }) => {
+        const place = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+        return offsetPage(request, query, await listProjects(sql, place, query));
+      },
     }),
     defineRoute({
       method: 'GET',
@@ -34,15 +96,49 @@ export function projectRoutes({ sql }: { sql: Sql }) {
       operationId: 'organizations_projects_list',
       summary: 'List the projects of an organization',
       description: 'The projects of one organization, by id.',
-      tags: ['projects'],
+      tags,
       scope: 'project:read',
       params: organizationParams,
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of projects.', schema: page } },
       examples: { response: pageExample },
-      target: addressedOrganization(sql),
-      handler: async ({ target, query, request }) =>
-        offsetPage(request, query, await listProjects(sql, [target.organizationId], query)),
+      target: organization,
+      handler: async ({ caller, target, query, request }) => {
+        const place = { userId: caller.userId, organizationIds: [target.organizationId] };
+        return offsetPage(request, query, await listProjects(sql, place, query));
+      },
     }),
+    defineRoute({
+      ...creation,
+      method: 'POST',
+      path: '/api/organizations/:organization_id/projects',
+      operationId: 'organizations_projects_create',
+      params: organizationParams,
+      target: async (context) => {
+        const membership = await organization(context);
+        await requireMaker(context, membership.organizationId);
+        return membership;
+      },
+      handler: ({ caller, target, body }) => create(caller, target.organizationId, body as Record<string, unknown>),
+    }),
+    defineRoute({
+      ...creation,
+      method: 'POST',
+      path: '/api/projects',
+      operationId: 'projects_create',
+      summary: 'Create a project in the current organization',
+      target: async (context) => {
+        refuseProjectScopedKey(context.caller);
+        const [organizationId] = visibleOrganizationIds(context.caller);
+        if (organizationId === undefined) throw new AppError('not_found', 'You need to belong to an organization.');
+        await requireMaker(context, organizationId);
+        return { organizationId };
+      },
+      handler: ({ caller, target, body }) => create(caller, target.organizationId, body as Record<string, unknown>),
+    }),
+    ...itemRoutes(deps, ofOrganization),
+    ...accessRuleRoutes(deps, ofOrganization),
+    ...itemRoutes(deps, alone),
+    ...accessRuleRoutes(deps, alone),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '@millrace/db';
+import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
 
 /** Columns of a project summary: the project's own name, everything else of its first environment. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
@@ -19,23 +20,48 @@ export interface ProjectSummaryRow {
   access_control: boolean;
 }
 
-/** One page of the projects of these organizations by id, and how many there are. */
+/** One page of the projects of these organizations the caller has access to, by id, and how many there are. */
 export async function listProjects(
   sql: Sql,
-  organizationIds: string[],
+  { userId, organizationIds }: { userId: number; organizationIds: string[] },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; results: ProjectSummaryRow[] }> {
   const from = `FROM project p
+    JOIN organization o ON o.id = p.organization_id
+    JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
     JOIN LATERAL (SELECT * FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e ON true
-    WHERE p.organization_id = ANY ($1::uuid[])`;
+    ${explicitMemberJoin}
+    WHERE p.organization_id = ANY ($2::uuid[]) AND (${effectiveLevel}) IS NOT NULL`;
   const [counted, results] = await Promise.all([
-    sql.query<{ count: number }>(`SELECT count(*)::int AS count ${from}`, [organizationIds]),
+    sql.query<{ count: number }>(`SELECT count(*)::int AS count ${from}`, [userId, organizationIds]),
     sql.query<ProjectSummaryRow & Record<string, unknown>>(
-      `SELECT ${summaryColumns} ${from} ORDER BY p.id LIMIT $2 OFFSET $3`,
-      [organizationIds, limit, offset],
+      `SELECT ${summaryColumns} ${from} ORDER BY p.id LIMIT $3 OFFSET $4`,
+      [userId, organizationIds, limit, offset],
     ),
   ]);
   return { count: counted[0]?.count ?? 0, results };
+}
+
+/**
+ * A project of the caller's organizations with the ids of its environments.
+ * @param id null for the current one: that of the preferred environment, else the first of these organizations.
+ */
+export async function findProjectOfCaller(
+  sql: Sql,
+  userId: number,
+  { id, preferred, organizationIds }: { id: number | null; preferred: number | null; organizationIds: string[] | null },
+): Promise<{ projectId: number; organizationId: string; environmentIds: number[] } | undefined> {
+  const rows = await sql.query<{ projectId: number; organizationId: string; environmentIds: number[] }>(
+    `SELECT p.id AS "projectId", p.organization_id AS "organizationId",
+            array(SELECT e.id FROM environment e WHERE e.project_id = p.id ORDER BY e.id) AS "environmentIds"
+       FROM project p JOIN membership m ON m.organization_id = p.organization_id AND m.user_id = $1
+      WHERE ($2::int IS NULL OR p.id = $2) AND ($4::uuid[] IS NULL OR p.organization_id = ANY ($4::uuid[]))
+      ORDER BY EXISTS (SELECT 1 FROM environment e WHERE e.project_id = p.id AND e.id = $3::int) DESC,
+               array_position($4::uuid[], p.organization_id), p.id
+      LIMIT 1`,
+    [userId, id, preferred, organizationIds],
+  );
+  return rows[0];
 }
 
 /** Summary of one environment, in the fields of a project summary. */

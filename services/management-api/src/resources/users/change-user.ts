@@ -28,7 +28,7 @@ export async function changeUser(
     if (organizationId !== undefined) await setCurrentPlace(tx, caller.userId, { organizationId, environmentId: null });
     return;
   }
-  const found = isRowId(team) ? await findEnvironment(tx, team, own) : undefined;
+  const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
   if (!found) throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {
     throw new AppError('invalid', 'Team must belong to the same organization in set_current_organization.', {

@@ -97,11 +97,15 @@ async function describeCaller(sql: Sql, caller: Caller) {
   const visible = visibleOrganizationIds(caller);
   const [user, rows, current] = await Promise.all([
     findUser(sql, caller.userId),
-    listOrganizations(sql, visible, { limit: visible.length, offset: 0 }),
-    firstEnvironment(sql, visible, {
-      only: caller.scopedTeams.length > 0 ? caller.scopedTeams : null,
-      preferred: caller.currentEnvironmentId,
-    }),
+    listOrganizations(sql, { userId: caller.userId, organizationIds: visible }, { limit: visible.length, offset: 0 }),
+    firstEnvironment(
+      sql,
+      { userId: caller.userId, organizationIds: visible },
+      {
+        only: caller.scopedTeams.length > 0 ? caller.scopedTeams : null,
+        preferred: caller.currentEnvironmentId,
+      },
+    ),
   ]);
   // Deleted between authentication and here.
   if (!user) throw new AppError('not_found', 'Not found.');

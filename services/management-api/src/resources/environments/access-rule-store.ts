@@ -1,0 +1,66 @@
+import type { Sql, Transaction } from '@millrace/db';
+import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+
+export interface AccessRuleRow {
+  /** 1 member or 8 administrator. */
+  level: number;
+  /** Membership. */
+  organization_member: string;
+  created_by: unknown;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const rule = `em.level, em.membership_id AS organization_member, ${embeddedUserColumn('u')} AS created_by, em.created_at,
+  em.updated_at`;
+
+/** Who was given access to an environment by name, the first one given in front. */
+export async function listAccessRules(sql: Sql, environmentId: number): Promise<AccessRuleRow[]> {
+  return sql.query<AccessRuleRow & Record<string, unknown>>(
+    `SELECT ${rule} FROM environment_member em LEFT JOIN "user" u ON u.id = em.created_by_id
+      WHERE em.environment_id = $1 ORDER BY em.created_at, em.membership_id`,
+    [environmentId],
+  );
+}
+
+/** Whether a membership belongs to the organization. */
+export async function isMembershipOf(tx: Sql, membershipId: string, organizationId: string): Promise<boolean> {
+  const rows = await tx.query('SELECT 1 FROM membership WHERE id = $1 AND organization_id = $2', [
+    membershipId,
+    organizationId,
+  ]);
+  return rows.length > 0;
+}
+
+/** Gives a member a level on an environment. @returns the level before, null for none. */
+export async function putAccessRule(
+  tx: Transaction,
+  { environmentId, membershipId, level }: { environmentId: number; membershipId: string; level: number },
+  createdById: number,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO environment_member (environment_id, membership_id, level, created_by_id) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (environment_id, membership_id) DO UPDATE SET level = excluded.level, updated_at = clock_timestamp()`,
+    [environmentId, membershipId, level, createdById],
+  );
+}
+
+export async function deleteAccessRule(tx: Transaction, environmentId: number, membershipId: string): Promise<void> {
+  await tx.query('DELETE FROM environment_member WHERE environment_id = $1 AND membership_id = $2', [
+    environmentId,
+    membershipId,
+  ]);
+}
+
+/** A member's level on an environment by name, null for none. */
+export async function findAccessRule(
+  tx: Transaction,
+  environmentId: number,
+  membershipId: string,
+): Promise<number | null> {
+  const rows = await tx.query<{ level: number }>(
+    'SELECT level FROM environment_member WHERE environment_id = $1 AND membership_id = $2',
+    [environmentId, membershipId],
+  );
+  return rows[0]?.level ?? null;
+}

@@ -1,0 +1,72 @@
+import { membershipLevels } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { recordActivity } from '../activity/record-activity.ts';
+import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
+import { lockEnvironment, updateEnvironment } from './environment-write-store.ts';
+
+export const accessLevels = ['none', 'member', 'admin'] as const;
+export type AccessLevel = (typeof accessLevels)[number];
+
+/**
+ * Sets one rule of who may use an environment (reference/management-api.md 8.4). Without a member it is the rule for
+ * everybody: `none` makes the environment private. Null removes a rule, which is for everybody to have access again.
+ *
+ * @throws AppError `invalid` for a member that is none of the organization, `not_found` when the environment is gone.
+ */
+export async function changeAccessRule(
+  tx: Transaction,
+  caller: Caller,
+  { target, level, membershipId }: { target: AddressedProject; level: AccessLevel | null; membershipId: string | null },
+): Promise<string> {
+  const { environmentId, organizationId } = target;
+  const environment = await lockEnvironment(tx, environmentId);
+  if (!environment) throw new AppError('not_found', 'Not found.');
+  const change =
+    membershipId === null
+      ? await changeDefault(tx, environmentId, { before: environment.access_control, level })
+      : await changeMember(tx, caller, { environmentId, organizationId, membershipId, level });
+  await recordActivity(tx, {
+    organizationId,
+    environmentId,
+    scope: 'Team',
+    itemId: environmentId,
+    activity: 'updated',
+    actor: caller,
+    name: environment.name,
+    change,
+  });
+  return environment.api_token;
+}
+
+async function changeDefault(
+  tx: Transaction,
+  environmentId: number,
+  { before, level }: { before: unknown; level: AccessLevel | null },
+) {
+  const after = await updateEnvironment(tx, environmentId, { access_control: level === 'none' });
+  return { before: { access_control: before }, after };
+}
+
+async function changeMember(
+  tx: Transaction,
+  caller: Caller,
+  rule: { environmentId: number; organizationId: string; membershipId: string; level: AccessLevel | null },
+) {
+  const { environmentId, organizationId, membershipId, level } = rule;
+  if (!(await isMembershipOf(tx, membershipId, organizationId))) {
+    throw new AppError('invalid', `Invalid pk "${membershipId}" - object does not exist.`, {
+      code: 'does_not_exist',
+      attr: 'organization_member',
+    });
+  }
+  const before = await findAccessRule(tx, environmentId, membershipId);
+  const after =
+    level === 'admin' ? membershipLevels.administrator : level === 'member' ? membershipLevels.member : null;
+  if (after === null) await deleteAccessRule(tx, environmentId, membershipId);
+  else await putAccessRule(tx, { environmentId, membershipId, level: after }, caller.userId);
+  const field = `access_of_${membershipId}`;
+  return { before: { [field]: before }, after: { [field]: after } };
+}

@@ -1,0 +1,164 @@
+import { membershipLevels } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { type TSchema, Type } from 'typebox';
+import { addressedById, idParams } from '../../access/addressed-project.ts';
+import { type Caller, visibleOrganizationIds } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
+import { accessControlRoutes } from './access-control-routes.ts';
+import { changeEnvironment } from './change-environment.ts';
+import { createEnvironment } from './create-environment.ts';
+import { removeEnvironment } from './delete-environment.ts';
+import { environmentExample, environmentListExample } from './environment-example.ts';
+import { environment, environmentChanges, environmentListItem } from './environment-schema.ts';
+import { findEnvironmentForCaller, listEnvironments } from './environment-store.ts';
+import { isAskedForDemo } from './is-asked-for-demo.ts';
+import { type ItemDeps, type ItemFamily, itemRoutes } from './item-routes.ts';
+import { addressedParent, parentParams } from './parent-project.ts';
+import { toEnvironment } from './to-environment.ts';
+
+const page = offsetPageOf(environmentListItem);
+const listAnswer = { 200: { description: 'One page of environments.', schema: page } };
+const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
+const tags: [string] = ['environments'];
+
+/** Environments (contract/management-api.md rows 23 to 30), under their project and by their id alone. */
+export function environmentRoutes(deps: ItemDeps) {
+  const { sql, transaction, tokenSecret } = deps;
+  const parent = addressedParent(sql);
+  const byId = addressedById(sql, 'environment');
+  const only = (caller: Caller) => (caller.scopedTeams.length > 0 ? caller.scopedTeams : null);
+
+  const common = {
+    kind: 'environment',
+    schema: environment,
+    example: environmentExample,
+    changes: environmentChanges,
+    show: toEnvironment,
+    change: async ({ caller, target, sent }) =>
+      (await transaction((tx) => changeEnvironment(tx, caller, { target, sent }))).api_token,
+    remove: ({ caller, target }) => transaction((tx) => removeEnvironment(tx, caller, target)),
+    activityScopes: ['Team'],
+    isActivityOnlyIfPreferred: true,
+  } satisfies Partial<ItemFamily<typeof idParams>>;
+
+  const underProject = {
+    ...common,
+    path: '/api/projects/:project_id/environments/:id',
+    prefix: 'projects_environments',
+    params: Type.Object({ ...parentParams.properties, ...idParams.properties }),
+    target: async (context: { caller: Caller; params: { project_id: string; id: string } }) => {
+      const project = await parent(context);
+      const found = await byId(context);
+      if (found.projectId !== project.projectId) throw new AppError('not_found', 'Not found.');
+      return found;
+    },
+  };
+  const alone = { ...common, path: '/api/environments/:id', prefix: 'environments', params: idParams, target: byId };
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects/:project_id/environments',
+      operationId: 'projects_environments_list',
+      summary: 'List the environments of a project',
+      description: 'The environments of one project the caller has access to, by id.',
+      tags,
+      scope: 'project:read',
+      params: parentParams,
+      query: Type.Object(offsetQuery),
+      responses: listAnswer,
+      examples: listExample,
+      target: parent,
+      handler: async ({ caller, target: { projectId, organizationId }, query, request }) => {
+        const place = { userId: caller.userId, organizationIds: [organizationId] };
+        return offsetPage(
+          request,
+          query,
+          await listEnvironments(sql, place, { ...query, projectId, only: only(caller) }),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/environments',
+      operationId: 'environments_list',
+      summary: 'List all environments',
+      description: 'The environments of all projects the caller has access to and the key may use, by id.',
+      tags,
+      scope: 'project:read',
+      query: Type.Object(offsetQuery),
+      responses: listAnswer,
+      examples: listExample,
+      target: async ({ caller }) => refuseProjectScopedKey(caller),
+      handler: async ({ caller, query, request }) => {
+        const place = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+        return offsetPage(
+          request,
+          query,
+          await listEnvironments(sql, place, { ...query, projectId: null, only: null }),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/projects/:project_id/environments',
+      operationId: 'projects_environments_create',
+      summary: 'Create an environment',
+      description:
+        'Adds an environment with its own project API key; it becomes the current one of the caller. Needs level 8, or any for `is_demo`.',
+      tags,
+      scope: 'project:write',
+      params: parentParams,
+      body: environmentChanges,
+      responses: { 201: { description: 'The new environment.', schema: environment } },
+      examples: { request: { name: 'Default project' }, response: environmentExample },
+      target: async (context) => {
+        const project = await parent(context);
+        await requireMaker(context, project.organizationId);
+        return project;
+      },
+      handler: async ({ caller, target: { projectId, organizationId }, body }) => {
+        const sent = body as Record<string, unknown>;
+        const id = await transaction((tx) => createEnvironment(tx, caller, { organizationId, projectId, sent }));
+        const row = await findEnvironmentForCaller(sql, caller.userId, id);
+        if (!row) throw new AppError('not_found', 'Not found.');
+        return toEnvironment(row, { secret: tokenSecret, now: new Date() });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/api/environments',
+      operationId: 'environments_create',
+      summary: 'Create an environment (refused)',
+      description: 'Always refused with 400: environments are made under their project.',
+      tags,
+      scope: 'project:write',
+      body: Type.Object<Record<string, TSchema>>({}),
+      responses: { 201: { description: 'Never.', schema: environment } },
+      examples: { request: {}, response: environmentExample },
+      handler: async () => {
+        throw new AppError(
+          'invalid',
+          'Environments must be created under a specific project. Send the POST request to /api/projects/<project_id>/environments/ instead.',
+        );
+      },
+    }),
+    ...itemRoutes(deps, underProject),
+    ...accessControlRoutes(deps, underProject),
+    ...itemRoutes(deps, alone),
+    ...accessControlRoutes(deps, alone),
+  ];
+}
+
+/** Who makes projects and environments administrates the organization; demo data is for everybody (2.8). */
+export async function requireMaker(
+  { caller, request }: { caller: Caller; request: ApiRequest },
+  organizationId: string,
+): Promise<void> {
+  const membership = caller.memberships.find((candidate) => candidate.organizationId === organizationId);
+  if (membership && membership.level >= membershipLevels.administrator) return;
+  if (membership && (await isAskedForDemo(request))) return;
+  throw new AppError('forbidden', 'Your organization access level is insufficient.');
+}

@@ -1,0 +1,218 @@
+import { AppError } from '@millrace/errors';
+import type { Static, TObject, TSchema } from 'typebox';
+import { Type } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { Caller } from '../../access/caller.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { RouteDeps } from '../../routes.ts';
+import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { type EnvironmentRow, findEnvironmentForCaller } from './environment-store.ts';
+import { upsertProductIntent } from './environment-write-store.ts';
+import { resetToken } from './reset-token.ts';
+import type { Signing } from './to-environment.ts';
+
+export type ItemDeps = Pick<RouteDeps, 'sql' | 'transaction' | 'announceKeyChange' | 'tokenSecret'>;
+
+/** One of the paths under which one project or environment is addressed, and what is particular to it. */
+export interface ItemFamily<P extends TObject> {
+  kind: 'project' | 'environment';
+  /** Ends in `/:id`. */
+  path: string;
+  /** Prefix of operation ids. */
+  prefix: string;
+  params: P;
+  target: (context: { caller: Caller; params: Static<P> }) => Promise<AddressedProject>;
+  schema: TSchema;
+  example: Record<string, unknown>;
+  changes: TObject;
+  show: (row: EnvironmentRow, signing: Signing) => Record<string, unknown>;
+  /** Makes the change. @returns the key whose settings changed. */
+  change: (context: { caller: Caller; target: AddressedProject; sent: Record<string, unknown> }) => Promise<string>;
+  /** Removes the record. @returns the keys that stop working. */
+  remove: (context: { caller: Caller; target: AddressedProject }) => Promise<string[]>;
+  /** Scopes of the activity records that are about it. */
+  activityScopes: string[];
+  /** The contract has the activity of environments as an action without a body. */
+  isActivityOnlyIfPreferred: boolean;
+}
+
+const intent = {
+  product_type: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The product, e.g. `surveys`. Needed unless a setting is sent.',
+    }),
+  ),
+  intent_context: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Where the wish came up; `unknown` by default.' }),
+  ),
+  metadata: Type.Optional(Type.Unknown({ description: 'Taken and not kept.' })),
+};
+
+/** The names of the intent's own fields, beside which a request may carry settings. */
+const intentFields = new Set(Object.keys(intent));
+
+/**
+ * Reading, changing and removing one project or one environment, and what else can be done to it: the same for every path
+ * under which it is addressed (reference/management-api.md sections 7 and 8).
+ */
+export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
+  const { sql, transaction, announceKeyChange, tokenSecret } = deps;
+  const { kind, path, prefix, params, target, schema, example, changes } = family;
+  const tags: [string] = [`${kind}s`];
+  const shown = { description: `The ${kind}.`, schema };
+
+  /** @throws AppError `not_found` when it was removed meanwhile. */
+  async function show(caller: Caller, { environmentId }: AddressedProject): Promise<Record<string, unknown>> {
+    const row = await findEnvironmentForCaller(sql, caller.userId, environmentId);
+    if (!row) throw new AppError('not_found', 'Not found.');
+    return family.show(row, { secret: tokenSecret, now: new Date() });
+  }
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      operationId: `${prefix}_retrieve`,
+      summary: `Show ${kind === 'project' ? 'a project' : 'an environment'}`,
+      description: `The ${kind} with all its settings.`,
+      tags,
+      scope: 'project:read',
+      params,
+      responses: { 200: shown },
+      examples: { response: example },
+      target,
+      handler: ({ caller, target: found }) => show(caller, found),
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path,
+        operationId: `${prefix}_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: `${method === 'PUT' ? 'Write' : 'Change'} settings of ${kind === 'project' ? 'a project' : 'an environment'}`,
+        description: 'Changes the fields that are sent; null clears one that may be null. Unknown fields are ignored.',
+        tags,
+        scope: 'project:write',
+        params,
+        body: changes,
+        responses: { 200: shown },
+        examples: { request: { timezone: 'Europe/Lisbon' }, response: { ...example, timezone: 'Europe/Lisbon' } },
+        target,
+        handler: async ({ caller, target: found, body }) => {
+          const token = await family.change({ caller, target: found, sent: body as Record<string, unknown> });
+          announceKeyChange([token]);
+          return show(caller, found);
+        },
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path,
+      operationId: `${prefix}_destroy`,
+      summary: `Remove ${kind === 'project' ? 'a project' : 'an environment'}`,
+      description: `Removes the ${kind} and its key at once; stored events follow in the background.`,
+      tags,
+      scope: 'project:write',
+      level: 8,
+      params,
+      responses: { 204: { description: 'Removed.' } },
+      target,
+      handler: async ({ caller, target: found }) => {
+        announceKeyChange(await family.remove({ caller, target: found }));
+        return undefined;
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/reset_token`,
+      operationId: `${prefix}_reset_token`,
+      summary: 'Replace the project API key',
+      description: 'Gives out a new project API key. Events sent with the old one are refused from then on.',
+      tags,
+      scope: 'project:write',
+      level: 8,
+      params,
+      responses: { 200: shown },
+      examples: { response: example },
+      target,
+      handler: async ({ caller, target: found }) => {
+        announceKeyChange([await transaction((tx) => resetToken(tx, caller, found))]);
+        return show(caller, found);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/is_generating_demo_data`,
+      operationId: `${prefix}_is_generating_demo_data`,
+      summary: 'Ask whether demo data is being made',
+      description: 'Always false: this server makes none.',
+      tags,
+      scope: 'project:read',
+      params,
+      responses: {
+        200: {
+          description: 'The answer.',
+          schema: Type.Object({ is_generating_demo_data: Type.Boolean({ description: 'Whether it is.' }) }),
+        },
+      },
+      examples: { response: { is_generating_demo_data: false } },
+      target,
+      handler: async () => ({ is_generating_demo_data: false }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${path}/activity`,
+      operationId: `${prefix}_activity`,
+      summary: 'Show who changed what',
+      description: 'What was done to it, the latest first. Values of secrets are not kept.',
+      tags,
+      scope: 'project:read',
+      params,
+      query: activityQuery,
+      responses: {
+        200: {
+          description: 'One page of records.',
+          schema: activityPage,
+          ...(family.isActivityOnlyIfPreferred && { onlyIfPreferred: true as const }),
+        },
+      },
+      examples: { response: activityExample },
+      target,
+      handler: ({ target: { environmentId }, query, request }) =>
+        readActivity(sql, request, { ...query, scopes: family.activityScopes, itemId: environmentId }),
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: `${path}/add_product_intent`,
+      operationId: `${prefix}_add_product_intent`,
+      summary: 'Note interest in a product',
+      description:
+        'Notes that somebody wants to use a product; again with the same product counts once more. Settings that are sent along are changed as well.',
+      tags,
+      scope: 'project:write',
+      params,
+      body: Type.Object<Record<string, TSchema>>({ ...intent, ...changes.properties }),
+      responses: { 201: shown },
+      examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: example },
+      target,
+      handler: async ({ caller, target: found, body }) => {
+        const given = body as Record<string, unknown>;
+        const sent = Object.fromEntries(Object.entries(given).filter(([field]) => !intentFields.has(field)));
+        const { product_type: productType, intent_context: context = 'unknown' } = given;
+        const hasSettings = Object.keys(sent).length > 0;
+        if (productType === undefined && !hasSettings) {
+          throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'product_type' });
+        }
+        if (hasSettings) announceKeyChange([await family.change({ caller, target: found, sent })]);
+        if (productType !== undefined) {
+          await upsertProductIntent(sql, found.environmentId, {
+            productType: String(productType),
+            context: String(context),
+          });
+        }
+        return show(caller, found);
+      },
+    }),
+  ];
+}
