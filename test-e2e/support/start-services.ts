@@ -22,6 +22,8 @@ export interface ServicesOptions {
   managementApi?: boolean;
   /** The brokers the services are told of, e.g. those of a fault proxy. */
   brokers?: string[];
+  /** Further settings of all services. */
+  settings?: Record<string, string>;
   /** Turns the database's address into the one the services are told of. */
   databaseUrlForServices?: (url: string) => string;
 }
@@ -76,6 +78,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     ...(options.eventLog === 'kafka'
       ? { KAFKA_BROKERS: (options.brokers ?? servers.kafkaBrokers).join(','), REDIS_URL: servers.redisUrl }
       : {}),
+    ...options.settings,
   };
   const [gatewayFile = '', consumerFile = '', apiFile = ''] = programs.files;
   const startConsumer = () => startService('event-consumer', consumerFile, settings);

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 /** One request and what became of it. */
 export interface Attempt {
   uuid: string;
+  /** Whose distinct id it was. */
+  client: string;
   /** HTTP status; 0 when no answer came within `answerWithinMs`, or the connection broke. */
   status: number;
   retryAfter: string | null;
@@ -28,7 +30,8 @@ export function startSteadyLoad(
 
   async function attempt(client: number): Promise<Attempt> {
     const uuid = randomUUID();
-    const body = JSON.stringify({ api_key: projectApiKey, event: 'tick', distinct_id: `client-${client}`, uuid });
+    const clientId = `client-${client}`;
+    const body = JSON.stringify({ api_key: projectApiKey, event: 'tick', distinct_id: clientId, uuid });
     try {
       const response = await fetch(`${ingestUrl}/capture/`, {
         method: 'POST',
@@ -37,9 +40,9 @@ export function startSteadyLoad(
         signal: AbortSignal.timeout(answerWithinMs),
       });
       await response.arrayBuffer();
-      return { uuid, status: response.status, retryAfter: response.headers.get('retry-after') };
+      return { uuid, client: clientId, status: response.status, retryAfter: response.headers.get('retry-after') };
     } catch {
-      return { uuid, status: 0, retryAfter: null };
+      return { uuid, client: clientId, status: 0, retryAfter: null };
     }
   }
 

@@ -1,0 +1,68 @@
+import { eventually, type KafkaFaultProxy, startKafkaFaultProxy, testServers } from '@millrace/testing';
+import { awaitDrained } from './support/log-progress.ts';
+import { type RunningServices, startServices } from './support/start-services.ts';
+import { startSteadyLoad } from './support/steady-load.ts';
+
+/** ARCHITECTURE.md "The log": with EVENT_LOG_FALLBACK=postgres events are taken although Kafka is out. */
+let kafka: KafkaFaultProxy;
+let services: RunningServices;
+
+beforeAll(async () => {
+  kafka = await startKafkaFaultProxy(testServers().kafkaBrokers);
+  services = await startServices({
+    eventLog: 'kafka',
+    brokers: kafka.brokers,
+    managementApi: false,
+    settings: { EVENT_LOG_FALLBACK: 'postgres', EVENT_LOG_FALLBACK_AFTER_MS: '1000' },
+  });
+}, 180_000);
+afterAll(async () => {
+  await services?.stop();
+  await kafka?.stop();
+}, 60_000);
+
+test('Kafka goes away and comes back, the consumer is killed in between: everything answered with 200 is stored once, in order', async () => {
+  const { database, tenant } = services;
+  const load = startSteadyLoad(services.ingestUrl, tenant.projectApiKey);
+  const phase = async () => (await database.query('SELECT phase FROM event_log_fallback')).rows[0]?.phase;
+  const answered = async (count: number) => {
+    const from = load.attempts.length;
+    await eventually(() => load.attempts.slice(from).filter(({ status }) => status === 200).length >= count, {
+      what: `Getting ${count} answers with 200`,
+      timeoutMs: 40_000,
+    });
+  };
+  try {
+    await answered(50);
+    await kafka.refuse();
+    await eventually(async () => (await phase()) === 'open', { what: 'Opening the fallback', timeoutMs: 40_000 });
+    await answered(200);
+    await services.consumers[0]?.kill();
+    await answered(50);
+    services.consumers.splice(0, 1, await services.startConsumer());
+    await kafka.pass();
+    await eventually(async () => (await phase()) === 'closed', { what: 'Closing the fallback', timeoutMs: 40_000 });
+    await answered(50);
+  } finally {
+    await load.stop();
+  }
+  const refused = load.attempts.filter(({ status }) => status !== 200);
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
+
+  await awaitDrained(services);
+  const { rows } = await database.query<{ uuid: string; count: number; at: Date }>(
+    'SELECT uuid, count(*)::int AS count, min(created_at) AS at FROM event GROUP BY uuid',
+  );
+  const stored = new Map(rows.map(({ uuid, at }) => [uuid, at]));
+  expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
+  const acknowledged = load.attempts.filter(({ status }) => status === 200);
+  expect(acknowledged.filter(({ uuid }) => !stored.has(uuid))).toEqual([]);
+  // Attempts stand in the order of their answers, and each client waits for one before the next.
+  const clients = new Map<string, number>();
+  for (const { uuid, client } of acknowledged) {
+    const at = stored.get(uuid)?.getTime() ?? 0;
+    expect(at).toBeGreaterThanOrEqual(clients.get(client) ?? 0);
+    clients.set(client, at);
+  }
+}, 180_000);
