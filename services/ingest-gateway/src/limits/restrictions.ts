@@ -21,7 +21,8 @@ export interface Restrictions {
   stop(): void;
 }
 
-const firstReadLimitMs = 700;
+/** The database gives up sooner than this; it is for one that takes the question and never answers. */
+const firstReadLimitMs = 3000;
 /** Several keys may change at once; one look at the table is enough for all. */
 const afterMessageMs = 100;
 

@@ -5,6 +5,7 @@ import {
   type JsonObject,
 } from '@millrace/contracts';
 import type { EventLog } from '@millrace/event-log';
+import { LRUCache } from 'lru-cache';
 import { v7 as createUuid, v5 as uuidV5 } from 'uuid';
 
 /** Something a project should be told about its traffic. */
@@ -63,6 +64,8 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
   const gathered = new Map<string, Gathered>();
   /** When the last report of a subject was sent; forgotten as soon as it makes no difference. */
   const sentAtMs = new Map<string, number>();
+  /** Subjects with an identity of their own that were told: again would be the same warning. */
+  const told = new LRUCache<string, true>({ max: maxGathered });
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> = Promise.resolve();
 
@@ -86,6 +89,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
     }
     try {
       await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, now()) })));
+      for (const [name, { report }] of due) if (report.identity !== null) told.set(name, true);
     } catch {
       // The log is away: the next attempt takes them along.
       for (const [name, each] of due) {
@@ -99,6 +103,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
 
   function add(report: TrafficReport): void {
     const name = `${report.token}\n${report.type}\n${report.subject}`;
+    if (told.has(name)) return;
     const known = gathered.get(name);
     if (known !== undefined) {
       known.count += report.count;
