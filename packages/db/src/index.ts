@@ -8,6 +8,7 @@ export {
   isInviteExpired,
   newInviteToken,
 } from './accounts/invite-validity.ts';
+export { listInvites, revokeInvite } from './accounts/invites.ts';
 export {
   hashPersonalApiKey,
   maskPersonalApiKey,

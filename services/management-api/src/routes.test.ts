@@ -21,6 +21,7 @@ test('scopes are those of the contract', () => {
     'GET /api/users/:uuid': 'user:read',
     'POST /api/organizations': 'organization:write',
     'PATCH /api/organizations/:organization_id': 'organization:write',
+    'DELETE /api/organizations/:organization_id': 'organization:write',
     'GET /api/signup/:id': 'public',
     'POST /api/signup/:id': 'public',
     'POST /api/invites/:id/accept': 'user:write',

@@ -63,5 +63,27 @@ async function join(client: AccountClient, invite: organization_invite, userId: 
   if (isAlready > 0) {
     throw new AppError('invalid', 'You already are a member of this organization.', { code: 'user_already_member' });
   }
-  return addMember(client, { organizationId: invite.organization_id, userId, level });
+  const added = await addMember(client, { organizationId: invite.organization_id, userId, level });
+  await grantAccess(client, invite, added.id);
+  return added;
+}
+
+/** Gives access to the private environments the invite names, as far as they are still there. */
+async function grantAccess(client: AccountClient, invite: organization_invite, membershipId: string): Promise<void> {
+  const grants = (invite.private_project_access ?? []) as { id: number; level: number }[];
+  const there = await client.environment.findMany({
+    where: { id: { in: grants.map(({ id }) => id) }, project: { organization_id: invite.organization_id } },
+    select: { id: true },
+  });
+  const ids = new Set(there.map(({ id }) => id));
+  await client.environment_member.createMany({
+    data: grants
+      .filter(({ id }) => ids.has(id))
+      .map(({ id, level }) => ({
+        environment_id: id,
+        membership_id: membershipId,
+        level,
+        created_by_id: invite.created_by_id,
+      })),
+  });
 }

@@ -1,22 +1,14 @@
-import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import type { LockedOrganization } from '../organizations/lock-organization-store.ts';
+import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 
-/**
- * The inviter's own level on each environment of the organization that the inviter can see: administrators and owners
- * see all, others those that are not private (reference/management-api.md 2.8, 5.3).
- */
+/** The inviter's own level on each environment of the organization that the inviter can see. */
 export async function grantableLevels(
   sql: Sql,
-  { level, organization }: { level: number; organization: LockedOrganization },
+  { userId, organization }: { userId: number; organization: { id: string } },
 ): Promise<Map<number, number>> {
-  const seesPrivate =
-    level >= membershipLevels.administrator ||
-    !hasPlanFeature(organization.available_product_features, 'project_based_permissioning');
-  const rows = await sql.query<{ id: number }>(
-    `SELECT e.id FROM environment e JOIN project p ON p.id = e.project_id
-      WHERE p.organization_id = $1 AND ($2 OR NOT e.access_control)`,
-    [organization.id, seesPrivate],
+  const rows = await sql.query<{ id: number; level: number | null }>(
+    `SELECT e.id, ${effectiveLevel} AS level FROM ${environmentsOfCaller} WHERE o.id = $2`,
+    [userId, organization.id],
   );
-  return new Map(rows.map(({ id }) => [id, level]));
+  return new Map(rows.flatMap(({ id, level }) => (level === null ? [] : [[id, level] as const])));
 }

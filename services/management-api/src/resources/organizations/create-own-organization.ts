@@ -19,14 +19,14 @@ import { recordAccountActivity } from './record-account-activity.ts';
  * organization has every feature, as a self-hosted installation starts with; a further one needs a plan that allows
  * several, and has the same plan.
  *
- * @returns its id.
+ * @returns its id, and the API key of its project.
  * @throws AppError `forbidden` without such a plan.
  */
 export async function createOwnOrganization(
   prisma: Database['prisma'],
   caller: Caller,
   body: Static<typeof newOrganization>,
-): Promise<string> {
+): Promise<{ organizationId: string; token: string }> {
   return prisma.$transaction(async (client) => {
     const features = await featuresOfNew(client, caller);
     const created = await createOrganization(client, { name: body.name, features });
@@ -51,7 +51,7 @@ export async function createOwnOrganization(
       itemId: created.id,
       name: created.name,
     });
-    return created.id;
+    return { organizationId: created.id, token: environment.api_token };
   });
 }
 

@@ -26,7 +26,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
         const visible = visibleOrganizationIds(caller);
-        const rows = await listOrganizations(sql, visible, query);
+        const rows = await listOrganizations(sql, { userId: caller.userId, organizationIds: visible }, query);
         const results = rows.map((row) => toOrganization(row, caller));
         return offsetPage(request, query, { count: visible.length, results });
       },
@@ -44,7 +44,11 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
       examples: { response: organizationExample },
       target: addressedOrganization(sql),
       handler: async ({ caller, target }) => {
-        const [row] = await listOrganizations(sql, [target.organizationId], { limit: 1, offset: 0 });
+        const [row] = await listOrganizations(
+          sql,
+          { userId: caller.userId, organizationIds: [target.organizationId] },
+          { limit: 1, offset: 0 },
+        );
         // Deleted between the two queries.
         if (!row) throw new AppError('not_found', 'Organization not found.');
         return toOrganization(row, caller);

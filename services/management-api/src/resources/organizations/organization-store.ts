@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from '@millrace/db';
+import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
 
 export interface EnvironmentSummaryRow {
   id: number;
@@ -30,10 +31,10 @@ export interface OrganizationRow {
   member_count: number;
 }
 
-/** One page of these organizations in the order they were created. */
+/** One page of these organizations in the order they were created, with what this user can see in them. */
 export async function listOrganizations(
   sql: Sql,
-  organizationIds: string[],
+  { userId, organizationIds }: { userId: number; organizationIds: string[] },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<OrganizationRow[]> {
   return sql.query<OrganizationRow & Record<string, unknown>>(
@@ -46,18 +47,22 @@ export async function listOrganizations(
                                'has_completed_onboarding_for', e.has_completed_onboarding_for,
                                'ingested_event', e.ingested_event, 'is_demo', e.is_demo, 'timezone', e.timezone,
                                'access_control', e.access_control) ORDER BY e.id)
-                        FROM environment e JOIN project p ON p.id = e.project_id
-                       WHERE p.organization_id = o.id), '[]') AS teams,
+                        FROM environment e JOIN project p ON p.id = e.project_id ${explicitMemberJoin}
+                       WHERE p.organization_id = o.id AND ${effectiveLevel} IS NOT NULL), '[]') AS teams,
             coalesce((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'organization_id', o.id, 'name', p.name)
                                        ORDER BY p.id)
-                        FROM project p WHERE p.organization_id = o.id), '[]') AS projects,
-            (SELECT count(*)::int FROM membership m JOIN "user" u ON u.id = m.user_id
-              WHERE m.organization_id = o.id AND u.is_active) AS member_count
+                        FROM project p
+                       WHERE p.organization_id = o.id
+                         AND EXISTS (SELECT 1 FROM environment e ${explicitMemberJoin}
+                                      WHERE e.project_id = p.id AND ${effectiveLevel} IS NOT NULL)), '[]') AS projects,
+            (SELECT count(*)::int FROM membership others JOIN "user" u ON u.id = others.user_id
+              WHERE others.organization_id = o.id AND u.is_active) AS member_count
        FROM organization o
-      WHERE o.id = ANY ($1::uuid[])
+       JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
+      WHERE o.id = ANY ($2::uuid[])
       ORDER BY o.created_at, o.id
-      LIMIT $2 OFFSET $3`,
-    [organizationIds, limit, offset],
+      LIMIT $3 OFFSET $4`,
+    [userId, organizationIds, limit, offset],
   );
 }
 
@@ -91,4 +96,22 @@ export async function updateOrganization(tx: Transaction, id: string, settings: 
       WHERE id = $1`,
     [id, settings.name, settings.is_member_join_email_enabled, settings.enforce_2fa],
   );
+}
+
+/**
+ * Removes an organization with all that belongs to it. The data of its environments is removed later, by whoever works on
+ * the list of deleted environments.
+ *
+ * @returns the project API keys that are no keys any more; undefined when the organization was gone already.
+ */
+export async function deleteOrganization(
+  tx: Transaction,
+  id: string,
+): Promise<{ name: string; tokens: string[] } | undefined> {
+  const tokens = await tx.query<{ api_token: string }>(
+    `SELECT e.api_token FROM environment e JOIN project p ON p.id = e.project_id WHERE p.organization_id = $1`,
+    [id],
+  );
+  const rows = await tx.query<{ name: string }>('DELETE FROM organization WHERE id = $1 RETURNING name', [id]);
+  return rows[0] && { name: rows[0].name, tokens: tokens.map(({ api_token }) => api_token) };
 }

@@ -2,23 +2,33 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
+import type { KeyChanges } from '../../access/announce-key-change.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { createOwnOrganization } from './create-own-organization.ts';
 import { newOrganization, organization, organizationChanges, organizationExample } from './organization-schema.ts';
-import { listOrganizations, lockOrganizationSettings, updateOrganization } from './organization-store.ts';
+import {
+  deleteOrganization,
+  listOrganizations,
+  lockOrganizationSettings,
+  updateOrganization,
+} from './organization-store.ts';
 import { recordAccountActivity } from './record-account-activity.ts';
 import { toOrganization } from './to-organization.ts';
 
-/** Creating and changing organizations (reference/management-api.md section 3). */
-export function organizationWriteRoutes({
-  sql,
-  transaction,
-  prisma,
-}: Pick<Database, 'sql' | 'transaction' | 'prisma'>) {
+export interface OrganizationWriteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
+  announceKeyChange: KeyChanges['announce'];
+}
+
+/** Creating, changing and deleting organizations (reference/management-api.md section 3). */
+export function organizationWriteRoutes({ sql, transaction, prisma, announceKeyChange }: OrganizationWriteDeps) {
   const show = async (organizationId: string, caller: Caller) => {
-    const [row] = await listOrganizations(sql, [organizationId], { limit: 1, offset: 0 });
+    const [row] = await listOrganizations(
+      sql,
+      { userId: caller.userId, organizationIds: [organizationId] },
+      { limit: 1, offset: 0 },
+    );
     if (!row) throw new AppError('not_found', 'Organization not found.');
     return toOrganization(row, caller);
   };
@@ -45,7 +55,8 @@ export function organizationWriteRoutes({
       },
       handler: async ({ caller, body }) => {
         refuseLogo(body.logo_media_id);
-        const organizationId = await createOwnOrganization(prisma, caller, body);
+        const { organizationId, token } = await createOwnOrganization(prisma, caller, body);
+        announceKeyChange([token]);
         const membership = { organizationId, level: membershipLevels.owner };
         return show(organizationId, { ...caller, memberships: [membership, ...caller.memberships] });
       },
@@ -84,6 +95,37 @@ export function organizationWriteRoutes({
           });
         });
         return show(target.organizationId, caller);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/api/organizations/:organization_id',
+      operationId: 'organizations_destroy',
+      summary: 'Delete an organization',
+      description:
+        'Deletes the organization with its projects, members, invites and domains at once; its events and persons are removed in the background.',
+      tags: ['organizations'],
+      scope: 'organization:write',
+      params: organizationParams,
+      responses: { 204: { description: 'Deleted.' } },
+      level: membershipLevels.owner,
+      target: addressedOrganization(sql),
+      handler: async ({ caller, target: { organizationId } }) => {
+        const deleted = await transaction(async (tx) => {
+          const gone = await deleteOrganization(tx, organizationId);
+          if (!gone) throw new AppError('not_found', 'Organization not found.');
+          await recordAccountActivity(tx, {
+            organizationId,
+            userId: caller.userId,
+            activity: 'deleted',
+            scope: 'Organization',
+            itemId: organizationId,
+            name: gone.name,
+          });
+          return gone;
+        });
+        announceKeyChange(deleted.tokens);
+        return undefined;
       },
     }),
   ];

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { createEnvironment, createPersonalApiKey, createUser } from '@millrace/db';
+import type { Mail, Mailer } from '@millrace/mail';
+import { createLogger } from '@millrace/runtime';
+import { NF, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createInviteMailing, type InviteMailing } from './invite-mailing.ts';
+
+/** Accepting invites (reference/management-api.md 5.5). */
+let api: TestApi;
+let acme: OrganizationActors;
+let mailing: InviteMailing;
+const sent: Mail[] = [];
+beforeAll(async () => {
+  // The outside edge: what is mailed is looked at, not delivered.
+  const mailer: Mailer = {
+    send: async (mail) => {
+      sent.push(mail);
+      return { result: 'accepted' };
+    },
+    stop: async () => {},
+  };
+  api = await startTestApi({ inviteMailing: { send: (...args) => mailing.send(...args), settle: async () => {} } });
+  const logger = createLogger('test', 'error');
+  mailing = createInviteMailing({ sql: api.database.sql, logger, mailer, publicUrl: api.url, patienceMs: 1000 });
+  acme = await createActors(api.database);
+});
+afterAll(() => api.stop());
+
+const newEmail = () => `${randomUUID()}@guest.example`;
+
+/** Invites somebody; gives what the mail says. */
+async function invite(body: Record<string, unknown> = {}) {
+  const target_email = newEmail();
+  const path = `/api/organizations/${acme.organizationId}/invites/`;
+  const answer = await api.send('POST', path, { key: acme.W.key, body: { target_email, ...body } });
+  expect(answer.status).toBe(201);
+  const link = /\S+\?token=\S+/.exec(sent.at(-1)?.text ?? '')?.[0] ?? '';
+  return {
+    id: answer.body.id as string,
+    email: answer.body.target_email as string,
+    link,
+    token: new URL(link).searchParams.get('token') ?? '',
+  };
+}
+const signUp = (id: string, body: unknown) => api.send('POST', `/api/signup/${id}/`, { body });
+const accept = (id: string, key: string) => api.send('POST', `/api/invites/${id}/accept/`, { key });
+async function account(email: string, options: { scopedOrganizations?: string[] } = {}) {
+  const { prisma } = api.database;
+  const user = await createUser(prisma, { email });
+  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'key', scopes: ['*'], ...options });
+  return { user, key: value };
+}
+const expire = (id: string) =>
+  api.database.prisma.organization_invite.update({
+    where: { id },
+    data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
+  });
+
+test('the link of the mail shows the invite and accepts nothing', async () => {
+  const { id, email, link } = await invite({ first_name: 'Grace', level: 8 });
+  const { status, body } = await api.get(link);
+  expect([status, body]).toEqual([
+    200,
+    {
+      id,
+      target_email: email,
+      first_name: 'Grace',
+      organization_name: 'Acme',
+      level: 8,
+      expires_at: expect.anything(),
+      is_expired: false,
+      has_account: false,
+    },
+  ]);
+  expect((await api.get(link)).status).toBe(200);
+});
+
+test('without the secret an invite is as good as none', async () => {
+  const { id } = await invite();
+  const other = await invite();
+  for (const token of ['', 'x', other.token, id]) {
+    expect(await api.get(`/api/signup/${id}/?token=${token}`)).toMatchObject(NF());
+  }
+  expect(await api.get(`/api/signup/${id}/`)).toMatchObject(NF());
+  expect(await signUp(id, { token: 'x' })).toMatchObject(NF());
+  expect(await signUp(id, {})).toMatchObject(VE('required', 'token', 'This field is required.'));
+  expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(NF());
+});
+
+test('a new person gets an account, a membership and a key, once', async () => {
+  const { id, email, token } = await invite({ first_name: 'Grace', level: 8 });
+  const { status, body } = await signUp(id, { token, last_name: 'Hopper' });
+  expect([status, body]).toMatchObject([
+    201,
+    {
+      user: { email: email.toLowerCase(), first_name: 'Grace', last_name: 'Hopper', is_email_verified: true },
+      organization_id: acme.organizationId,
+      organization_name: 'Acme',
+      level: 8,
+    },
+  ]);
+  const me = (await api.get('/api/users/@me/', body.personal_api_key)).body;
+  expect(me).toMatchObject({ email, organization: { id: acme.organizationId, membership_level: 8 } });
+  expect(await signUp(id, { token })).toMatchObject(NF());
+  expect(await api.database.prisma.organization_invite.count({ where: { id } })).toBe(0);
+});
+
+test('of several who sign up with one invite at once one succeeds', async () => {
+  const { id, token } = await invite();
+  const answers = await Promise.all([1, 2, 3].map(() => signUp(id, { token })));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
+});
+
+test('a person with an account accepts with the key, whatever the spelling of the address', async () => {
+  const { id, email, token, link } = await invite({ target_email: newEmail().toUpperCase() });
+  const { key } = await account(email);
+  expect((await api.get(link)).body.has_account).toBe(true);
+  expect((await signUp(id, { token })).body).toMatchObject({ code: 'account_exists' });
+  expect(await accept(id, key)).toMatchObject({
+    status: 201,
+    body: { organization_id: acme.organizationId, level: 1 },
+  });
+  expect((await api.get('/api/organizations/@current/', key)).body.id).toBe(acme.organizationId);
+  expect(await accept(id, key)).toMatchObject(NF());
+});
+
+test('nobody accepts what is for somebody else', async () => {
+  const { id } = await invite();
+  const { key } = await account(newEmail());
+  expect(await accept(id, key)).toMatchObject(NF());
+  expect(await accept(id, acme.W.key)).toMatchObject(NF());
+  expect((await api.send('POST', `/api/invites/${id}/accept/`, {})).status).toBe(401);
+});
+
+test('a key that is limited to other places accepts nothing: it could not reach what it joined', async () => {
+  const { id, email } = await invite();
+  const { user } = await account(email);
+  const second = await createPersonalApiKey(api.database.prisma, {
+    userId: user.id,
+    label: 'small',
+    scopes: ['user:write'],
+    scopedTeams: [],
+  });
+  await api.database.prisma.personal_api_key.update({
+    where: { id: second.key.id },
+    data: { scoped_organizations: [randomUUID()] },
+  });
+  expect((await accept(id, second.value)).status).toBe(403);
+});
+
+test('an expired invite is shown as such and not accepted', async () => {
+  const expected = VE('expired', null, 'This invite has expired. Please ask your admin for a new one.');
+  const { id, email, token, link } = await invite();
+  await expire(id);
+  expect((await api.get(link)).body.is_expired).toBe(true);
+  expect(await signUp(id, { token })).toMatchObject(expected);
+  // Nothing of the attempt is left.
+  expect(await api.database.prisma.user.count({ where: { email } })).toBe(0);
+  const { key } = await account(email);
+  expect(await accept(id, key)).toMatchObject(expected);
+});
+
+test('who has become a member another way is one already', async () => {
+  const { id, email } = await invite();
+  const { key, user } = await account(email);
+  await api.database.prisma.membership.create({
+    data: { id: randomUUID(), organization_id: acme.organizationId, user_id: user.id, level: 1 },
+  });
+  expect(await accept(id, key)).toMatchObject(
+    VE('user_already_member', null, 'You already are a member of this organization.'),
+  );
+});
+
+test('an invite that was replaced is gone, and its secret with it', async () => {
+  const first = await invite();
+  await invite({ target_email: first.email });
+  expect(await signUp(first.id, { token: first.token })).toMatchObject(NF());
+});
+
+test('invites of other organizations stay; decided so, as they have nothing to do with it', async () => {
+  const { id, email, token } = await invite();
+  const other = await createActors(api.database);
+  const path = `/api/organizations/${other.organizationId}/invites/`;
+  const elsewhere = await api.send('POST', path, { key: other.A.key, body: { target_email: email } });
+  const { body } = await signUp(id, { token });
+  expect(await accept(elsewhere.body.id, body.personal_api_key)).toMatchObject({
+    status: 201,
+    body: { organization_id: other.organizationId },
+  });
+});
+
+test('access to private projects comes along', async () => {
+  const { prisma } = api.database;
+  const hidden = await createEnvironment(prisma, { projectId: acme.projectId, name: 'Hidden' });
+  await prisma.environment.update({ where: { id: hidden.id }, data: { access_control: true } });
+  const gone = await createEnvironment(prisma, { projectId: acme.projectId, name: 'Gone' });
+  const grants = [
+    { id: hidden.id, level: 1 },
+    { id: gone.id, level: 8 },
+  ];
+  const invited = await invite({ private_project_access: grants });
+  const without = await invite();
+  await prisma.environment.delete({ where: { id: gone.id } });
+  const namesSeenBy = async ({ id, token }: { id: string; token: string }) => {
+    const { body } = await signUp(id, { token });
+    const { teams } = (await api.get('/api/organizations/@current/', body.personal_api_key)).body;
+    return teams.map(({ name }: { name: string }) => name);
+  };
+  expect(await namesSeenBy(invited)).toContain('Hidden');
+  expect(await namesSeenBy(without)).not.toContain('Hidden');
+});

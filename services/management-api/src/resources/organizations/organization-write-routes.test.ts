@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { createInProcessKeyValue } from '@millrace/cache';
+import { projectKeyChannel } from '@millrace/contracts';
+import { createPersonalApiKey, createUser } from '@millrace/db';
+import { eventually } from '@millrace/testing';
+import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Cases of reference/management-api.md 13.5, by number. */
+let api: TestApi;
+let acme: OrganizationActors;
+let path: string;
+const announced: string[] = [];
+beforeAll(async () => {
+  const keyValue = createInProcessKeyValue();
+  await keyValue.subscribe(projectKeyChannel, (message) => void announced.push(message));
+  api = await startTestApi({ keyValue });
+  acme = await createActors(api.database);
+  path = `/api/organizations/${acme.organizationId}/`;
+});
+afterAll(() => api.stop());
+
+const create = (key: string, body: unknown = { name: 'Second' }) =>
+  api.send('POST', '/api/organizations/', { key, body });
+const patch = (key: string, body: unknown, at = path) => api.send('PATCH', at, { key, body });
+
+test('O1: @current is an organization of the caller, with every field', async () => {
+  const { status, body } = await api.get('/api/organizations/@current/', acme.M.key);
+  expect([status, Object.keys(body)]).toEqual([
+    200,
+    [
+      'id',
+      'name',
+      'slug',
+      'logo_media_id',
+      'created_at',
+      'updated_at',
+      'membership_level',
+      'plugins_access_level',
+      'teams',
+      'projects',
+      'available_product_features',
+      'is_member_join_email_enabled',
+      'metadata',
+      'customer_id',
+      'enforce_2fa',
+      'member_count',
+    ],
+  ]);
+  expect(body).toMatchObject({
+    id: acme.organizationId,
+    name: 'Acme',
+    slug: expect.stringMatching(/^acme(-[a-z]{4})?$/),
+    membership_level: 1,
+    teams: [{ id: acme.projectId, project_id: acme.projectId, organization: acme.organizationId, timezone: 'UTC' }],
+    projects: [{ id: acme.projectId }],
+    is_member_join_email_enabled: true,
+    enforce_2fa: null,
+    member_count: 3,
+  });
+});
+
+test('O2: a second one needs a plan that allows several', async () => {
+  const free = await createActors(api.database, { plan: 'free' });
+  expect(await create(free.W.key)).toMatchObject(
+    PD('You must upgrade your Millrace plan to be able to create and manage multiple organizations.'),
+  );
+});
+
+test('O3, O4: whoever creates one owns it, has a project in it, and is in it from then on', async () => {
+  const { A } = await createActors(api.database);
+  const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({
+    name: 'Second',
+    membership_level: 15,
+    plugins_access_level: 3,
+    member_count: 1,
+    teams: [{ name: 'Default project', organization: body.id }],
+    projects: [{ name: 'Default project', organization_id: body.id }],
+  });
+  expect(body.available_product_features.length).toBeGreaterThan(5);
+  expect((await api.get('/api/organizations/@current/', A.key)).body).toEqual(body);
+  expect((await api.get('/api/users/@me/', A.key)).body.team.id).toBe(body.teams[0].id);
+  expect(announced).toContain(body.teams[0].api_token);
+});
+
+test('a person without any organization makes the first one', async () => {
+  const { prisma } = api.database;
+  const user = await createUser(prisma, { email: `${randomUUID()}@example.com` });
+  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'key', scopes: ['*'] });
+  expect(await api.get('/api/organizations/@current/', value)).toMatchObject(NF('Current organization not found.'));
+  expect(await create(value, { name: 'First' })).toMatchObject({
+    status: 201,
+    body: { name: 'First', member_count: 1 },
+  });
+});
+
+test('O5: two names that look alike in an address get different slugs', async () => {
+  const name = `${'x'.repeat(30)} ${randomUUID().slice(0, 17)}`;
+  const slug = name.replaceAll(' ', '-').toLowerCase();
+  const first = await create(acme.W.key, { name });
+  const second = await create(acme.W.key, { name: name.toUpperCase() });
+  expect(first.body.slug).toBe(slug);
+  expect(second.body.slug).toMatch(new RegExp(`^${slug.slice(0, 43)}-[a-z]{4}$`));
+});
+
+test.each([
+  [{}, VE('required', 'name', 'This field is required.')],
+  [{ name: ' ' }, VE('blank', 'name', 'This field may not be blank.')],
+  [{ name: 'x'.repeat(65) }, VE('max_length', 'name', 'Ensure this field has no more than 64 characters.')],
+  [{ name: 'x', logo_media_id: 'y' }, VE('does_not_exist', 'logo_media_id', 'Invalid pk "y" - object does not exist.')],
+  [{ name: 'x', enforce_2fa: 'maybe' }, VE('invalid_input', 'enforce_2fa', 'Must be a valid boolean.')],
+])('an organization is not made of %j', async (body, expected) => {
+  expect(await create(acme.W.key, body)).toMatchObject(expected);
+});
+
+test('a key for some organizations makes none: it could not reach it', async () => {
+  const { value } = await createPersonalApiKey(api.database.prisma, {
+    userId: acme.W.userId,
+    label: 'small',
+    scopes: ['*'],
+    scopedOrganizations: [acme.organizationId],
+  });
+  expect((await create(value)).status).toBe(403);
+});
+
+test('O6, O7: administrators and owners change it, members do not', async () => {
+  for (const { key } of [acme.A, acme.W]) {
+    const body = { name: `Acme ${randomUUID().slice(0, 4)}`, is_member_join_email_enabled: false };
+    expect(await patch(key, body)).toMatchObject({ status: 200, body });
+    expect((await api.get(path, acme.M.key)).body).toMatchObject(body);
+  }
+  expect(await patch(acme.M.key, { name: 'x' })).toMatchObject(insufficient);
+});
+
+test('O8, O9: what is not theirs to set stays, and the second factor is for administrators', async () => {
+  const before = (await api.get(path, acme.A.key)).body;
+  const body = { plugins_access_level: 9, slug: 'mine', available_product_features: [], customer_id: 'x' };
+  expect((await patch(acme.A.key, body)).body).toMatchObject({
+    plugins_access_level: 3,
+    slug: before.slug,
+    available_product_features: before.available_product_features,
+    customer_id: null,
+  });
+  expect(await patch(acme.M.key, { enforce_2fa: true })).toMatchObject(insufficient);
+  expect(await patch(acme.A.key, { enforce_2fa: true })).toMatchObject({ status: 200, body: { enforce_2fa: true } });
+  expect(await patch(acme.A.key, { enforce_2fa: null })).toMatchObject({ status: 200, body: { enforce_2fa: null } });
+});
+
+test('changes of different fields at the same moment all stay', async () => {
+  const name = `Acme ${randomUUID().slice(0, 4)}`;
+  await Promise.all([patch(acme.A.key, { name }), patch(acme.W.key, { is_member_join_email_enabled: true })]);
+  expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });
+});
+
+test('O10, O11: only an owner deletes it, with all that belongs to it, once', async () => {
+  const actors = await createActors(api.database);
+  const at = `/api/organizations/${actors.organizationId}/`;
+  await api.send('POST', `${at}domains/`, { key: actors.A.key, body: { domain: `${randomUUID()}.example.com` } });
+  await api.send('POST', `${at}invites/`, { key: actors.A.key, body: { target_email: 'guest@guest.example' } });
+  const token = (await api.get(at, actors.W.key)).body.teams[0].api_token;
+  for (const { key } of [actors.M, actors.A]) expect(await api.send('DELETE', at, { key })).toMatchObject(insufficient);
+  const deleted = await api.send('DELETE', at, { key: actors.W.key });
+  expect([deleted.status, deleted.body]).toEqual([204, undefined]);
+  expect(await api.send('DELETE', at, { key: actors.W.key })).toMatchObject(NF('Organization not found.'));
+  expect(await api.get(`/api/projects/${actors.projectId}/events/`, actors.W.key)).toMatchObject(
+    NF('Project not found.'),
+  );
+  expect(announced).toContain(token);
+  const { sql } = api.database;
+  expect(
+    await sql.query('SELECT 1 FROM organization_domain WHERE organization_id = $1', [actors.organizationId]),
+  ).toEqual([]);
+  await eventually(
+    async () =>
+      (await sql.query('SELECT 1 FROM environment_cleanup WHERE environment_id = $1', [actors.projectId])).length === 1,
+    { what: 'The request to remove the data' },
+  );
+});
+
+test('O12: nobody changes or deletes one of others; decided as for everything below it: 403', async () => {
+  const foreign = `/api/organizations/${acme.off.organizationId}/`;
+  expect(await patch(acme.W.key, { name: 'x' }, foreign)).toMatchObject(PD());
+  expect(await api.send('DELETE', foreign, { key: acme.W.key })).toMatchObject(PD());
+  expect(await patch(acme.W.key, { name: 'x' }, `/api/organizations/${randomUUID()}/`)).toMatchObject(
+    NF('Organization not found.'),
+  );
+});
+
+test('O13: members see in it only what is open to them', async () => {
+  const { prisma } = api.database;
+  const actors = await createActors(api.database);
+  const at = `/api/organizations/${actors.organizationId}/`;
+  await prisma.environment.update({ where: { id: actors.projectId }, data: { access_control: true } });
+  const seenBy = async (key: string) => {
+    const { body } = await api.get(at, key);
+    return [body.teams.length, body.projects.length];
+  };
+  expect([await seenBy(actors.M.key), await seenBy(actors.A.key)]).toEqual([
+    [0, 0],
+    [1, 1],
+  ]);
+  const membership = await prisma.membership.findFirstOrThrow({ where: { user_id: actors.M.userId } });
+  await prisma.environment_member.create({
+    data: { environment_id: actors.projectId, membership_id: membership.id, level: 1 },
+  });
+  expect(await seenBy(actors.M.key)).toEqual([1, 1]);
+});

@@ -1,0 +1,249 @@
+import { createPersonalApiKey, hashPersonalApiKey, type NewPersonalApiKey } from '@millrace/db';
+import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Cases of reference/management-api.md 13.1 about managing keys, by number. */
+let api: TestApi;
+let acme: OrganizationActors;
+let me: Actor;
+beforeAll(async () => {
+  api = await startTestApi();
+  acme = await createActors(api.database);
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  me = await createActor(api.database, acme.organizationId, 1);
+});
+
+const path = '/api/personal_api_keys/';
+const create = (body: unknown, key = me.key) => api.send('POST', path, { key, body });
+const works = async (value: string) => (await api.get('/api/users/@me/', value)).status;
+const tooMuch = PD(
+  'The API key of this request has fewer scopes, reaches less or expires sooner than the key concerned.',
+);
+/** Another key of the same person, made by the operator. */
+async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {
+  const { key, value } = await createPersonalApiKey(api.database.prisma, {
+    userId: me.userId,
+    label: 'other',
+    scopes: ['*'],
+    ...options,
+  });
+  return { id: key.id, value };
+}
+
+test('K25: a key is shown once, and kept as a hash', async () => {
+  const { status, body } = await create({
+    label: 'CI',
+    scopes: ['project:read'],
+    scoped_organizations: [],
+    scoped_teams: [],
+  });
+  expect(status).toBe(201);
+  expect(Object.keys(body)).toEqual([
+    'id',
+    'label',
+    'value',
+    'mask_value',
+    'created_at',
+    'last_used_at',
+    'last_rolled_at',
+    'expires_at',
+    'user_id',
+    'scopes',
+    'scoped_teams',
+    'scoped_organizations',
+  ]);
+  expect(body).toMatchObject({ label: 'CI', last_used_at: null, expires_at: null, user_id: me.userId });
+  expect(body.value).toMatch(/^phx_[0-9A-Za-z]{48}$/);
+  expect(body.mask_value).toBe(`phx_...${body.value.slice(-4)}`);
+  expect((await api.get('/api/projects/', body.value)).status).toBe(200);
+  const row = await api.database.prisma.personal_api_key.findUniqueOrThrow({ where: { id: body.id } });
+  expect(row.secure_value).toBe(hashPersonalApiKey(body.value));
+  expect(JSON.stringify(row)).not.toContain(body.value);
+  expect((await api.get(`${path}${body.id}/`, me.key)).body).toEqual({
+    ...body,
+    value: null,
+    last_used_at: expect.anything(),
+  });
+});
+
+test('K26: ten keys at most, also of requests at the same moment', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => create({ label: `key ${index}`, scopes: ['user:read'] })),
+  );
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(9);
+  expect(answers.find(({ status }) => status === 400)).toMatchObject(
+    VE(
+      'invalid_input',
+      null,
+      'You can only have 10 personal API keys. Remove an existing key before creating a new one.',
+    ),
+  );
+});
+
+test.each([
+  ['K27', { label: '', scopes: ['*'] }, VE('blank', 'label', 'This field may not be blank.')],
+  ['K28', { label: 'x' }, VE('required', 'scopes', 'This field is required.')],
+  [
+    'too long',
+    { label: 'x'.repeat(41), scopes: ['*'] },
+    VE('max_length', 'label', 'Ensure this field has no more than 40 characters.'),
+  ],
+  ['K29', { label: 'x', scopes: ['invalid'] }, VE('invalid_input', 'scopes', 'Invalid scope: invalid')],
+  ['K30', { label: 'x', scopes: ['project:fly'] }, VE('invalid_input', 'scopes', 'Invalid scope: project:fly')],
+  [
+    'no scope is not every scope',
+    { label: 'x', scopes: [] },
+    VE('required', 'scopes', 'A key needs at least one scope.'),
+  ],
+  ['a text', { label: 'x', scopes: '*' }, VE('not_a_list', 'scopes', 'Expected a list of items but got type "str".')],
+  [
+    'no id',
+    { label: 'x', scopes: ['*'], scoped_organizations: ['x'] },
+    VE('invalid_input', 'scoped_organizations', 'Invalid organization UUID'),
+  ],
+  [
+    'the past',
+    { label: 'x', scopes: ['*'], expires_at: '2020-01-01' },
+    VE('min_value', 'expires_at', 'The key would have expired already.'),
+  ],
+])('%s: %j is refused', async (_, body, expected) => {
+  expect(await create(body)).toMatchObject(expected);
+});
+
+test('K31: a key for everything', async () => {
+  expect(await create({ label: 'all', scopes: ['*'] })).toMatchObject({ status: 201, body: { scopes: ['*'] } });
+});
+
+test('K32, K33: a key is changed and revoked, from the next request on', async () => {
+  const { body } = await create({ label: 'CI', scopes: ['user:read'] });
+  const at = `${path}${body.id}/`;
+  const changed = { label: 'CD', scopes: ['project:read'], expires_at: '2999-01-01T00:00:00Z' };
+  expect(await works(body.value)).toBe(200);
+  expect(await api.send('PATCH', at, { key: me.key, body: { ...changed, value: 'phx_x', user_id: 1 } })).toMatchObject({
+    status: 200,
+    body: { ...changed, id: body.id, value: null, user_id: me.userId },
+  });
+  expect(await works(body.value)).toBe(403);
+  expect((await api.send('DELETE', at, { key: me.key })).status).toBe(204);
+  expect(await works(body.value)).toBe(401);
+  expect(await api.send('DELETE', at, { key: me.key })).toMatchObject(NF('Personal API key not found.'));
+});
+
+test('a key that expired works no more', async () => {
+  const { body } = await create({ label: 'short', scopes: ['*'], expires_at: '2999-01-01' });
+  expect([body.expires_at, await works(body.value)]).toEqual(['2999-01-01T00:00:00Z', 200]);
+  await api.database.prisma.personal_api_key.update({ where: { id: body.id }, data: { expires_at: new Date() } });
+  expect(await works(body.value)).toBe(401);
+});
+
+test('rolling gives a key another value, and the old one stops at once', async () => {
+  const { body } = await create({ label: 'CI', scopes: ['user:read'] });
+  const rolled = await api.send('POST', `${path}${body.id}/roll/`, { key: me.key });
+  expect(rolled).toMatchObject({ status: 200, body: { id: body.id, label: 'CI', scopes: ['user:read'] } });
+  expect(rolled.body.last_rolled_at).not.toBeNull();
+  expect([await works(body.value), await works(rolled.body.value)]).toEqual([401, 200]);
+  const own = await api.send('POST', `${path}@current/roll/`, { key: me.key });
+  expect([own.status, await works(me.key), await works(own.body.value)]).toEqual([200, 401, 200]);
+});
+
+test('K34, K35: the list is a plain one of the own keys, without their values', async () => {
+  await create({ label: 'CI', scopes: ['user:read'] });
+  const { status, body } = await api.get(path, me.key);
+  expect([status, body.map((key: { label: string }) => key.label)]).toEqual([200, ['CI', 'Test key']]);
+  expect(body.every((key: { value: unknown }) => key.value === null)).toBe(true);
+  const [foreign] = (await api.get(path, acme.W.key)).body;
+  expect(await api.get(`${path}${foreign.id}/`, me.key)).toMatchObject(NF('Personal API key not found.'));
+  expect(await api.send('POST', `${path}${foreign.id}/roll/`, { key: me.key })).toMatchObject(
+    NF('Personal API key not found.'),
+  );
+  expect(await api.send('DELETE', `${path}${foreign.id}/`, { key: me.key })).toMatchObject(
+    NF('Personal API key not found.'),
+  );
+});
+
+test('@current tells what the key used may do', async () => {
+  const { id, value } = await ownKey({ scopes: ['user:read'] });
+  expect((await api.get(`${path}@current/`, value)).body).toMatchObject({ id, scopes: ['user:read'], value: null });
+});
+
+test('K36, K37: a key is limited to what is one’s own', async () => {
+  const limited = { label: 'x', scopes: ['*'] };
+  expect(await create({ ...limited, scoped_organizations: [acme.off.organizationId] })).toMatchObject(
+    VE(
+      'invalid_input',
+      'scoped_organizations',
+      'You must be a member of all organizations that you are scoping the key to.',
+    ),
+  );
+  expect(await create({ ...limited, scoped_teams: [acme.off.projectId] })).toMatchObject(
+    VE('invalid_input', 'scoped_teams', 'You must be a member of all teams that you are scoping the key to.'),
+  );
+  const body = { scoped_organizations: [acme.organizationId.toUpperCase()], scoped_teams: [acme.projectId] };
+  expect(await create({ ...limited, ...body })).toMatchObject({
+    status: 201,
+    body: { scoped_organizations: [acme.organizationId], scoped_teams: [acme.projectId] },
+  });
+});
+
+describe('K38: keys make keys, decided so because there are no sessions; but none with more powers than their own', () => {
+  const far = '2999-01-01T00:00:00Z';
+  test.each<[string, Partial<NewPersonalApiKey>, (own: OrganizationActors) => object, boolean]>([
+    ['the same scope', { scopes: ['user:write', 'project:read'] }, () => ({ scopes: ['project:read'] }), true],
+    ['reading by writing', { scopes: ['user:write'] }, () => ({ scopes: ['user:read'] }), true],
+    ['another scope', { scopes: ['user:write'] }, () => ({ scopes: ['project:read'] }), false],
+    ['writing by reading', { scopes: ['user:write', 'project:read'] }, () => ({ scopes: ['project:write'] }), false],
+    ['everything', { scopes: ['user:write'] }, () => ({ scopes: ['*'] }), false],
+    [
+      'later than the own end',
+      { expiresAt: new Date(far) },
+      () => ({ scopes: ['*'], expires_at: '3000-01-01' }),
+      false,
+    ],
+    ['without an end', { expiresAt: new Date(far) }, () => ({ scopes: ['*'] }), false],
+    ['until the own end', { expiresAt: new Date(far) }, () => ({ scopes: ['*'], expires_at: far }), true],
+  ])('%s', async (_, own, wanted, isAllowed) => {
+    const { value } = await ownKey(own);
+    const answer = await create({ label: 'new', ...wanted(acme) }, value);
+    if (isAllowed) expect(answer.status).toBe(201);
+    else expect(answer).toMatchObject(tooMuch);
+    expect((await api.get(path, me.key)).body).toHaveLength(isAllowed ? 3 : 2);
+  });
+
+  test('a limit to organizations or projects is passed on', async () => {
+    const { value: ofOrganization } = await ownKey({ scopedOrganizations: [acme.organizationId] });
+    const { value: ofProject } = await ownKey({ scopedTeams: [acme.projectId] });
+    const wanted = { label: 'new', scopes: ['*'] };
+    expect(await create(wanted, ofOrganization)).toMatchObject(tooMuch);
+    expect(await create(wanted, ofProject)).toMatchObject(tooMuch);
+    const both = { scoped_organizations: [acme.organizationId], scoped_teams: [acme.projectId] };
+    expect((await create({ ...wanted, ...both }, ofOrganization)).status).toBe(201);
+    expect((await create({ ...wanted, ...both }, ofProject)).status).toBe(201);
+  });
+
+  test('a greater key is neither changed nor rolled nor revoked', async () => {
+    const great = await ownKey({});
+    const { value: small } = await ownKey({ scopes: ['user:write'] });
+    const at = `${path}${great.id}/`;
+    expect(await api.send('PATCH', at, { key: small, body: { label: 'x' } })).toMatchObject(tooMuch);
+    expect(await api.send('POST', `${at}roll/`, { key: small })).toMatchObject(tooMuch);
+    expect(await api.send('DELETE', at, { key: small })).toMatchObject(tooMuch);
+    expect(await works(great.value)).toBe(200);
+    expect(await api.send('PATCH', `${path}@current/`, { key: small, body: { scopes: ['*'] } })).toMatchObject(tooMuch);
+  });
+});
+
+test('what happens to keys is written down, nothing of their values', async () => {
+  const { body } = await create({ label: 'CI', scopes: ['user:read'] });
+  const rolled = await api.send('POST', `${path}${body.id}/roll/`, { key: me.key });
+  await api.send('DELETE', `${path}${body.id}/`, { key: me.key });
+  const rows = await api.database.sql.query('SELECT * FROM activity_log WHERE item_id = $1 ORDER BY created_at', [
+    body.id,
+  ]);
+  expect(rows.map(({ activity }) => activity)).toEqual(['created', 'updated', 'deleted']);
+  for (const value of [body.value, rolled.body.value, hashPersonalApiKey(rolled.body.value)]) {
+    expect(JSON.stringify(rows)).not.toContain(value);
+  }
+});

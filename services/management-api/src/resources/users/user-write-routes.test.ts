@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/db';
+import { PD, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Cases of reference/management-api.md 13.9 about users, by number (U1 stands in user-routes.test.ts). */
+let api: TestApi;
+let acme: OrganizationActors;
+let second: { organizationId: string; projectId: number };
+beforeAll(async () => {
+  api = await startTestApi();
+  acme = await createActors(api.database);
+  const { prisma } = api.database;
+  const organization = await createOrganization(prisma, { name: 'Second' });
+  await addMember(prisma, { organizationId: organization.id, userId: acme.A.userId, level: 1 });
+  const { project } = await createProject(prisma, { organizationId: organization.id });
+  second = { organizationId: organization.id, projectId: project.id };
+});
+afterAll(() => api.stop());
+
+const me = () => api.get('/api/users/@me/', acme.A.key);
+const patch = (body: unknown) => api.send('PATCH', '/api/users/@me/', { key: acme.A.key, body });
+
+test('U2: nobody is nobody', async () => {
+  expect((await api.get('/api/users/@me/')).status).toBe(401);
+});
+
+test('U3, U4: the list holds oneself, and nobody else is shown', async () => {
+  const own = (await me()).body;
+  expect((await api.get('/api/users/', acme.A.key)).body).toEqual({
+    count: 1,
+    next: null,
+    previous: null,
+    results: [own],
+  });
+  expect((await api.get(`/api/users/${acme.A.uuid}/`, acme.A.key)).body).toEqual(own);
+  const expected = PD("As a non-staff user you're only allowed to access the `@me` user instance.");
+  for (const uuid of [acme.M.uuid, randomUUID(), 'x']) {
+    expect(await api.get(`/api/users/${uuid}/`, acme.A.key)).toMatchObject(expected);
+  }
+});
+
+test('U5: users are neither made nor removed here', async () => {
+  for (const [method, path] of [
+    ['POST', '/api/users/'],
+    ['DELETE', '/api/users/@me/'],
+  ] as const) {
+    const { status, body } = await api.send(method, path, { key: acme.A.key });
+    expect([status, body.detail]).toEqual([405, `Method "${method}" not allowed.`]);
+  }
+});
+
+test('U6, U7: what @current stands for is chosen, alone or by an environment', async () => {
+  expect((await patch({ set_current_organization: second.organizationId })).body).toMatchObject({
+    organization: { id: second.organizationId },
+    team: { id: second.projectId },
+  });
+  expect((await api.get('/api/organizations/@current/', acme.A.key)).body.id).toBe(second.organizationId);
+  const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+  expect((await patch({ set_current_team: id })).body).toMatchObject({
+    organization: { id: acme.organizationId },
+    team: { id },
+  });
+  expect((await api.get('/api/organizations/@current/', acme.A.key)).body.id).toBe(acme.organizationId);
+  expect((await me()).body.team.id).toBe(id);
+  expect((await patch({ set_current_organization: acme.organizationId })).body.team.id).toBe(acme.projectId);
+});
+
+test('U8: both have to fit', async () => {
+  const body = { set_current_organization: acme.organizationId, set_current_team: second.projectId };
+  expect(await patch(body)).toMatchObject(
+    VE('invalid_input', 'set_current_team', 'Team must belong to the same organization in set_current_organization.'),
+  );
+});
+
+test('U9: what is of others does not exist', async () => {
+  const missing = (attr: string, id: string | number) =>
+    VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
+  for (const id of [acme.off.organizationId, randomUUID(), 'x']) {
+    expect(await patch({ first_name: 'Not kept', set_current_organization: id })).toMatchObject(
+      missing('set_current_organization', id),
+    );
+  }
+  for (const id of [acme.off.projectId, 2_000_000_000, -1, 9_000_000_000_000]) {
+    expect(await patch({ set_current_team: id })).toMatchObject(missing('set_current_team', id));
+  }
+  expect((await me()).body.first_name).toBe('Ada');
+});
+
+test('U10: what is read-only stays', async () => {
+  const before = (await me()).body;
+  const body = {
+    uuid: randomUUID(),
+    distinct_id: 'x',
+    email: 'x@example.com',
+    is_staff: true,
+    is_email_verified: true,
+  };
+  expect(await patch(body)).toMatchObject({ status: 200, body: before });
+});
+
+test('names and the role are changed, each by itself', async () => {
+  await Promise.all([patch({ first_name: 'Grace' }), patch({ last_name: 'Hopper' })]);
+  const changed = { role_at_organization: 'engineering', hedgehog_config: { color: 'green' } };
+  expect((await patch(changed)).body).toMatchObject({ first_name: 'Grace', last_name: 'Hopper', ...changed });
+  expect((await patch({ hedgehog_config: null, role_at_organization: '' })).body).toMatchObject({
+    first_name: 'Grace',
+    hedgehog_config: {},
+    role_at_organization: '',
+  });
+});
+
+test.each([
+  [
+    { first_name: 'x'.repeat(151) },
+    VE('max_length', 'first_name', 'Ensure this field has no more than 150 characters.'),
+  ],
+  [{ role_at_organization: 'king' }, VE('invalid_choice', 'role_at_organization', '"king" is not a valid choice.')],
+  [{ set_current_team: 'x' }, VE('invalid_input', 'set_current_team', 'A valid integer is required.')],
+])('%j is refused', async (body, expected) => {
+  expect(await patch(body)).toMatchObject(expected);
+});
+
+test('who leaves the current organization is in another one', async () => {
+  await patch({ set_current_organization: second.organizationId });
+  await api.send('DELETE', `/api/organizations/${second.organizationId}/members/@me/`, { key: acme.A.key });
+  expect((await me()).body).toMatchObject({ organization: { id: acme.organizationId }, team: { id: acme.projectId } });
+});
