@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { addBootstrapCommand } from './commands/bootstrap-command.ts';
 import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
+import { addEnvironmentCommands } from './commands/environment-commands.ts';
 import { addImportCommand } from './commands/import-command.ts';
+import { addInviteCommands } from './commands/invite-commands.ts';
 import { addKeyCommands } from './commands/key-commands.ts';
 import { addMemberCommands } from './commands/member-commands.ts';
 import { addMigrateCommand } from './commands/migrate-command.ts';
@@ -33,7 +35,9 @@ export function createProgram(terminal: Terminal): Command {
   addOrganizationCommands(program, terminal);
   addUserCommands(program, terminal);
   addMemberCommands(program, terminal);
+  addInviteCommands(program, terminal);
   addProjectCommands(program, terminal);
+  addEnvironmentCommands(program, terminal);
   addKeyCommands(program, terminal);
   addPlanCommands(program, terminal);
   addImportCommand(program, terminal);

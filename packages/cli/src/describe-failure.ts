@@ -15,6 +15,8 @@ const optionOfResource: Record<string, string> = {
   Organization: '--organization',
   User: '--user',
   Project: '--project',
+  Member: '--user',
+  Invite: '<id>',
   'Personal API key': '<id>',
 };
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createDatabase, createUser, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
@@ -131,6 +132,73 @@ describe('as JSON', () => {
     expect(await runJson('user', 'list', '--organization', tenant.organizationId)).toHaveLength(2);
   });
 
+  test('users are kept out and let in again', async () => {
+    const { id, email } = await createUser(database.prisma, { email: 'leaver@example.com' });
+    expect(await runJson('user', 'deactivate', String(id))).toMatchObject({ id, isActive: false });
+    expect(await runJson('user', 'activate', email)).toMatchObject({ id, isActive: true });
+    expect((await run(['user', 'deactivate', '999999'])).err).toBe('error: --user: User not found.\n');
+  });
+
+  test('levels of members, and their end; the last owner stays', async () => {
+    const { id: userId } = await createUser(database.prisma, { email: 'climber@example.com' });
+    const member = ['--organization', tenant.organizationId, '--user', String(userId)];
+    await runJson('member', 'add', ...member);
+    expect(await runJson('member', 'set-level', ...member, '--level', 'administrator')).toMatchObject({
+      userId,
+      level: 8,
+      role: 'administrator',
+    });
+    expect(await runJson('member', 'remove', ...member)).toMatchObject({ userId, removed: true });
+    expect((await run(['member', 'remove', ...member])).err).toBe('error: --user: Member not found.\n');
+    const owner = ['--organization', tenant.organizationId, '--user', 'owner@example.com'];
+    for (const args of [
+      ['remove', ...owner],
+      ['set-level', ...owner, '--level', '1'],
+    ]) {
+      expect(await run(['member', ...args])).toMatchObject({ exitCode: 1, err: expect.stringContaining('last owner') });
+    }
+  });
+
+  test('invites: accepted for a person without an account and for one with, withdrawn', async () => {
+    const invite = (email: string) =>
+      database.prisma.organization_invite.create({
+        data: {
+          id: randomUUID(),
+          organization_id: tenant.organizationId,
+          target_email: email,
+          email_key: email,
+          first_name: 'Grace',
+          level: 8,
+          token_hash: 'x',
+        },
+      });
+    const [first, second, third] = [
+      await invite('grace@example.com'),
+      await invite('known@example.com'),
+      await invite('nobody@example.com'),
+    ];
+    await createUser(database.prisma, { email: 'known@example.com' });
+    expect(await runJson('invite', 'list', '--organization', tenant.organizationId)).toMatchObject([
+      { id: third.id, email: 'nobody@example.com', role: 'administrator', mailTried: false, expiresAt: anyTime },
+      { id: second.id },
+      { id: first.id },
+    ]);
+    expect(await runJson('invite', 'accept', first.id, '--last-name', 'Hopper')).toMatchObject({
+      organizationId: tenant.organizationId,
+      email: 'grace@example.com',
+      role: 'administrator',
+      personalApiKey: expect.stringMatching(/^phx_/),
+    });
+    expect(await runJson('invite', 'accept', second.id)).toMatchObject({
+      email: 'known@example.com',
+      personalApiKey: null,
+    });
+    expect(await runJson('invite', 'revoke', third.id)).toMatchObject({ id: third.id, revoked: true });
+    for (const verb of ['accept', 'revoke']) {
+      expect((await run(['invite', verb, third.id])).err).toBe('error: <id>: Invite not found.\n');
+    }
+  });
+
   test('projects', async () => {
     const args = ['--organization', tenant.organizationId, '--name', 'App', '--timezone', 'Asia/Tokyo'];
     const created = await runJson('project', 'create', ...args);
@@ -148,6 +216,25 @@ describe('as JSON', () => {
       { projectId: tenant.projectId, projectApiKey: tenant.projectApiKey },
       created as object,
     ]);
+  });
+
+  test('environments', async () => {
+    const created = await runJson('environment', 'create', '--project', String(tenant.projectId), '--name', 'Staging');
+    expect(created).toEqual({
+      environmentId: expect.any(Number),
+      projectId: tenant.projectId,
+      name: 'Staging',
+      timezone: 'UTC',
+      projectApiKey: expect.stringMatching(/^phc_/),
+      createdAt: anyTime,
+    });
+    expect(await runJson('environment', 'list', '--project', String(tenant.projectId))).toMatchObject([
+      { environmentId: tenant.environmentId, projectApiKey: tenant.projectApiKey },
+      created as object,
+    ]);
+    expect((await run(['environment', 'create', '--project', '999999'])).err).toBe(
+      'error: --project: Project not found.\n',
+    );
   });
 
   test('keys of one user', async () => {

@@ -1,7 +1,8 @@
 import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
-import { addMember, getOrganization, listMembers } from '@millrace/db';
+import { addMember, getOrganization, listMembers, removeMember, setMemberLevel } from '@millrace/db';
 import type { Command } from 'commander';
 import { levelName, levelOption, resolveUserId } from '../option-values.ts';
+import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -23,14 +24,33 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
       withSession(command, terminal, async ({ prisma, printer }) => {
         const userId = await resolveUserId(prisma, options.user);
         const added = await addMember(prisma, { organizationId: options.organization, userId, level: options.level });
-        printer.record({
-          id: added.id,
-          organizationId: added.organization_id,
-          userId,
-          level: added.level,
-          role: levelName(added.level),
-          joinedAt: added.joined_at,
-        });
+        printer.record(toRow(added));
+      }),
+    );
+  commands
+    .command('set-level')
+    .description("change a member's level")
+    .requiredOption('--organization <id>', "the organization's UUID")
+    .requiredOption('--user <id or address>', "the user's id or e-mail address")
+    .addOption(levelOption().makeOptionMandatory())
+    .action((options: NewMemberOptions, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        const userId = await resolveUserId(prisma, options.user);
+        const input = { organizationId: options.organization, userId, level: options.level };
+        printer.record(toRow(await prisma.$transaction((tx) => setMemberLevel(tx, input))));
+      }),
+    );
+  commands
+    .command('remove')
+    .description('take a user out of an organization; the account and its keys stay')
+    .requiredOption('--organization <id>', "the organization's UUID")
+    .requiredOption('--user <id or address>', "the user's id or e-mail address")
+    .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        const userId = await resolveUserId(prisma, options.user);
+        const input = { organizationId: options.organization, userId };
+        const removed = await prisma.$transaction((tx) => removeMember(tx, input));
+        printer.record({ ...toRow(removed), removed: true });
       }),
     );
   commands
@@ -53,4 +73,15 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
         );
       }),
     );
+}
+
+function toRow(membership: Awaited<ReturnType<typeof addMember>>): Row {
+  return {
+    id: membership.id,
+    organizationId: membership.organization_id,
+    userId: membership.user_id,
+    level: membership.level,
+    role: levelName(membership.level),
+    joinedAt: membership.joined_at,
+  };
 }

@@ -1,5 +1,6 @@
-import { createUser, getOrganization, listUsers, type NewUser } from '@millrace/db';
+import { createUser, getOrganization, listUsers, type NewUser, setUserActive } from '@millrace/db';
 import type { Command } from 'commander';
+import { resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
@@ -28,6 +29,20 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
         printer.table((await listUsers(prisma, filter)).map(toRow));
       }),
     );
+  for (const [name, isActive, description] of [
+    ['deactivate', false, 'keep a user out: keys stop working with the next request'],
+    ['activate', true, 'let a user in again'],
+  ] as const) {
+    commands
+      .command(name)
+      .description(description)
+      .argument('<id or address>', "the user's id or e-mail address")
+      .action((user: string, _options: object, command: Command) =>
+        withSession(command, terminal, async ({ prisma, printer }) => {
+          printer.record(toRow(await setUserActive(prisma, await resolveUserId(prisma, user), isActive)));
+        }),
+      );
+  }
 }
 
 function toRow(user: Awaited<ReturnType<typeof createUser>>): Row {

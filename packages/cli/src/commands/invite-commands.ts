@@ -1,0 +1,98 @@
+import {
+  acceptInvite,
+  createPersonalApiKey,
+  createUser,
+  getOrganization,
+  getUser,
+  inviteExpiresAt,
+  listInvites,
+  type PrismaClient,
+  revokeInvite,
+} from '@millrace/db';
+import { isAppError } from '@millrace/errors';
+import type { Command } from 'commander';
+import { levelName } from '../option-values.ts';
+import { withSession } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+
+interface AcceptOptions {
+  firstName?: string;
+  lastName?: string;
+}
+
+export function addInviteCommands(program: Command, terminal: Terminal): void {
+  const commands = program.command('invite').description('invites to an organization');
+  commands
+    .command('list')
+    .description('list invites nobody has accepted, the newest first')
+    .requiredOption('--organization <id>', "the organization's UUID")
+    .action(({ organization }: { organization: string }, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        const { id: organizationId } = await getOrganization(prisma, organization);
+        const invites = await listInvites(prisma, { organizationId });
+        printer.table(
+          invites.map((invite) => ({
+            id: invite.id,
+            email: invite.target_email,
+            level: invite.level,
+            role: levelName(invite.level),
+            mailTried: invite.emailing_attempt_made,
+            createdAt: invite.created_at,
+            expiresAt: inviteExpiresAt(invite),
+          })),
+        );
+      }),
+    );
+  commands
+    .command('accept')
+    .description('accept an invite for the person, who gets an account and a key if there is none yet')
+    .argument('<id>', "the invite's UUID, as `invite list` shows it")
+    .option('--first-name <name>', 'first name of a new account')
+    .option('--last-name <name>', 'last name of a new account')
+    .action((id: string, options: AcceptOptions, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        const { accepted, value } = await acceptForPerson(prisma, id, options);
+        printer.record({
+          id: accepted.membership.id,
+          organizationId: accepted.membership.organization_id,
+          userId: accepted.user.id,
+          email: accepted.user.email,
+          level: accepted.membership.level,
+          role: levelName(accepted.membership.level),
+          personalApiKey: value,
+        });
+        if (value !== null) printer.note('Keep the personal API key: it is not shown again.');
+      }),
+    );
+  commands
+    .command('revoke')
+    .description('withdraw an invite')
+    .argument('<id>', "the invite's UUID, as `invite list` shows it")
+    .action((id: string, _options: object, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        const revoked = await revokeInvite(prisma, id);
+        printer.record({ id: revoked.id, email: revoked.target_email, revoked: true });
+      }),
+    );
+}
+
+/** The operator stands for the person: neither the secret of the mail nor a key is asked for. */
+async function acceptForPerson(prisma: PrismaClient, inviteId: string, options: AcceptOptions) {
+  return prisma.$transaction(async (tx) => {
+    let isNew = false;
+    const accepted = await acceptInvite(tx, inviteId, {
+      now: new Date(),
+      chooseUser: async (invite) => {
+        const existing = await getUser(tx, { email: invite.email_key }).catch((error) => {
+          if (!isAppError(error, 'not_found')) throw error;
+        });
+        isNew = !existing;
+        const { firstName = invite.first_name, lastName = '' } = options;
+        return existing ?? createUser(tx, { email: invite.email_key, firstName, lastName });
+      },
+    });
+    if (!isNew) return { accepted, value: null };
+    const { value } = await createPersonalApiKey(tx, { userId: accepted.user.id, label: 'First key', scopes: ['*'] });
+    return { accepted, value };
+  });
+}
