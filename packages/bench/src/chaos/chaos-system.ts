@@ -34,7 +34,7 @@ export interface ChaosSystem {
 }
 
 export const topicPrefix = 'chaos.';
-export const partitions = 8;
+const partitions = 8;
 
 /** A commit must survive its server's end, but not that of the machine. */
 const postgresSettings = { fsync: 'off', full_page_writes: 'off' };

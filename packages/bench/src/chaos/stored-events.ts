@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 /** How often each uuid is stored. */
-export async function storedEvents(database: Pool): Promise<Map<string, number>> {
+async function storedEvents(database: Pool): Promise<Map<string, number>> {
   const { rows } = await database.query<{ uuid: string; count: number }>(
     'SELECT uuid::text, count(*)::int AS count FROM event GROUP BY uuid',
   );

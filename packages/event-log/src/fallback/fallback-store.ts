@@ -1,4 +1,5 @@
 import type { Transaction } from '@millrace/db';
+import { AppendRefused } from '../postgres/append-refused.ts';
 import type { FallbackPhase, FallbackView } from './fallback-phase.ts';
 
 /** How far the copying is, is kept in `consumer_offset` under this group. */
@@ -90,20 +91,15 @@ export async function changePhase(
   );
 }
 
-/** An append came too late: everybody has gone back to Kafka. */
-export class FallbackClosed extends Error {
-  override readonly name = 'FallbackClosed';
-}
-
 /**
  * The first statement of every append to the fallback, in its transaction: the lock it takes lets the fallback be closed
  * only when the append is committed and can be seen, or not at all.
- * @throws FallbackClosed
+ * @throws AppendRefused when it came too late: everybody has gone back to Kafka
  */
 export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
   const [row] = await tx.query<{ phase: FallbackPhase }>(
     'SELECT phase FROM event_log_fallback WHERE topic = $1 FOR SHARE',
     [topic],
   );
-  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new FallbackClosed('the fallback is closed');
+  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new AppendRefused('the fallback is closed');
 }

@@ -114,5 +114,3 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
     },
   };
 }
-
-export type FallbackSwitch = ReturnType<typeof createFallbackSwitch>;

@@ -24,7 +24,7 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   /** Records that every known group has passed are kept this long; 24 unless told. */
   retentionHours?: number;
   trimIntervalMs?: number;
-  /** Done first in the transaction of every append; nothing is appended when it throws. */
+  /** Done first in the transaction of every append; nothing is appended when it throws `AppendRefused`. */
   guard?: (tx: Transaction) => Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import type { Database, Transaction } from '@millrace/db';
 import type { AppendTransport } from '../append/append-transport.ts';
 import type { Reachability } from '../reachability.ts';
 import { withDeadline } from '../with-deadline.ts';
+import { AppendRefused } from './append-refused.ts';
 import { appendBatches, readEnds } from './event-log-store.ts';
 
 export interface PostgresTransportDeps {
@@ -24,7 +25,7 @@ export function createPostgresTransport(deps: PostgresTransportDeps): AppendTran
       deps.reachability.succeeded();
       return result;
     } catch (error) {
-      deps.reachability.failed(error);
+      if (!(error instanceof AppendRefused)) deps.reachability.failed(error);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
@@ -86,7 +86,8 @@ async function format(
   classPath: string,
   { directory, config }: { directory: string; config: string },
 ): Promise<void> {
-  const clusterId = randomBytes(16).toString('base64url');
+  // Kafka's tool takes an id that begins with a dash for an option: the highest bit is left out.
+  const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const { status, output } = await runProgram(
     java,
     [

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,8 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
   const java = (await findJava()) ?? 'java';
   const classPath = `${await kafkaJars()}/*`;
   const root = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
-  const clusterId = randomBytes(16).toString('base64url');
+  // Kafka's tool takes an id that begins with a dash for an option: the highest bit is left out.
+  const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
   const ports: { client: number; internal: number; controller: number }[] = [];
   const taken = new Set<number>();
   const take = async () => {
