@@ -1,5 +1,5 @@
 declare module 's3rver' {
-  /** The part of the S3 server that tests use. */
+  // biome-ignore lint/style/noDefaultExport: the package exports nothing else
   export default class S3rver {
     constructor(options: {
       port: number;
