@@ -1,4 +1,5 @@
 import type { Database } from '@millrace/db';
+import { isAppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type {
@@ -46,7 +47,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     // The log's own pauses between attempts grow to seconds; Kafka's return should not wait for them.
     while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
     signal.throwIfAborted();
-    await kafka.append(batch.records.map(toRecord));
+    await append(batch);
     const nextOffset = (batch.records.at(-1)?.offset ?? 0n) + 1n;
     return database.transaction(async (tx): Promise<BatchResult> => {
       const stored = await lockDrain(tx, topic, batch.partition);
@@ -56,6 +57,20 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
       copied?.inc({}, batch.records.length);
       return { outcome: 'done', nextOffset };
     });
+  }
+
+  async function append(batch: LogBatch): Promise<void> {
+    try {
+      await kafka.append(batch.records.map(toRecord));
+    } catch (error) {
+      if (isAppError(error, 'too_large')) {
+        // It was acknowledged, so it is never skipped; everybody stays with the fallback until somebody acts.
+        logger.error('a record of the fallback is larger than Kafka takes; raise message.max.bytes', {
+          ...{ topic, partition: batch.partition, offset: String(batch.records[0]?.offset) },
+        });
+      }
+      throw error;
+    }
   }
 
   async function begin(): Promise<LogConsumer | null> {
