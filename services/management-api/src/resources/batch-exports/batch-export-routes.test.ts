@@ -1,0 +1,514 @@
+import { randomUUID } from 'node:crypto';
+import type { Scope } from '@millrace/contracts';
+import { createPersonalApiKey, createProject } from '@millrace/db';
+import { NF, PD, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Cases of reference/management-api.md 13.8, by number, and the contract's batch export rows. */
+let api: TestApi;
+let acme: OrganizationActors;
+let path: string;
+let ofOrganization: string;
+let otherProject: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  acme = await createActors(api.database);
+  path = `/api/projects/${acme.projectId}/batch_exports/`;
+  ofOrganization = `/api/organizations/${acme.organizationId}/batch_exports/`;
+  const { project } = await createProject(api.database.prisma, { organizationId: acme.organizationId, name: 'Second' });
+  otherProject = `/api/projects/${project.id}/batch_exports/`;
+});
+afterAll(() => api.stop());
+
+const secret = 'not-to-be-shown';
+const s3 = {
+  type: 'S3',
+  config: {
+    bucket_name: 'b',
+    region: 'us-east-1',
+    prefix: 'posthog-events/',
+    aws_access_key_id: secret,
+    aws_secret_access_key: secret,
+  },
+};
+const postgres = { type: 'Postgres', config: { host: 'h', database: 'd', user: secret, password: secret } };
+const valid = { name: 'my-export', destination: s3, interval: 'hour' };
+const create = (body: Record<string, unknown> = {}, where = path, key = acme.M.key) =>
+  api.send('POST', where, { key, body: { ...valid, ...body } });
+const created = async (body: Record<string, unknown> = {}): Promise<TestAnswer['body']> => {
+  const answer = await create(body);
+  expect(answer.status).toBe(201);
+  return answer.body;
+};
+const post = (rest: string, body?: unknown, headers: Record<string, string> = {}) =>
+  api.send('POST', path + rest, { key: acme.M.key, body, headers });
+const change = (id: string, body: unknown, method: 'PATCH' | 'PUT' = 'PATCH') =>
+  api.send(method, `${path}${id}/`, { key: acme.M.key, body });
+const read = async (id: string) => (await api.get(`${path}${id}/`, acme.M.key)).body;
+const stored = async (id: string) =>
+  (await api.database.sql.query('SELECT * FROM batch_export WHERE id = $1', [id]))[0] ?? {};
+const backfills = async (id: string) => (await api.get(`${path}${id}/backfills/`, acme.M.key)).body.results;
+const storeRun = async (
+  exportId: string,
+  fields: { status?: string; createdAt?: string; backfillId?: string } = {},
+) => {
+  const id = randomUUID();
+  await api.database.sql.query(
+    `INSERT INTO batch_export_run (id, batch_export_id, data_interval_start, data_interval_end, status, records_completed,
+                                   created_at, finished_at, backfill_id)
+     VALUES ($1, $2, '2026-11-10T10:00Z', '2026-11-10T11:00Z', $3, 5, $4,
+             CASE WHEN $3 IN ('Completed', 'Failed') THEN now() END, $5)`,
+    [id, exportId, fields.status ?? 'Completed', fields.createdAt ?? new Date(), fields.backfillId ?? null],
+  );
+  return id;
+};
+
+test.each(['environments', 'projects'])(
+  'X1: below %s one is made for each interval, without its secrets',
+  async (family) => {
+    for (const interval of ['hour', 'day', 'week', 'every 5 minutes']) {
+      const { status, body } = await create({ interval }, `/api/${family}/${acme.projectId}/batch_exports`);
+      const timestamp = expect.stringMatching(/Z$/);
+      const fields = {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        team_id: acme.projectId,
+        name: 'my-export',
+        model: 'events',
+        destination: { type: 'S3', config: { bucket_name: 'b', region: 'us-east-1', prefix: 'posthog-events/' } },
+        interval,
+        paused: false,
+        created_at: timestamp,
+        last_updated_at: timestamp,
+        last_paused_at: null,
+        start_at: null,
+        end_at: null,
+        latest_runs: [],
+        schema: null,
+      };
+      expect([status, body]).toEqual([201, fields]);
+      expect(Object.keys(body)).toEqual(Object.keys(fields));
+      expect(await read(body.id)).toEqual(body);
+    }
+  },
+);
+
+test('X2: intervals finer than an hour need no permission here (decided differently)', async () => {
+  expect((await create({ interval: 'every 5 minutes' })).status).toBe(201);
+});
+
+test('X3, X12, X14, X21, X32, X33: somebody of another organization is refused everything', async () => {
+  const { id } = await created();
+  const key = acme.off.personalApiKey;
+  for (const [where, refusal] of [
+    [path, PD("You don't have access to the project.")],
+    [ofOrganization, PD()],
+  ] as const) {
+    expect(await create({}, where, key)).toMatchObject(refusal);
+    expect(await api.get(`${where}${id}/`, key)).toMatchObject(refusal);
+    expect(await api.get(`${where}${id}/runs/`, key)).toMatchObject(refusal);
+    expect(await api.send('DELETE', `${where}${id}/`, { key })).toMatchObject(refusal);
+    for (const action of ['pause', 'unpause', 'backfill']) {
+      expect(await api.send('POST', `${where}${id}/${action}/`, { key })).toMatchObject(refusal);
+    }
+  }
+  expect(await api.get(`/api/organizations/${acme.off.organizationId}/batch_exports/${id}/`, key)).toMatchObject(NF());
+  expect(await read(id)).toMatchObject({ paused: false });
+});
+
+test('X12, X14, X21, X32: by way of another own project it is not found', async () => {
+  const { id } = await created();
+  const { key } = acme.M;
+  expect(await api.get(`${otherProject}${id}/`, key)).toMatchObject(NF());
+  expect(await api.send('DELETE', `${otherProject}${id}/`, { key })).toMatchObject(NF());
+  expect(await api.send('PATCH', `${otherProject}${id}/`, { key, body: { name: 'x' } })).toMatchObject(NF());
+  for (const action of ['pause', 'unpause', 'backfill']) {
+    expect(await api.send('POST', `${otherProject}${id}/${action}/`, { key })).toMatchObject(NF());
+  }
+  for (const name of ['abc', randomUUID()]) expect(await api.get(`${path}${name}/`, key)).toMatchObject(NF());
+});
+
+test('X4-X9, X26: queries are refused, an empty one is none (decided differently)', async () => {
+  const { id } = await created({ hogql_query: '' });
+  const refusal = VE('invalid_input', 'hogql_query', expect.stringContaining('not supported here') as never);
+  for (const hogql_query of [
+    'SELECT event FROM events',
+    'SELECT',
+    'SELECT event,, FROM events',
+    'SELECT x FROM events',
+    'SELECT event FROM events JOIN persons ON 1',
+    'SELECT event FROM events UNION ALL SELECT event FROM events',
+  ]) {
+    expect(await create({ hogql_query })).toMatchObject(refusal);
+    expect(await change(id, { hogql_query })).toMatchObject(refusal);
+  }
+});
+
+test('X10, X11: lists hold the project’s own, the newest first, without deleted ones; the organization’s hold all', async () => {
+  const actors = await createActors(api.database);
+  const where = `/api/projects/${actors.projectId}/batch_exports/`;
+  const [first, second] = [
+    (await create({ name: '1' }, where, actors.M.key)).body,
+    (await create({ name: '2' }, where, actors.M.key)).body,
+  ];
+  const { project } = await createProject(api.database.prisma, {
+    organizationId: actors.organizationId,
+    name: 'Other',
+  });
+  const names = async (place: string) => {
+    const { body } = await api.get(`/api/${place}/batch_exports/`, actors.M.key);
+    expect(body.count).toBe(body.results.length);
+    return body.results.map(({ name }: { name: string }) => name);
+  };
+  expect(await names(`projects/${actors.projectId}`)).toEqual(['2', '1']);
+  expect(await names(`projects/${project.id}`)).toEqual([]);
+  await create({ name: '3' }, `/api/projects/${project.id}/batch_exports/`, actors.M.key);
+  expect(await names(`organizations/${actors.organizationId}`)).toEqual(['3', '2', '1']);
+  await api.send('DELETE', `${where}${first.id}/`, { key: actors.M.key });
+  expect(await names(`projects/${actors.projectId}`)).toEqual(['2']);
+  expect(second.name).toBe('2');
+});
+
+describe.each(['organization', 'project'])('pausing by way of the %s (contract rows 1 and 2)', (place) => {
+  const at = (id: string, action: string) => `${place === 'project' ? path : ofOrganization}${id}/${action}`;
+  const send = (address: string, body?: unknown, headers = {}) =>
+    api.send('POST', address, { key: acme.M.key, body, headers });
+
+  test('X13: 200 without a body, and it is so', async () => {
+    const { id } = await created();
+    const whole = { ...valid, paused: false, model: 'events', last_paused_at: 'nonsense', hogql_query: 'SELECT' };
+    const paused = await send(at(id, 'pause'), whole);
+    expect([paused.status, paused.body, paused.headers.get('content-length')]).toEqual([200, undefined, '0']);
+    expect(await read(id)).toMatchObject({ paused: true, last_paused_at: expect.any(String), name: 'my-export' });
+    const unpaused = await send(at(id, 'unpause'), whole);
+    expect([unpaused.status, unpaused.body]).toEqual([200, undefined]);
+    expect(await read(id)).toMatchObject({ paused: false, last_paused_at: expect.any(String) });
+  });
+
+  test('whoever prefers it gets the state', async () => {
+    const { id } = await created();
+    const headers = { prefer: 'return=representation' };
+    for (const [action, paused] of [
+      ['pause', true],
+      ['pause', true],
+      ['unpause', false],
+    ] as const) {
+      const answer = await send(at(id, action), undefined, headers);
+      expect([answer.status, answer.body]).toEqual([200, { paused }]);
+      expect(answer.headers.get('preference-applied')).toBe('return=representation');
+    }
+  });
+
+  test('X15, X16: what is so already stays untouched', async () => {
+    const { id, last_updated_at } = await created();
+    expect((await send(at(id, 'unpause'))).status).toBe(200);
+    expect((await read(id)).last_updated_at).toBe(last_updated_at);
+    await send(at(id, 'pause'));
+    const paused = await read(id);
+    expect((await send(at(id, 'pause'))).status).toBe(200);
+    expect(await read(id)).toEqual(paused);
+  });
+
+  test('X18: unpausing with a backfill exports what was missed', async () => {
+    const { id } = await created();
+    await send(at(id, 'pause'));
+    await send(at(id, 'unpause'), { backfill: true });
+    const { last_paused_at } = await read(id);
+    const [backfill] = await backfills(id);
+    expect(backfill).toMatchObject({ start_at: last_paused_at, status: 'Running', batch_export: id });
+    expect(Date.parse(backfill.end_at)).toBeGreaterThan(Date.parse(last_paused_at));
+  });
+});
+
+test('X17, X22: there is no schedule beside the export that could be missing (decided differently)', async () => {
+  const { id } = await created();
+  await api.database.sql.query(
+    'UPDATE batch_export SET next_interval_start = NULL, next_interval_end = NULL WHERE id = $1',
+    [id],
+  );
+  expect((await post(`${id}/pause`)).status).toBe(200);
+  expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
+});
+
+test('X19, X20: deleted it is gone, with its backfills and runs in progress', async () => {
+  const { id } = await created();
+  await post(`${id}/backfill`, { start_at: '2021-01-01T00:00:00+00:00', end_at: '2021-01-01T01:00:00+00:00' });
+  await storeRun(id, { status: 'Running' });
+  const answer = await api.send('DELETE', `${path}${id}/`, { key: acme.M.key });
+  expect([answer.status, answer.body]).toEqual([204, undefined]);
+  expect(await api.get(`${path}${id}/`, acme.M.key)).toMatchObject(NF());
+  expect(await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).toMatchObject(NF());
+  const { sql } = api.database;
+  for (const table of ['batch_export_backfill', 'batch_export_run']) {
+    expect(await sql.query(`SELECT status FROM ${table} WHERE batch_export_id = $1`, [id])).toEqual([
+      { status: 'Cancelled' },
+    ]);
+  }
+});
+
+test('X23, X24: PUT needs name, destination and interval, and keeps the rest', async () => {
+  const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
+  expect(await change(id, { name: 'n', interval: 'day' }, 'PUT')).toMatchObject(
+    VE('required', 'destination', 'This field is required.'),
+  );
+  expect(await change(id, { ...valid, interval: 'day' }, 'PUT')).toMatchObject({
+    status: 200,
+    body: { interval: 'day', end_at: '2100-01-01T00:00:00Z' },
+  });
+});
+
+test('X25: settings of the destination are merged, secrets stay and are shown nowhere', async () => {
+  const { id } = await created();
+  const answer = await change(id, {
+    destination: { type: 'S3', config: { bucket_name: 'other', compression: 'gzip' } },
+  });
+  expect(answer).toMatchObject({
+    status: 200,
+    body: {
+      interval: 'hour',
+      destination: { config: { bucket_name: 'other', region: 'us-east-1', compression: 'gzip' } },
+    },
+  });
+  expect((await stored(id)).destination_secrets).toEqual({ aws_access_key_id: secret, aws_secret_access_key: secret });
+  await change(id, { destination: { config: { compression: null } } });
+  expect((await read(id)).destination.config).toEqual({
+    bucket_name: 'other',
+    region: 'us-east-1',
+    prefix: 'posthog-events/',
+  });
+  const moved = await change(id, { destination: postgres });
+  expect(moved.body.destination).toEqual({ type: 'Postgres', config: { host: 'h', database: 'd' } });
+  const { rows } = { rows: await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [id]) };
+  expect(rows.length).toBe(4);
+  for (const shown of [answer, moved, await api.get(path, acme.M.key), rows]) {
+    expect(JSON.stringify(shown)).not.toContain(secret);
+  }
+});
+
+describe('what nobody here can do is refused, not accepted', () => {
+  const refuses = (detail: string) => VE('invalid_input', 'destination', detail);
+  const withConfig = (type: string, config: Record<string, unknown>) => ({ destination: { type, config } });
+  const pg = postgres.config;
+  test.each<[string, Record<string, unknown>, ReturnType<typeof VE>]>([
+    ...['Snowflake', 'BigQuery', 'Redshift', 'HTTP', 'NoOp', 'toString', ''].map(
+      (type): [string, Record<string, unknown>, ReturnType<typeof VE>] => [
+        `a destination ${type}`,
+        withConfig(type, {}),
+        VE(
+          'invalid_choice',
+          'destination__type',
+          `"${type}" is not supported here. Supported destinations: S3, Postgres.`,
+        ),
+      ],
+    ),
+    ['no type', { destination: {} }, VE('required', 'destination__type', 'This field is required.')],
+    ['no config', { destination: { type: 'S3' } }, refuses("Configuration missing required field: 'bucket_name'")],
+    ['an unknown setting', withConfig('Postgres', { ...pg, x: 1 }), refuses("Configuration has unknown field/s: 'x'")],
+    [
+      'a missing setting',
+      withConfig('Postgres', { host: 'h' }),
+      refuses("Configuration missing required field: 'user'"),
+    ],
+    [
+      'a wrong type',
+      withConfig('Postgres', { ...pg, port: '5432' }),
+      refuses("Configuration has invalid type for 'port': expected 'int'"),
+    ],
+    [
+      'a port that is none',
+      withConfig('Postgres', { ...pg, port: 0 }),
+      refuses("'port' must be a port between 1 and 65535."),
+    ],
+    [
+      'Parquet',
+      withConfig('S3', { ...s3.config, file_format: 'Parquet' }),
+      refuses("'file_format' must be one of: JSONLines. Anything else is not supported here."),
+    ],
+    [
+      'brotli',
+      withConfig('S3', { ...s3.config, compression: 'brotli' }),
+      refuses("'compression' must be one of: gzip. Anything else is not supported here."),
+    ],
+    [
+      'an endpoint that is none',
+      withConfig('S3', { ...s3.config, endpoint_url: 'file:///etc' }),
+      refuses("'endpoint_url' must be an http(s) address."),
+    ],
+    ['sessions', { model: 'sessions' }, VE('invalid_choice', 'model', '"sessions" is not a valid choice.')],
+    ['another interval', { interval: 'month' }, VE('invalid_choice', 'interval', '"month" is not a valid choice.')],
+    ['no name', { name: '' }, VE('blank', 'name', 'This field may not be blank.')],
+    [
+      'an end before the start',
+      { start_at: '2026-01-02', end_at: '2026-01-01' },
+      VE('invalid_input', 'end_at', "'end_at' must be later than 'start_at'."),
+    ],
+  ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
+
+  test('nothing at all; by way of an organization (section 15)', async () => {
+    expect(await post('', {})).toMatchObject(VE('required', 'name', 'This field is required.'));
+    expect(await create({}, ofOrganization)).toMatchObject(
+      VE('invalid_input', null, expect.stringContaining('belongs to one environment') as never),
+    );
+  });
+});
+
+test('model null or empty means events, persons are persons', async () => {
+  for (const [model, expected] of [
+    [null, 'events'],
+    ['', 'events'],
+    ['persons', 'persons'],
+  ]) {
+    expect((await created({ model })).model).toBe(expected);
+  }
+});
+
+describe('backfills', () => {
+  const range = (start_at?: unknown, end_at?: unknown) => ({ start_at, end_at });
+
+  test('X27: a range gets an id, and the same one again while it is running', async () => {
+    const { id } = await created();
+    const body = range('2021-01-01T00:00:00+00:00', '2021-01-01T01:00:00+00:00');
+    const backfill_id = `${id}-Backfill-2021-01-01T00:00:00Z-2021-01-01T01:00:00Z`;
+    for (let time = 0; time < 2; time += 1) {
+      expect(await post(`${id}/backfill`, body)).toMatchObject({ status: 200, body: { backfill_id } });
+    }
+    expect(await backfills(id)).toMatchObject([
+      { id: backfill_id, team: acme.projectId, status: 'Running', progress: { total_runs: 0, finished_runs: 0 } },
+    ]);
+    const cancel = `${id}/backfills/${encodeURIComponent(backfill_id)}/cancel`;
+    expect(await post(cancel)).toMatchObject({ status: 200, body: { cancelled: true } });
+    expect(await post(cancel)).toMatchObject(
+      VE('invalid_input', null, "Cannot cancel a backfill that is in 'Cancelled' status"),
+    );
+    expect((await backfills(id))[0]).toMatchObject({ status: 'Cancelled', finished_at: expect.any(String) });
+  });
+
+  const soon = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+  test.each<[string, unknown, unknown, string]>([
+    ['no start', undefined, '2021-01-01T00:00:00Z', "Both 'start_at' and 'end_at' must be specified"],
+    ['no end', '2021-01-01T00:00:00Z', null, "Both 'start_at' and 'end_at' must be specified"],
+    ['X28', 'not a date', '2021-01-01T00:00:00Z', 'Input not a date is not a valid ISO formatted datetime.'],
+    ['X28', '2021-01-01T00:00:00Z', 'not a date', 'Input not a date is not a valid ISO formatted datetime.'],
+    ['X29', '2021-01-01T00:00:00', '2021-01-01T01:00:00Z', 'Input 2021-01-01T00:00:00 is naive.'],
+    ['X29 a date', '2021-01-01', '2021-01-02T01:00:00Z', 'Input 2021-01-01 is naive.'],
+    ['X30', '2021-01-01T00:00:00Z', soon(2), 'too far into the future'],
+    ['X31 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
+    ['X31 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
+  ])('%s: %s to %s is refused', async (_name, start, end, detail) => {
+    const { id } = await created();
+    const refusal = VE('invalid_input', null, expect.stringContaining(detail) as never);
+    expect(await post(`${id}/backfill`, range(start, end))).toMatchObject(refusal);
+  });
+});
+
+describe('runs', () => {
+  test('X33: they are listed, the newest first, in pages and within a span of time', async () => {
+    const { id } = await created();
+    const old = await storeRun(id, { createdAt: '2026-01-01T00:00:00Z' });
+    const ids: string[] = [];
+    for (let hour = 1; hour <= 12; hour += 1) {
+      ids.unshift(await storeRun(id, { createdAt: new Date(Date.now() - (20 - hour) * 3_600_000).toISOString() }));
+    }
+    const listed: string[] = [];
+    for (let next: string | null = `${path}${id}/runs/?limit=5`; next !== null; ) {
+      const { status, body } = await api.get(next, acme.M.key);
+      expect([status, Object.keys(body).sort(), body.previous]).toEqual([200, ['next', 'previous', 'results'], null]);
+      listed.push(...body.results.map((run: { id: string }) => run.id));
+      next = body.next;
+    }
+    expect(listed).toEqual(ids);
+    const all = await api.get(`${path}${id}/runs/?after=2025-01-01`, acme.M.key);
+    expect(all.body.results.map((run: { id: string }) => run.id)).toEqual([...ids, old]);
+    expect((await api.get(`${path}${id}/runs/?before=-2d`, acme.M.key)).body.results).toEqual([]);
+    expect(await api.get(`${path}${id}/runs/?after=nonsense`, acme.M.key)).toMatchObject({
+      status: 400,
+      body: { attr: 'after' },
+    });
+    expect((await read(id)).latest_runs.map((run: { id: string }) => run.id)).toEqual(ids.slice(0, 10));
+  });
+
+  test('one can be read, repeated, and cancelled while it has not ended', async () => {
+    const { id } = await created();
+    const [done, open] = [await storeRun(id), await storeRun(id, { status: 'Starting' })];
+    expect(await api.get(`${path}${id}/runs/${done}/`, acme.M.key)).toMatchObject({
+      status: 200,
+      body: {
+        id: done,
+        batch_export: id,
+        backfill: null,
+        status: 'Completed',
+        records_completed: 5,
+        records_total_count: 5,
+      },
+    });
+    expect(await api.get(`${path}${id}/runs/${randomUUID()}/`, acme.M.key)).toMatchObject(NF());
+    expect(await post(`${id}/runs/${done}/retry`)).toMatchObject({
+      status: 200,
+      body: { backfill_id: `${id}-Backfill-2026-11-10T10:00:00Z-2026-11-10T11:00:00Z` },
+    });
+    expect(await post(`${id}/runs/${open}/cancel`)).toMatchObject({ status: 200, body: { cancelled: true } });
+    expect(await post(`${id}/runs/${done}/cancel`)).toMatchObject(
+      VE('invalid_input', null, "Cannot cancel a run that is in 'Completed' status"),
+    );
+  });
+});
+
+describe('the interval that comes next', () => {
+  test('is the running one, not before start_at and not after end_at', async () => {
+    const { id } = await created();
+    const { next_interval_start: start, next_interval_end: end } = await stored(id);
+    expect(end.getTime() - start.getTime()).toBe(3_600_000);
+    expect(start.getTime()).toBeLessThanOrEqual(Date.now());
+    const later = await created({ start_at: '2100-01-01T10:20:00Z' });
+    expect((await stored(later.id)).next_interval_start).toEqual(new Date('2100-01-01T10:00:00Z'));
+    const over = await created({ end_at: '2020-01-01T00:00:00Z' });
+    expect((await stored(over.id)).next_interval_start).toBeNull();
+  });
+
+  test('follows on the last one when the export changes, and begins anew after a pause', async () => {
+    const { id } = await created();
+    const last = new Date('2026-01-01T05:00:00Z');
+    const behind = () =>
+      api.database.sql.query('UPDATE batch_export SET next_interval_start = $2 WHERE id = $1', [id, last]);
+    await behind();
+    await change(id, { name: 'x' });
+    expect((await stored(id)).next_interval_start).toEqual(last);
+    await change(id, { interval: 'day' });
+    expect((await stored(id)).next_interval_start).toEqual(new Date('2026-01-01T00:00:00Z'));
+    await post(`${id}/pause`);
+    await behind();
+    await post(`${id}/unpause`);
+    expect((await stored(id)).next_interval_end.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
+test('X34: a key without the scope is told which it lacks', async () => {
+  const { id } = await created();
+  const { value: key } = await createPersonalApiKey(api.database.prisma, {
+    userId: acme.W.userId,
+    label: 'reader',
+    scopes: ['batch_export:read', 'project:write'] satisfies Scope[],
+  });
+  const refusal = PD("API key missing required scope 'batch_export:write'");
+  expect(await api.send('POST', `${ofOrganization}${id}/pause/`, { key })).toMatchObject(refusal);
+  expect((await api.get(`${ofOrganization}${id}/`, key)).status).toBe(200);
+});
+
+test('a write that cannot be recorded is not done', async () => {
+  const { id } = await created();
+  await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
+  const answers = [await post(`${id}/pause`), await change(id, { name: 'lost' }), await create({ name: 'never made' })];
+  await api.database.sql.query('ALTER TABLE activity_log_away RENAME TO activity_log');
+  expect(answers.map(({ status }) => status)).toEqual([500, 500, 500]);
+  expect(await read(id)).toMatchObject({ paused: false, name: 'my-export' });
+  expect(await api.database.sql.query(`SELECT 1 FROM batch_export WHERE name = 'never made'`)).toEqual([]);
+});
+
+test('a list costs the same number of statements whatever its length', async () => {
+  const count = async (query: string) => {
+    const before = api.statementCount();
+    await api.get(`${path}?${query}`, acme.M.key);
+    return api.statementCount() - before;
+  };
+  expect(await count('limit=1')).toBe(await count('limit=1000'));
+});
