@@ -1,0 +1,61 @@
+/**
+ * A table of contract/management-api.md as data: the type of every field, in the words of the contract. A nullable type
+ * ends in `?`: the contract says so, or the value does not exist before something happened.
+ */
+export type ContractTable = Record<string, ContractType | `${ContractType}?`>;
+export type ContractType =
+  | 'boolean'
+  | 'integer'
+  | 'string'
+  | 'uuid'
+  | 'email'
+  | 'timestamp'
+  | 'object'
+  | 'array'
+  | 'User';
+
+/** User (embedded in invites, members, subscriptions). */
+export const userTable: ContractTable = {
+  id: 'integer',
+  uuid: 'uuid',
+  distinct_id: 'string',
+  first_name: 'string',
+  last_name: 'string',
+  email: 'email',
+  is_email_verified: 'boolean',
+  hedgehog_config: 'object',
+  role_at_organization: 'string',
+};
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> = {
+  boolean: (value) => typeof value === 'boolean',
+  integer: Number.isInteger,
+  string: isString,
+  uuid: (value) => isString(value) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value),
+  email: (value) => isString(value) && /^\S+@\S+\.\S+$/.test(value),
+  // ISO 8601 in UTC.
+  timestamp: (value) => isString(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/.test(value),
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  array: Array.isArray,
+};
+
+/** What of a record is not as the table says: missing, of another type, or not in the table at all. */
+export function departures(table: ContractTable, record: Record<string, unknown>, path = ''): string[] {
+  const fields = Object.entries(table).flatMap(([field, type]) => {
+    const name = `${path}${field}`;
+    if (!Object.hasOwn(record, field)) return [`${name} is missing`];
+    return departuresOfField(name, type, record[field]);
+  });
+  const unlisted = Object.keys(record).filter((field) => !Object.hasOwn(table, field));
+  return [...fields, ...unlisted.map((field) => `${path}${field} is not in the table`)];
+}
+
+function departuresOfField(name: string, type: ContractTable[string], value: unknown): string[] {
+  if (type.endsWith('?') && value === null) return [];
+  const plain = type.replace('?', '') as ContractType;
+  if (plain !== 'User') return types[plain](value) ? [] : [`${name} is no ${plain}: ${JSON.stringify(value)}`];
+  return types.object(value)
+    ? departures(userTable, value as Record<string, unknown>, `${name}.`)
+    : [`${name} is no User: ${JSON.stringify(value)}`];
+}
