@@ -207,6 +207,22 @@ test.each([
   expect(batches[1]).toEqual(batches[2]);
 });
 
+test('a packed file with faults is gone on with at the line after the last one that is done', async () => {
+  writeFileSync(file, gzipSync(`no JSON\n${lines(3)}\nno JSON\n${line(4)}\nno JSON\n${line(5)}`));
+  answer = (_, request) => ({ status: request === 3 ? 402 : 200 });
+  const args = ['--skip-invalid', '--batch-size', '2'];
+  const stopped = await runJson(args);
+  expect(stopped).toMatchObject({ outcome: 'stopped', lines: 9, imported: 4, rejected: 3, lastLine: 7 });
+  expect(await runJson(args)).toMatchObject({
+    outcome: 'imported',
+    imported: 5,
+    importedBefore: 4,
+    rejected: 1,
+    lastLine: 9,
+  });
+  expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e5', 'e5']);
+});
+
 test('a host that stays away is given up', async () => {
   writeFileSync(file, lines(1));
   const closed = createServer().listen(0, '127.0.0.1');
