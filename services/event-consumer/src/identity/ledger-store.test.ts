@@ -142,7 +142,7 @@ test('persons locked before reading cannot change until the transaction ends', a
     await insertMappings(tx, [mapping('held', held.uuid)]);
   });
   await inTransaction(async (tx) => {
-    await lockPersonsOf(tx, ids('held', 'nobody'));
+    await lockPersonsOf(tx, ids('held', 'nobody'), []);
     await expect(
       inTransaction(async (other) => {
         await other.query(`SET LOCAL lock_timeout = '50ms'`);
@@ -232,7 +232,7 @@ test('an empty list costs no statement', async () => {
       throw new Error('a statement was sent');
     },
   };
-  await lockPersonsOf(tx, []);
+  await lockPersonsOf(tx, [], []);
   await lockVersions(tx, []);
   await insertPersons(tx, []);
   await updatePersons(tx, []);

@@ -76,10 +76,10 @@ export interface MergedPerson {
 }
 
 /**
- * Locks the persons that own any of the ids now, so that they are still the same when they are read and written.
- * Returns which they are.
+ * Locks the persons that own any of the ids now, so that they are still the same when they are read and written, and
+ * those of `strays` that exist. Returns which they are.
  */
-export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[]): Promise<PersonKey[]> {
+export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[], strays: PersonKey[]): Promise<PersonKey[]> {
   if (ids.length === 0) return [];
   return tx.query<PersonKey & Record<string, unknown>>(
     `SELECT p.project_id AS "projectId", p.uuid
@@ -87,11 +87,26 @@ export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[]): Prom
       WHERE (p.project_id, p.uuid) IN (
               SELECT d.project_id, d.person_uuid
                 FROM unnest($1::int[], $2::text[]) AS touched (project_id, distinct_id)
-                JOIN person_distinct_id d USING (project_id, distinct_id))
+                JOIN person_distinct_id d USING (project_id, distinct_id)
+               UNION ALL
+              SELECT * FROM unnest($3::int[], $4::uuid[]))
       ORDER BY p.project_id, p.uuid
         FOR NO KEY UPDATE OF p`,
-    idColumns(ids),
+    [...idColumns(ids), strays.map(({ projectId }) => projectId), strays.map(({ uuid }) => uuid)],
   );
+}
+
+/** Persons by their uuids. Takes no locks. */
+export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<StoredPerson[]> {
+  if (keys.length === 0) return [];
+  const rows = await tx.query<PersonRow>(
+    `SELECT p.project_id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.version,
+            (extract(epoch FROM p.created_at) * 1000)::float8 AS created_at_ms
+       FROM unnest($1::int[], $2::uuid[]) AS sought (project_id, uuid)
+       JOIN person p USING (project_id, uuid)`,
+    [keys.map(({ projectId }) => projectId), keys.map(({ uuid }) => uuid)],
+  );
+  return rows.map(toStoredPerson);
 }
 
 /** The mappings of those ids that have one, each with its person, all as of one moment. Takes no locks. */
@@ -118,15 +133,7 @@ export async function readMappings(
       personUuid: row.uuid,
       version: Number(row.mapping_version),
     },
-    person: {
-      projectId: row.project_id,
-      uuid: row.uuid,
-      mainDistinctId: row.main_distinct_id,
-      properties: row.properties,
-      isIdentified: row.is_identified,
-      version: Number(row.version),
-      createdAtMs: Math.round(row.created_at_ms),
-    },
+    person: toStoredPerson(row),
   }));
 }
 
@@ -231,16 +238,32 @@ export async function insertMappings(tx: Transaction, mappings: StoredMapping[])
   );
 }
 
-interface MappedPersonRow {
-  project_id: number;
+interface MappedPersonRow extends PersonRow {
   distinct_id: string;
   mapping_version: string;
+}
+
+interface PersonRow {
+  [column: string]: unknown;
+  project_id: number;
   uuid: string;
   main_distinct_id: string;
   properties: JsonObject;
   is_identified: boolean;
   version: string;
   created_at_ms: number;
+}
+
+function toStoredPerson(row: PersonRow): StoredPerson {
+  return {
+    projectId: row.project_id,
+    uuid: row.uuid,
+    mainDistinctId: row.main_distinct_id,
+    properties: row.properties,
+    isIdentified: row.is_identified,
+    version: Number(row.version),
+    createdAtMs: Math.round(row.created_at_ms),
+  };
 }
 
 const personColumns = `project_id int, uuid uuid, main_distinct_id text, properties jsonb, is_identified boolean,

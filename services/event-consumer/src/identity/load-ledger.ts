@@ -2,7 +2,16 @@ import type { Transaction } from '@millrace/db';
 import { type GroupKey, lockGroups, readGroupTypes } from '../groups/group-store.ts';
 import { emptyProjectLedger, groupLedgerKey, type Ledger } from './ledger.ts';
 import { LedgerMoved } from './ledger-moved.ts';
-import { type DistinctIdKey, lockPersonsOf, type PersonKey, type PersonVersion, readMappings } from './ledger-store.ts';
+import {
+  type DistinctIdKey,
+  lockPersonsOf,
+  type PersonKey,
+  type PersonVersion,
+  readMappings,
+  readPersons,
+  type StoredPerson,
+} from './ledger-store.ts';
+import { personUuid } from './person-uuid.ts';
 import type { TouchedByBatch } from './touched-by-batch.ts';
 
 /** The ledger the rules change, and what stood in the database when it was read. */
@@ -34,26 +43,48 @@ export async function loadLedger(
     stored: new Map(),
   };
   await loadGroups(tx, loaded.ledger, touched);
-  const locked = lockFirst ? await lockPersonsOf(tx, distinctIds) : null;
+  if (!lockFirst) {
+    await loadPersons(tx, loaded, distinctIds);
+    return loaded;
+  }
+  const locked = await lockPersonsOf(tx, distinctIds, distinctIds.map(strayOf));
   await loadPersons(tx, loaded, distinctIds);
-  if (locked !== null) requireLocked(loaded, locked);
+  requireLocked(loaded, locked);
+  await loadStrays(tx, loaded, locked);
   return loaded;
+}
+
+/**
+ * The person an id would create. It can be there although the id belongs to nobody, when somebody changed rows by hand;
+ * the rules give the id back to it. So rare that it is only looked for once creating the person has failed.
+ */
+function strayOf({ projectId, distinctId }: DistinctIdKey): PersonKey {
+  return { projectId, uuid: personUuid(projectId, distinctId) };
+}
+
+async function loadStrays(tx: Transaction, loaded: LoadedLedger, locked: PersonKey[]): Promise<void> {
+  const strays = locked.filter(({ projectId, uuid }) => !loaded.stored.has(storedPersonKey(projectId, uuid)));
+  for (const person of await readPersons(tx, strays)) addPerson(loaded, person);
+}
+
+function addPerson({ ledger, stored }: LoadedLedger, person: StoredPerson): void {
+  const { projectId, uuid, version } = person;
+  ledger.projects.get(projectId)?.persons.set(uuid, { ...stateOf(person), isNew: false, isDirty: false });
+  stored.set(storedPersonKey(projectId, uuid), { projectId, uuid, version });
 }
 
 export function storedPersonKey(projectId: number, uuid: string): string {
   return `${projectId}:${uuid}`;
 }
 
-async function loadPersons(tx: Transaction, { ledger, stored }: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
+async function loadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
   for (const { mapping, person } of await readMappings(tx, ids)) {
     const { projectId, distinctId, personUuid, version } = mapping;
-    const project = ledger.projects.get(projectId);
+    const project = loaded.ledger.projects.get(projectId);
     if (project === undefined) continue;
     project.distinctIds.set(distinctId, { personUuid, version, isNew: false });
     // Another of its ids may have brought the person already.
-    if (project.persons.has(personUuid)) continue;
-    project.persons.set(personUuid, { ...stateOf(person), isNew: false, isDirty: false });
-    stored.set(storedPersonKey(projectId, personUuid), { projectId, uuid: personUuid, version: person.version });
+    if (!project.persons.has(personUuid)) addPerson(loaded, person);
   }
 }
 
