@@ -21,7 +21,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   if (value === undefined) return shape.default;
   if (shape['x-lenient']) return coerceLenient(schema, value);
   const inner = withoutNull(schema);
-  if (inner !== schema) return value === null ? null : coerce(inner, value, options);
+  if (inner !== schema) return value === null || isNullWord(inner, value) ? null : coerce(inner, value, options);
   if (value === null) return null;
   if (shape.enum) return coerceChoice(shape.enum, value);
   switch (typeOf(schema)) {
@@ -39,6 +39,11 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
     default:
       return value;
   }
+}
+
+/** How forms write that a switch is neither on nor off. */
+function isNullWord(schema: TSchema, value: unknown): boolean {
+  return typeOf(schema) === 'boolean' && (value === '' || /^null$/i.test(String(value)));
 }
 
 function coerceFields(properties: Record<string, TSchema>, value: Record<string, unknown>, options: CoerceOptions) {

@@ -21,7 +21,7 @@ export interface TestApi {
   get(path: string, key?: string): Promise<TestAnswer>;
   /** @param body sent as JSON, unless undefined. */
   send(
-    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<TestAnswer>;

@@ -1,0 +1,212 @@
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/**
+ * The field tables of contract/management-api.md, kept here as the contract writes them. A field that is missing or of
+ * another type fails; so does one the contract does not have. `?` marks what may be null because it is unset.
+ */
+const projectSummary = `id integer, uuid UUID, organization UUID, api_token string, name string,
+  completed_snippet_onboarding boolean, has_completed_onboarding_for any, ingested_event boolean, is_demo boolean,
+  timezone string, access_control boolean`;
+
+const environmentSummary = `${projectSummary}, project_id integer`;
+
+const shared = `id integer, uuid UUID, organization UUID, name string, created_at timestamp, updated_at timestamp,
+  effective_membership_level integer, has_group_types boolean, live_events_token string, api_token string,
+  app_urls strings, slack_incoming_webhook string?, anonymize_ips boolean, completed_snippet_onboarding boolean,
+  ingested_event boolean, test_account_filters any, test_account_filters_default_checked boolean?,
+  path_cleaning_filters any, is_demo boolean, timezone string, data_attributes any,
+  person_display_name_properties strings?, correlation_config any, autocapture_opt_out boolean?,
+  autocapture_exceptions_opt_in boolean?, autocapture_web_vitals_opt_in boolean?,
+  autocapture_web_vitals_allowed_metrics any, autocapture_exceptions_errors_to_ignore any,
+  capture_console_log_opt_in boolean?, capture_performance_opt_in boolean?, session_recording_opt_in boolean,
+  session_recording_sample_rate string?, session_recording_minimum_duration_milliseconds integer?,
+  session_recording_linked_flag any, session_recording_network_payload_capture_config any, session_replay_config any,
+  survey_config any, access_control boolean, week_start_day integer?, primary_dashboard integer?,
+  live_events_columns strings?, recording_domains strings?, inject_web_apps boolean?, extra_settings any,
+  modifiers any, has_completed_onboarding_for any, surveys_opt_in boolean?, heatmaps_opt_in boolean?,
+  product_intents string, flags_persistence_default boolean?`;
+
+const projectFull = `${shared}, product_description string?, person_on_events_querying_enabled string,
+  default_modifiers string`;
+
+const environmentFull = `${shared}, project_id integer, person_on_events_querying_enabled boolean,
+  default_modifiers object, session_recording_url_trigger_config array, session_recording_url_blocklist_config array,
+  session_recording_event_trigger_config strings, cookieless_server_hash_mode integer?,
+  human_friendly_comparison_periods boolean?, capture_dead_clicks boolean?, user_access_level string?,
+  default_data_theme integer?`;
+
+/** Writable fields with a value other than the default, so that every type is seen filled. */
+const filled = {
+  name: 'Filled',
+  app_urls: ['https://a.example'],
+  slack_incoming_webhook: 'https://hooks.example',
+  anonymize_ips: true,
+  completed_snippet_onboarding: true,
+  test_account_filters: [{ key: 'k' }],
+  test_account_filters_default_checked: true,
+  path_cleaning_filters: [{ alias: 'a', regex: 'b' }],
+  is_demo: false,
+  timezone: 'Europe/Berlin',
+  data_attributes: ['data-x'],
+  person_display_name_properties: ['email'],
+  correlation_config: { a: 1 },
+  autocapture_opt_out: true,
+  autocapture_exceptions_opt_in: true,
+  autocapture_web_vitals_opt_in: true,
+  autocapture_web_vitals_allowed_metrics: ['CLS'],
+  autocapture_exceptions_errors_to_ignore: ['E'],
+  capture_console_log_opt_in: false,
+  capture_performance_opt_in: false,
+  session_recording_opt_in: true,
+  session_recording_sample_rate: '0.5',
+  session_recording_minimum_duration_milliseconds: 2000,
+  session_recording_linked_flag: { id: 1, key: 'k' },
+  session_recording_network_payload_capture_config: { recordBody: true },
+  session_replay_config: { record_canvas: true },
+  survey_config: { a: 1 },
+  access_control: true,
+  week_start_day: 1,
+  live_events_columns: ['a'],
+  recording_domains: ['https://a'],
+  inject_web_apps: true,
+  extra_settings: { a: 1 },
+  modifiers: { a: 1 },
+  has_completed_onboarding_for: { product_analytics: true },
+  surveys_opt_in: true,
+  heatmaps_opt_in: true,
+  flags_persistence_default: true,
+};
+const filledProject = { ...filled, product_description: 'It sells shoes.' };
+const filledEnvironment = {
+  ...filled,
+  session_recording_url_trigger_config: [{ url: 'a', matching: 'regex' }],
+  session_recording_url_blocklist_config: [{ url: 'a', matching: 'regex' }],
+  session_recording_event_trigger_config: ['e'],
+  cookieless_server_hash_mode: 2,
+  human_friendly_comparison_periods: true,
+  capture_dead_clicks: true,
+  default_data_theme: 3,
+};
+const stored = (sent: Record<string, unknown>) => ({ ...sent, session_recording_sample_rate: '0.50' });
+
+const isStrings = (value: unknown) => Array.isArray(value) && value.every((element) => typeof element === 'string');
+const checks: Record<string, (value: unknown) => boolean> = {
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === 'boolean',
+  string: (value) => typeof value === 'string',
+  UUID: (value) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(value)),
+  timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/.test(String(value)),
+  strings: isStrings,
+  array: Array.isArray,
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  any: (value) => value !== undefined,
+};
+
+/** What is wrong with a record by its table, one line each. */
+function problems(table: string, record: Record<string, unknown>): string[] {
+  const fields = new Map(table.split(',').map((line) => line.trim().split(' ') as [string, string]));
+  const unknown = Object.keys(record).filter((field) => !fields.has(field));
+  const wrong = [...fields].flatMap(([field, type]) => {
+    if (!(field in record)) return [`${field} is missing`];
+    const value = record[field];
+    const fits = (value === null && type.endsWith('?')) || checks[type.replace('?', '')]?.(value);
+    return fits ? [] : [`${field} is no ${type}: ${JSON.stringify(value)}`];
+  });
+  return [...wrong, ...unknown.map((field) => `${field} is not in the contract`)];
+}
+
+let api: TestApi;
+let tenant: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+  tenant = await createTestTenant(api.database);
+});
+afterAll(() => api.stop());
+
+const send = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown) =>
+  api.send(method, path, { key: tenant.personalApiKey, ...(body !== undefined && { body }) });
+
+describe('projects', () => {
+  const list = () => `/api/organizations/${tenant.organizationId}/projects/`;
+
+  test.each([
+    ['with nothing', {}],
+    ['with everything', filledProject],
+  ])('row 17: created %s, and row 18: read', async (_what, sent) => {
+    const created = await send('POST', list(), sent);
+    expect(created.status).toBe(201);
+    expect(problems(projectFull, created.body)).toEqual([]);
+    if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
+    const read = await send('GET', `${list()}${created.body.id}/`);
+    expect(problems(projectFull, read.body)).toEqual([]);
+    expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
+  });
+
+  test('row 16: listed', async () => {
+    const { body } = await send('GET', list());
+    expect(Object.keys(body)).toEqual(['count', 'next', 'previous', 'results']);
+    for (const project of body.results) expect(problems(projectSummary, project)).toEqual([]);
+  });
+
+  test('what is text on projects holds JSON', async () => {
+    await send('PATCH', `/api/projects/${tenant.projectId}/add_product_intent/`, { product_type: 'surveys' });
+    const { body } = await send('GET', `/api/projects/${tenant.projectId}/`);
+    expect(JSON.parse(body.person_on_events_querying_enabled)).toBe(true);
+    expect(JSON.parse(body.default_modifiers)).toMatchObject({ inCohortVia: 'auto', optimizeJoinedFilters: false });
+    expect(JSON.parse(body.product_intents)).toMatchObject([
+      { product_type: 'surveys', onboarding_completed_at: null },
+    ]);
+  });
+
+  test('every field the contract calls writable changes by itself', async () => {
+    const { body: created } = await send('POST', list(), {});
+    for (const [field, value] of Object.entries(filledProject)) {
+      const before = (await send('GET', `/api/projects/${created.id}/`)).body;
+      const { body } = await send('PATCH', `/api/projects/${created.id}/`, { [field]: value });
+      const expected = field === 'session_recording_sample_rate' ? '0.50' : value;
+      const volatile = { updated_at: '', live_events_token: '' };
+      expect({ ...body, ...volatile }).toEqual({ ...before, [field]: expected, ...volatile });
+    }
+  });
+});
+
+describe('environments', () => {
+  const list = () => `/api/projects/${tenant.projectId}/environments/`;
+
+  test.each([
+    ['with nothing', {}],
+    ['with everything', filledEnvironment],
+  ])('row 24: created %s, rows 25 to 28: read, changed, with access controls', async (_what, sent) => {
+    const created = await send('POST', list(), sent);
+    expect(created.status).toBe(201);
+    expect(problems(environmentFull, created.body)).toEqual([]);
+    if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
+    const path = `${list()}${created.body.id}/`;
+    for (const answer of [
+      await send('GET', path),
+      await send('PATCH', path, {}),
+      await send('GET', `${path}access_controls/`),
+    ]) {
+      expect([answer.status, problems(environmentFull, answer.body)]).toEqual([200, []]);
+      expect({ ...answer.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
+    }
+  });
+
+  test('row 23: listed', async () => {
+    const { body } = await send('GET', list());
+    expect(body.count).toBeGreaterThan(1);
+    for (const environment of body.results) expect(problems(environmentSummary, environment)).toEqual([]);
+  });
+
+  test('row 27: removed, row 29: activity, row 30: intent', async () => {
+    const { body: created } = await send('POST', list(), {});
+    const path = `${list()}${created.id}/`;
+    const activity = await send('GET', `${path}activity/`);
+    expect([activity.status, activity.body, activity.headers.get('content-length')]).toEqual([200, undefined, '0']);
+    const intent = await send('PATCH', `${path}add_product_intent/`, { product_type: 'surveys', name: 'Renamed' });
+    expect([intent.status, problems(environmentFull, intent.body), intent.body.name]).toEqual([201, [], 'Renamed']);
+    const removed = await api.send('DELETE', path, { key: tenant.personalApiKey });
+    expect([removed.status, removed.body]).toEqual([204, undefined]);
+  });
+});

@@ -1,0 +1,381 @@
+import { createHmac } from 'node:crypto';
+import { createInProcessKeyValue } from '@millrace/cache';
+import { projectKeyChannel } from '@millrace/contracts';
+import { createProject } from '@millrace/db';
+import { createTestTenant, eventually } from '@millrace/testing';
+import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
+import { createItemBed, families, type ItemBed } from '../../testing/item-bed.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Cases T1 to T22, T49 to T73 and A1 to A7 of reference/management-api.md 13.6. */
+let api: TestApi;
+let bed: ItemBed;
+const keyValue = createInProcessKeyValue();
+const announced: string[] = [];
+beforeAll(async () => {
+  await keyValue.subscribe(projectKeyChannel, (message) => announced.push(message));
+  api = await startTestApi({ keyValue });
+});
+beforeEach(async () => {
+  bed = await createItemBed(api);
+});
+afterAll(() => api.stop());
+
+const makePrivate = () =>
+  api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [bed.tenant.environmentId]);
+const admit = (level: number) =>
+  api.database.sql.query('INSERT INTO environment_member (environment_id, membership_id, level) VALUES ($1, $2, $3)', [
+    bed.tenant.environmentId,
+    bed.membershipId,
+    level,
+  ]);
+const setFeatures = (features: object[]) =>
+  api.database.sql.query('UPDATE organization SET available_product_features = $2 WHERE id = $1', [
+    bed.tenant.organizationId,
+    JSON.stringify(features),
+  ]);
+const upgrade = PD(
+  'You must upgrade your Millrace plan to be able to create and manage multiple projects or environments.',
+);
+
+describe.each(families)('%s', (family, pathOf) => {
+  const path = (rest = '') => pathOf(bed.tenant) + rest;
+  const list = () => (family === 'project' ? '/api/projects/' : `/api/projects/${bed.tenant.projectId}/environments/`);
+  const create = (body: object, key = bed.keys.A) => api.send('POST', list(), { key, body });
+
+  test('T1: a list has summaries only', async () => {
+    const { body } = await api.get(list(), bed.keys.M);
+    expect(body).toMatchObject({ count: 1, next: null, previous: null });
+    expect(Object.keys(body.results[0])).toHaveLength(family === 'project' ? 11 : 12);
+  });
+
+  test('T2: @current', async () => {
+    const { status, body } = await api.get(pathOf(bed.tenant, '@current'), bed.keys.M);
+    expect([status, body.id, body.timezone, body.is_demo, body.has_group_types]).toEqual([
+      200,
+      bed.tenant.projectId,
+      'UTC',
+      false,
+      false,
+    ]);
+  });
+
+  test('T3, T53, T58: nothing of a foreign organization is there', async () => {
+    const outsider = { key: bed.keys.stranger };
+    const detail = family === 'project' ? 'Not found.' : 'Project not found.';
+    for (const answer of [
+      await api.send('GET', path(), outsider),
+      await api.send('PATCH', path(), { ...outsider, body: { name: 'x' } }),
+      await api.send('DELETE', path(), outsider),
+      await api.send('PATCH', path('reset_token/'), outsider),
+      await api.send('GET', path('activity/'), outsider),
+    ]) {
+      expect(answer).toMatchObject(NF(detail));
+    }
+    expect((await api.get(path(), bed.keys.M)).body.name).toBe('Test project');
+  });
+
+  // T4: there is no geo database, so the week starts on no known day unless the request says it.
+  test('T4: created, with the filters of a new one, and the current one from now on', async () => {
+    const { status, body } = await create({ week_start_day: 0 });
+    expect([status, body.week_start_day, body.effective_membership_level]).toEqual([201, 0, 8]);
+    expect(body.api_token).toMatch(/^phc_[0-9A-Za-z]{43}$/);
+    expect(body.test_account_filters).toEqual([
+      { key: 'email', operator: 'not_icontains', value: '@example.com', type: 'person' },
+      { key: '$host', operator: 'not_regex', value: '^(localhost|127\\.0\\.0\\.1)($|:)', type: 'event' },
+    ]);
+    expect((await create({})).body.week_start_day).toBeNull();
+    const current = (await api.get('/api/environments/@current/', bed.keys.A)).body;
+    expect(current.id).toBeGreaterThan(body.id);
+  });
+
+  test('T5: not by a member; T11: unless it is for demo data; T12: of which there is one', async () => {
+    expect(await create({}, bed.keys.M)).toMatchObject(insufficient);
+    expect(await create({ is_demo: true }, bed.keys.M)).toMatchObject({ status: 201, body: { is_demo: true } });
+    expect(await create({ is_demo: true })).toMatchObject(upgrade);
+  });
+
+  test('T6, T9, T10, T72: without the plan there is one, demo data aside; it can still be changed', async () => {
+    await setFeatures([]);
+    expect(await create({})).toMatchObject(upgrade);
+    expect(await create({ is_demo: false })).toMatchObject(upgrade);
+    expect((await create({ is_demo: true })).status).toBe(201);
+    expect((await api.send('PATCH', path(), { key: bed.keys.A, body: { name: 'x' } })).status).toBe(200);
+  });
+
+  test('T7, T72: with a limit as many as it says, also at the same moment', async () => {
+    const key = family === 'project' ? 'organizations_projects' : 'environments';
+    await setFeatures([{ key, name: key, limit: 3 }]);
+    const answers = await Promise.all([create({}), create({}), create({}), create({})]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403]);
+  });
+
+  test('T8, T72: without a limit any number', async () => {
+    for (let count = 0; count < 5; count += 1) expect((await create({})).status).toBe(201);
+  });
+
+  test('T13: no dashboard when it is created', async () => {
+    expect(await create({ primary_dashboard: 2 })).toMatchObject(
+      VE('invalid_input', 'primary_dashboard', 'Primary dashboard cannot be set on project creation.'),
+    );
+  });
+
+  test('T14: private from the start', async () => {
+    expect(await create({ name: 'x', access_control: true })).toMatchObject({
+      status: 201,
+      body: { access_control: true, effective_membership_level: 8 },
+    });
+  });
+
+  test('T22, T61, T62: a private one is there for those who were let in', async () => {
+    await create({ name: 'open' });
+    await makePrivate();
+    const ids = async (key: string) => (await api.get(list(), key)).body.results.map(({ id }: { id: number }) => id);
+    expect(await ids(bed.keys.M)).not.toContain(bed.tenant.environmentId);
+    expect(await ids(bed.keys.A)).toContain(bed.tenant.environmentId);
+    expect(await api.get(path(), bed.keys.M)).toMatchObject(NF());
+    await admit(1);
+    expect(await ids(bed.keys.M)).toContain(bed.tenant.environmentId);
+    expect((await api.get(path(), bed.keys.M)).body.effective_membership_level).toBe(1);
+    await api.database.sql.query('UPDATE environment_member SET level = 8 WHERE environment_id = $1', [
+      bed.tenant.environmentId,
+    ]);
+    expect((await api.get(path(), bed.keys.M)).body.effective_membership_level).toBe(8);
+  });
+
+  test('T57, T61: the private one as @current', async () => {
+    await makePrivate();
+    const current = pathOf(bed.tenant, '@current');
+    const expected = PD("You don't have sufficient permissions in the project.");
+    expect(await api.get(current, bed.keys.M)).toMatchObject(expected);
+    expect(await api.send('PATCH', current, { key: bed.keys.M, body: { name: 'x' } })).toMatchObject(expected);
+    await admit(1);
+    expect((await api.send('PATCH', current, { key: bed.keys.M, body: { name: 'x' } })).status).toBe(200);
+  });
+
+  test('T56: a member renames an open one', async () => {
+    const { body } = await api.send('PATCH', path(), { key: bed.keys.M, body: { name: 'Renamed' } });
+    expect(body.name).toBe('Renamed');
+  });
+
+  test('T49, T50: a new key, by administrators, recorded without either key and told to gateways', async () => {
+    expect(await api.send('PATCH', path('reset_token/'), { key: bed.keys.M })).toMatchObject(insufficient);
+    const { status, body } = await api.send('PATCH', path('reset_token'), { key: bed.keys.A });
+    expect(status).toBe(200);
+    expect(body.api_token).toMatch(/^phc_[0-9A-Za-z]{43}$/);
+    expect(body.api_token).not.toBe(bed.tenant.token);
+    await eventually(async () => announced.includes(bed.tenant.token), { what: 'the announcement of the old key' });
+    const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE environment_id = $1', [
+      bed.tenant.environmentId,
+    ]);
+    expect(rows).toMatchObject([
+      { detail: { changes: [{ action: 'changed', field: 'api_token', before: null, after: null }] } },
+    ]);
+  });
+
+  test('T51, T52, T54: removed by administrators, at once and for good', async () => {
+    expect(await api.send('DELETE', path(), { key: bed.keys.M })).toMatchObject(insufficient);
+    const removed = await api.send('DELETE', path(), { key: bed.keys.A });
+    expect([removed.status, removed.body]).toEqual([204, undefined]);
+    expect((await api.send('DELETE', path(), { key: bed.keys.A })).status).toBe(404);
+    expect((await api.get(path(), bed.keys.A)).status).toBe(404);
+    expect((await api.get(path('activity/'), bed.keys.A)).status).toBe(404);
+    await eventually(async () => announced.includes(bed.tenant.token), { what: 'the announcement of the key' });
+    const { sql } = api.database;
+    expect(
+      await sql.query('SELECT 1 FROM environment_cleanup WHERE environment_id = $1', [bed.tenant.environmentId]),
+    ).toHaveLength(1);
+    const activity = await sql.query(
+      "SELECT scope FROM activity_log WHERE environment_id = $1 AND activity = 'deleted' ORDER BY scope",
+      [bed.tenant.environmentId],
+    );
+    expect(activity).toEqual([{ scope: 'Project' }, { scope: 'Team' }]);
+  });
+
+  test('T51: a member with level 8 here removes a private one and not an open one', async () => {
+    await admit(8);
+    expect(await api.send('DELETE', path(), { key: bed.keys.M })).toMatchObject(insufficient);
+    await makePrivate();
+    expect((await api.send('DELETE', path(), { key: bed.keys.M })).status).toBe(204);
+  });
+
+  test('T63, T73: ids that lead nowhere', async () => {
+    for (const id of [2_000_000_000, 99_999_999_999, 0, -1]) {
+      expect(await api.get(pathOf(bed.tenant, id), bed.keys.A)).toMatchObject(NF());
+    }
+    expect(await api.get(pathOf(bed.tenant, 'abc'), bed.keys.A)).toMatchObject(
+      VE('invalid_input', null, "Field 'id' expected a number but got 'abc'."),
+    );
+  });
+
+  test('T65: no demo data is ever being made', async () => {
+    const { status, body } = await api.get(path('is_generating_demo_data/'), bed.keys.M);
+    expect([status, body]).toEqual([200, { is_generating_demo_data: false }]);
+  });
+
+  test('T66, T67: an intent is made once and then counted', async () => {
+    const add = (body: object) => api.send('PATCH', path('add_product_intent/'), { key: bed.keys.M, body });
+    const first = await add({ product_type: 'surveys', intent_context: 'onboarding', metadata: { a: 1 } });
+    expect(first.status).toBe(201);
+    const second = await add({ product_type: 'surveys' });
+    const [before, after] = [first, second].map(({ body }) => JSON.parse(body.product_intents)[0]);
+    expect(after.created_at).toBe(before.created_at);
+    expect(after.updated_at > before.updated_at).toBe(true);
+    const [row] = await api.database.sql.query('SELECT contexts FROM product_intent WHERE environment_id = $1', [
+      bed.tenant.environmentId,
+    ]);
+    expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
+    expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
+  });
+
+  test('T71: creation is recorded, without changes', async () => {
+    const { body } = await create({ name: 'New' });
+    const rows = await api.database.sql.query(
+      'SELECT scope, activity, detail FROM activity_log WHERE environment_id = $1 ORDER BY scope',
+      [body.id],
+    );
+    expect(rows.map((row) => row.scope)).toEqual(family === 'project' ? ['Project', 'Team'] : ['Team']);
+    expect(rows[0]).toMatchObject({ activity: 'created', detail: { name: 'New', changes: null } });
+  });
+
+  test('A1 to A6: rules of access', async () => {
+    const put = (body: object, key = bed.keys.A) => api.send('PUT', path('access_controls/'), { key, body });
+    expect(await put({ access_level: 'admin' }, bed.keys.M)).toMatchObject(
+      PD('Must be admin to modify project permissions.'),
+    );
+    for (const key of [bed.keys.A, bed.keys.W]) expect((await put({ access_level: 'none' }, key)).status).toBe(200);
+    expect(await api.get(path(), bed.keys.M)).toMatchObject(NF());
+    expect(await put({ access_level: 'admin', organization_member: bed.membershipId })).toMatchObject({
+      status: 200,
+      body: { access_level: 'admin', organization_member: bed.membershipId },
+    });
+    expect((await api.get(path(), bed.keys.M)).body.effective_membership_level).toBe(8);
+    // A5: one's own rule may be lowered, and then no longer be raised.
+    expect((await put({ access_level: 'member', organization_member: bed.membershipId }, bed.keys.M)).status).toBe(200);
+    expect(await put({ access_level: 'admin', organization_member: bed.membershipId }, bed.keys.M)).toMatchObject(
+      PD('Must be admin to modify project permissions.'),
+    );
+    // A3: 200 with the removed rule instead of 204, because a route has one success answer.
+    expect(await put({ access_level: null, organization_member: bed.membershipId })).toMatchObject({
+      status: 200,
+      body: { access_level: null },
+    });
+    expect(await api.get(path(), bed.keys.M)).toMatchObject(NF());
+    expect(await put({ access_level: 'bad' })).toMatchObject(
+      VE('invalid_input', null, 'Invalid access level. Must be one of: none, member, admin'),
+    );
+    expect((await put({ access_level: 'admin', role: 'x', organization_member: bed.membershipId })).status).toBe(400);
+    expect((await put({ access_level: 'admin' }, bed.keys.stranger)).status).toBe(404);
+    const foreign = await createItemBed(api);
+    expect(await put({ access_level: 'admin', organization_member: foreign.membershipId })).toMatchObject(
+      VE('does_not_exist', 'organization_member', `Invalid pk "${foreign.membershipId}" - object does not exist.`),
+    );
+  });
+
+  test('the token for live events is signed for this environment and for seven days', async () => {
+    const { body } = await api.get(path(), bed.keys.M);
+    const [header, claims, signature] = body.live_events_token.split('.');
+    expect(signature).toBe(createHmac('sha256', 'secret of a test').update(`${header}.${claims}`).digest('base64url'));
+    const { exp, ...rest } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    expect(rest).toEqual({ team_id: bed.tenant.projectId, api_token: bed.tenant.token, aud: 'posthog:livestream' });
+    expect(Math.abs(exp - Date.now() / 1000 - 7 * 24 * 3600)).toBeLessThan(600);
+  });
+
+  test('pages of activity have numbers', async () => {
+    for (const name of ['a', 'b', 'c'])
+      await api.send('PATCH', path(), { key: bed.keys.A, body: { app_urls: [name] } });
+    const read = (query: string) =>
+      api.send('GET', path(`activity/?${query}`), { key: bed.keys.M, headers: { prefer: 'return=representation' } });
+    const { body } = await read('limit=2&page=1&x=1');
+    expect([body.total_count, body.results.length, body.previous]).toEqual([3, 2, null]);
+    expect(body.next).toBe(`${api.url}${path('activity/')}?limit=2&page=2&x=1`);
+    expect(
+      (await api.send('GET', body.next, { key: bed.keys.M, headers: { prefer: 'return=representation' } })).body,
+    ).toMatchObject({ next: null, previous: expect.stringContaining('page=1') });
+    expect((await read('page=9')).status).toBe(404);
+    expect((await read('page=x')).status).toBe(400);
+    expect((await read('limit=0')).status).toBe(400);
+  });
+
+  test('a list costs the same number of statements whatever its length', async () => {
+    const cost = async () => {
+      const before = api.statementCount();
+      await api.get(list(), bed.keys.A);
+      return api.statementCount() - before;
+    };
+    await cost();
+    const one = await cost();
+    for (let count = 0; count < 3; count += 1) await create({});
+    expect(await cost()).toBe(one);
+    expect(one).toBeLessThanOrEqual(4);
+  });
+});
+
+test('T15: an environment is added to its project', async () => {
+  const path = `/api/projects/${bed.tenant.projectId}/environments/`;
+  const { body } = await api.send('POST', path, { key: bed.keys.A, body: { name: 'Staging' } });
+  expect([body.project_id, body.id === bed.tenant.projectId, body.name]).toEqual([
+    bed.tenant.projectId,
+    false,
+    'Staging',
+  ]);
+  expect((await api.get(path, bed.keys.A)).body.count).toBe(2);
+  expect((await api.get('/api/projects/', bed.keys.A)).body.count).toBe(1);
+  expect((await api.get(`/api/environments/${body.id}/`, bed.keys.A)).body.name).toBe('Staging');
+  // With the second one the first can go; the project stays.
+  expect((await api.send('DELETE', `${path}${bed.tenant.environmentId}/`, { key: bed.keys.A })).status).toBe(204);
+  expect((await api.get(`/api/projects/${bed.tenant.projectId}/`, bed.keys.A)).body.api_token).toBe(body.api_token);
+});
+
+test('T16: not without a project', async () => {
+  expect(await api.send('POST', '/api/environments/', { key: bed.keys.A, body: {} })).toMatchObject(
+    VE(
+      'invalid_input',
+      null,
+      'Environments must be created under a specific project. Send the POST request to /api/projects/<project_id>/environments/ instead.',
+    ),
+  );
+});
+
+test('T17, T18: not under a project that is not there', async () => {
+  const send = (id: number | string, key: string) =>
+    api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
+  expect(await send(2_000_000_000, bed.keys.A)).toMatchObject(NF('Project not found.'));
+  expect(await send('abc', bed.keys.A)).toMatchObject(NF('Project not found.'));
+  // T18 says "Organization not found." for a left organization, which tells a stranger that the project exists.
+  expect(await send(bed.tenant.projectId, bed.keys.stranger)).toMatchObject(NF('Project not found.'));
+});
+
+test('T19, T20: the organization is that of the path', async () => {
+  const path = `/api/organizations/${bed.tenant.organizationId}/projects/`;
+  const { status, body } = await api.send('POST', path, { key: bed.keys.A, body: { name: 'x' } });
+  expect([status, body.organization]).toEqual([201, bed.tenant.organizationId]);
+  expect(await api.send('POST', path, { key: bed.keys.M, body: { name: 'x' } })).toMatchObject(insufficient);
+  expect((await api.send('POST', path, { key: bed.keys.stranger, body: {} })).status).toBe(403);
+});
+
+test('T21: not without an organization', async () => {
+  const lonely = await createTestTenant(api.database);
+  await api.database.prisma.membership.deleteMany({ where: { user_id: lonely.userId } });
+  expect(await api.send('POST', '/api/projects/', { key: lonely.personalApiKey, body: {} })).toMatchObject(
+    NF('You need to belong to an organization.'),
+  );
+});
+
+test('a project of another organization of the caller is not under this one', async () => {
+  const other = await createTestTenant(api.database);
+  await api.database.sql.query(
+    'INSERT INTO membership (id, organization_id, user_id, level) VALUES (gen_random_uuid(), $1, $2, 15)',
+    [other.organizationId, bed.tenant.userId],
+  );
+  const under = `/api/organizations/${bed.tenant.organizationId}/projects/${other.projectId}/`;
+  expect(await api.get(under, bed.keys.W)).toMatchObject(NF());
+  expect((await api.get(`/api/projects/${other.projectId}/`, bed.keys.W)).status).toBe(200);
+  const { project } = await createProject(api.database.prisma, {
+    organizationId: bed.tenant.organizationId,
+    name: 'B',
+  });
+  expect(await api.get(`/api/projects/${bed.tenant.projectId}/environments/${project.id}/`, bed.keys.W)).toMatchObject(
+    NF(),
+  );
+});

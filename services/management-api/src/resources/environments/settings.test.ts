@@ -1,0 +1,309 @@
+import { createItemBed, families, type ItemBed } from '../../testing/item-bed.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Cases T23 to T48, T64 and T68 to T69 of reference/management-api.md 13.6: each setting and its rules. */
+let api: TestApi;
+let bed: ItemBed;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+const invalid = (attr: string | null, detail: string, code = 'invalid_input') => ({
+  type: 'validation_error',
+  code,
+  detail,
+  attr,
+});
+const rate = 'session_recording_sample_rate';
+const duration = 'session_recording_minimum_duration_milliseconds';
+const flag = 'session_recording_linked_flag';
+const network = 'session_recording_network_payload_capture_config';
+const replay = 'session_replay_config';
+const ignored = 'autocapture_exceptions_errors_to_ignore';
+const dictionary = 'Must provide a dictionary or None.';
+const flagKeys = "Must provide a dictionary with only 'id' and 'key' keys. _or_ only 'id', 'key', and 'variant' keys.";
+
+const refused: [string, Record<string, unknown>, object][] = [
+  [
+    'T24',
+    { timezone: 'America/I_Dont_Exist' },
+    invalid('timezone', '"America/I_Dont_Exist" is not a valid choice.', 'invalid_choice'),
+  ],
+  ['T24: an offset', { timezone: '+02:00' }, invalid('timezone', '"+02:00" is not a valid choice.', 'invalid_choice')],
+  ['T24: null', { timezone: null }, invalid('timezone', 'This field may not be null.', 'null')],
+  [
+    'T28',
+    { autocapture_exceptions_opt_in: 'Welwyn' },
+    invalid('autocapture_exceptions_opt_in', 'Must be a valid boolean.'),
+  ],
+  ['T29: an object', { [ignored]: { a: 1 } }, invalid(null, `Must provide a list for field: ${ignored}.`)],
+  ['T29: no strings', { [ignored]: [1, false] }, invalid(null, `Must provide a list of strings to field: ${ignored}.`)],
+  [
+    'T29: too long',
+    { [ignored]: Array(300).fill('abc') },
+    expect.objectContaining({ attr: null, detail: expect.stringContaining('must be less than 300 characters') }),
+  ],
+  ['T29: null', { [ignored]: null }, invalid(ignored, 'This field may not be null.', 'null')],
+  ['T30', { [rate]: 'x' }, invalid(rate, 'A valid number is required.')],
+  ['T31', { [rate]: '-1' }, invalid(rate, 'Ensure this value is greater than or equal to 0.', 'min_value')],
+  ['T32', { [rate]: '1.5' }, invalid(rate, 'Ensure this value is less than or equal to 1.', 'max_value')],
+  [
+    'T33',
+    { [rate]: '0.534' },
+    invalid(rate, 'Ensure that there are no more than 2 decimal places.', 'max_decimal_places'),
+  ],
+  [
+    'T33: digits',
+    { [rate]: '12.34' },
+    invalid(rate, 'Ensure that there are no more than 3 digits in total.', 'max_digits'),
+  ],
+  [
+    'T33: whole',
+    { [rate]: 22 },
+    invalid(rate, 'Ensure that there are no more than 1 digits before the decimal point.', 'max_whole_digits'),
+  ],
+  ['T35', { [duration]: 'x' }, invalid(duration, 'A valid integer is required.')],
+  ['T36', { [duration]: '-1' }, invalid(duration, 'Ensure this value is greater than or equal to 0.', 'min_value')],
+  ['T37', { [duration]: 30_001 }, invalid(duration, 'Ensure this value is less than or equal to 30000.', 'max_value')],
+  ['T38', { [duration]: '0.5' }, invalid(duration, 'A valid integer is required.')],
+  ['T39: text', { [flag]: 's' }, invalid(flag, dictionary)],
+  ['T39: 1', { [flag]: 1 }, invalid(flag, dictionary)],
+  ['T39: "1"', { [flag]: '1' }, invalid(flag, dictionary)],
+  ...['key', 'id', 'variant', 'key,variant', 'id,variant', 'wat'].map(
+    (keys): [string, Record<string, unknown>, object] => [
+      `T40: ${keys}`,
+      { [flag]: Object.fromEntries(keys.split(',').map((key) => [key, 1])) },
+      invalid(flag, flagKeys),
+    ],
+  ),
+  ['T42: text', { [network]: 's' }, invalid(network, dictionary)],
+  [
+    'T42: a key',
+    { [network]: { key: 1 } },
+    invalid(network, "Must provide a dictionary with only 'recordHeaders' and/or 'recordBody' keys."),
+  ],
+  [
+    'T45: a key',
+    { [replay]: { wat: 1 } },
+    invalid(replay, 'Must provide a dictionary with only known keys. One or more of record_canvas, ai_config.'),
+  ],
+  ['T45: ai_config', { [replay]: { ai_config: 's' } }, invalid(replay, dictionary)],
+  [
+    'T45: ai_config key',
+    { [replay]: { ai_config: { key: 1 } } },
+    invalid(
+      replay,
+      'Must provide a dictionary with only allowed keys: included_event_properties, opt_in, preferred_events, excluded_events, important_user_properties.',
+    ),
+  ],
+  ['name, blank', { name: ' ' }, invalid('name', 'This field may not be blank.', 'blank')],
+  [
+    'name, long',
+    { name: 'x'.repeat(201) },
+    invalid('name', 'Ensure this field has no more than 200 characters.', 'max_length'),
+  ],
+  [
+    'app_urls, no list',
+    { app_urls: 'https://a' },
+    invalid('app_urls', 'Expected a list of items but got type "str".', 'not_a_list'),
+  ],
+  [
+    'app_urls, long',
+    { app_urls: ['a', 'x'.repeat(201)] },
+    invalid('app_urls__1', 'Ensure this field has no more than 200 characters.', 'max_length'),
+  ],
+  ['app_urls, null', { app_urls: null }, invalid('app_urls', 'This field may not be null.', 'null')],
+  ['week_start_day', { week_start_day: '' }, invalid('week_start_day', '"" is not a valid choice.', 'invalid_choice')],
+  [
+    'test_account_filters, null',
+    { test_account_filters: null },
+    invalid('test_account_filters', 'This field may not be null.', 'null'),
+  ],
+  [
+    'survey_config',
+    { survey_config: 's' },
+    invalid('survey_config', 'Expected a dictionary of items but got type "str".', 'not_a_dict'),
+  ],
+  ['anonymize_ips, null', { anonymize_ips: null }, invalid('anonymize_ips', 'This field may not be null.', 'null')],
+  [
+    'primary_dashboard, too large',
+    { primary_dashboard: 2_147_483_648 },
+    invalid('primary_dashboard', 'Ensure this value is less than or equal to 2147483647.', 'max_value'),
+  ],
+  [
+    'G14: two faults, the first in order of fields',
+    { name: '', timezone: 'x', app_urls: 1 },
+    invalid('name', 'This field may not be blank.', 'blank'),
+  ],
+  ['G11', [] as never, invalid(null, 'Invalid data. Expected a dictionary, but got list.')],
+];
+
+const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
+  ['T25', { test_account_filters_default_checked: 'true' }, { test_account_filters_default_checked: true }],
+  ['T26', { test_account_filters: [{ key: 'k', value: 'v' }] }, { test_account_filters: [{ key: 'k', value: 'v' }] }],
+  // T27: dashboards are another system's here, so no number is somebody else's; null is accepted (section 15).
+  ['T27', { primary_dashboard: 12 }, { primary_dashboard: 12 }],
+  ['T27: null', { primary_dashboard: null }, { primary_dashboard: null }],
+  ['T28', { autocapture_exceptions_opt_in: true }, { autocapture_exceptions_opt_in: true }],
+  ['T28: the word null', { autocapture_exceptions_opt_in: 'null' }, { autocapture_exceptions_opt_in: null }],
+  ['T29', { [ignored]: ['a'] }, { [ignored]: ['a'] }],
+  ['T34', { [rate]: 0.4 }, { [rate]: '0.40' }],
+  ['T34: a text', { [rate]: '1' }, { [rate]: '1.00' }],
+  ['T34: empty', { [rate]: '' }, { [rate]: null }],
+  ['T38: 1.0', { [duration]: '2000.0' }, { [duration]: 2000 }],
+  ['T41', { [flag]: { id: 1, key: 'k' } }, { [flag]: { id: 1, key: 'k' } }],
+  ['T41: variant', { [flag]: { id: 1, key: 'k', variant: 'v' } }, { [flag]: { id: 1, key: 'k', variant: 'v' } }],
+  ['T41: null', { [flag]: null }, { [flag]: null }],
+  [
+    'T64',
+    { correlation_config: { excluded_person_property_names: ['a'] } },
+    { correlation_config: { excluded_person_property_names: ['a'] } },
+  ],
+  ['T68', { app_urls: ['a', null, 'b', null, ''] }, { app_urls: ['a', 'b'] }],
+  ['T68: all null', { app_urls: [null, null] }, { app_urls: [] }],
+  ['T69', { recording_domains: null }, { recording_domains: null }],
+  ['week_start_day', { week_start_day: '1' }, { week_start_day: 1 }],
+  [
+    'G13: unknown and read-only fields',
+    { id: 7, uuid: 'x', api_token: 'phc_mine', ingested_event: true, wat: 1 },
+    { ingested_event: false },
+  ],
+  ['nothing', {}, {}],
+];
+
+describe.each(families)('%s', (_family, pathOf) => {
+  beforeAll(async () => {
+    bed = await createItemBed(api);
+  });
+  const patch = (body: unknown, key = bed.keys.A) => api.send('PATCH', pathOf(bed.tenant), { key, body });
+
+  test.each(refused)('%s is refused and changes nothing', async (_case, body, expected) => {
+    const before = await api.get(pathOf(bed.tenant), bed.keys.A);
+    expect(await patch(body)).toMatchObject({ status: 400, body: expected });
+    const after = await api.get(pathOf(bed.tenant), bed.keys.A);
+    expect({ ...after.body, live_events_token: '' }).toEqual({ ...before.body, live_events_token: '' });
+  });
+
+  test.each(taken)('%s is taken, by PATCH and by PUT', async (_case, body, expected) => {
+    for (const method of ['PATCH', 'PUT'] as const) {
+      const answer = await api.send(method, pathOf(bed.tenant), { key: bed.keys.A, body });
+      expect(answer).toMatchObject({ status: 200, body: { ...expected, id: bed.tenant.projectId } });
+      expect(answer.body.api_token).toBe(bed.tenant.projectApiKey);
+    }
+    expect((await api.get(pathOf(bed.tenant), bed.keys.M)).body).toMatchObject(expected);
+  });
+
+  test('T43: the network configuration is replaced as a whole, and cleared by null', async () => {
+    await patch({ [network]: { recordHeaders: true } });
+    expect((await patch({ [network]: { recordBody: false } })).body[network]).toEqual({ recordBody: false });
+    expect((await patch({ [network]: null })).body[network]).toBeNull();
+  });
+
+  test('T44, T46, T47, T48: replay settings merge one level deep, arrays are replaced, null clears', async () => {
+    await patch({ [replay]: { ai_config: { opt_in: true } } });
+    expect((await patch({ [replay]: { record_canvas: true } })).body[replay]).toEqual({
+      ai_config: { opt_in: true },
+      record_canvas: true,
+    });
+    await patch({ [replay]: { ai_config: { included_event_properties: ['a', 'b'] } } });
+    const { body } = await patch({ [replay]: { ai_config: { included_event_properties: ['c'] } } });
+    expect(body[replay]).toEqual({
+      ai_config: { opt_in: true, included_event_properties: ['c'] },
+      record_canvas: true,
+    });
+    expect((await patch({ [replay]: null })).body[replay]).toBeNull();
+  });
+
+  test('survey settings merge', async () => {
+    await patch({ survey_config: { a: 1, b: { c: 1 } } });
+    expect((await patch({ survey_config: { b: { d: 2 } } })).body.survey_config).toEqual({ a: 1, b: { d: 2 } });
+    expect((await patch({ survey_config: null })).body.survey_config).toBeNull();
+  });
+
+  test('T23: one record of activity tells the change; none is kept of a change that is none', async () => {
+    bed = await createItemBed(api);
+    const { tenant } = bed;
+    await patch({ timezone: 'Europe/Lisbon' });
+    await patch({ timezone: 'Europe/Lisbon' });
+    const { body } = await api.send('GET', `${pathOf(tenant)}activity/`, {
+      key: bed.keys.M,
+      headers: { prefer: 'return=representation' },
+    });
+    expect(body).toMatchObject({ total_count: 1, next: null, previous: null });
+    expect(body.results[0]).toMatchObject({
+      activity: 'updated',
+      scope: 'Team',
+      item_id: String(tenant.projectId),
+      user: { email: `8-${tenant.organizationId}@example.com` },
+      detail: {
+        changes: [{ type: 'Team', action: 'changed', field: 'timezone', before: 'UTC', after: 'Europe/Lisbon' }],
+      },
+    });
+  });
+
+  // T34 has "0.4" as it was sent; here a record holds what is stored and shown everywhere else.
+  test('T34: a setting that was empty is recorded as created', async () => {
+    bed = await createItemBed(api);
+    const { tenant } = bed;
+    await patch({ [rate]: 0.4 });
+    const rows = await api.database.sql.query<{ detail: { changes: unknown[] } }>(
+      'SELECT detail FROM activity_log WHERE item_id = $1',
+      [String(tenant.projectId)],
+    );
+    expect(rows.map((row) => row.detail.changes)).toEqual([
+      [{ type: 'Team', action: 'created', field: rate, before: null, after: '0.40' }],
+    ]);
+  });
+
+  test('a secret setting is recorded without its value', async () => {
+    bed = await createItemBed(api);
+    const { tenant } = bed;
+    await patch({ slack_incoming_webhook: 'https://hooks.example.com/secret-part' });
+    const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [
+      String(tenant.projectId),
+    ]);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain('secret-part');
+  });
+
+  test('changes of different settings at the same moment all stay', async () => {
+    bed = await createItemBed(api);
+    const changes: Record<string, unknown>[] = [
+      { name: 'Renamed' },
+      { timezone: 'Asia/Tokyo' },
+      { anonymize_ips: true },
+      { app_urls: ['https://a'] },
+      { [replay]: { record_canvas: true } },
+      { [replay]: { ai_config: { opt_in: true } } },
+      { survey_config: { a: 1 } },
+      { survey_config: { b: 2 } },
+    ];
+    const answers = await Promise.all(changes.map((body) => patch(body)));
+    expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
+    expect((await api.get(pathOf(bed.tenant), bed.keys.M)).body).toMatchObject({
+      name: 'Renamed',
+      timezone: 'Asia/Tokyo',
+      anonymize_ips: true,
+      app_urls: ['https://a'],
+      [replay]: { record_canvas: true, ai_config: { opt_in: true } },
+      survey_config: { a: 1, b: 2 },
+    });
+  });
+
+  test('T59: access_control is for administrators of the organization, also one here by name', async () => {
+    bed = await createItemBed(api);
+    const { tenant, keys, membershipId } = bed;
+    const detail = 'Your organization access level is insufficient to configure project access restrictions.';
+    for (const value of [true, false]) {
+      expect(await patch({ access_control: value }, keys.M)).toMatchObject({ status: 403, body: { detail } });
+    }
+    await api.database.sql.query(
+      'INSERT INTO environment_member (environment_id, membership_id, level) VALUES ($1, $2, 8)',
+      [tenant.environmentId, membershipId],
+    );
+    expect((await patch({ access_control: true }, keys.M)).status).toBe(403);
+    // T60 is a later generation, which refuses the field altogether; the contract has it.
+    expect(await patch({ access_control: true })).toMatchObject({ status: 200, body: { access_control: true } });
+  });
+});

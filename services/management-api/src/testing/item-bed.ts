@@ -1,0 +1,41 @@
+import { addMember, createPersonalApiKey, createUser } from '@millrace/db';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import type { TestApi } from './start-test-api.ts';
+
+/** The two families of paths of section 13.6: every case holds for both. */
+export const families = [
+  [
+    'environment',
+    (tenant: TestTenant, id: number | string = tenant.environmentId) =>
+      `/api/projects/${tenant.projectId}/environments/${id}/`,
+  ],
+  ['project', (_tenant: TestTenant, id: number | string = _tenant.projectId) => `/api/projects/${id}/`],
+] as const;
+
+export interface ItemBed {
+  /** Owned by an owner on the full plan. */
+  tenant: TestTenant;
+  /** Keys of a member, an administrator and an owner of the organization, and of a stranger. */
+  keys: { M: string; A: string; W: string; stranger: string };
+  /** Id of the member's membership. */
+  membershipId: string;
+}
+
+export async function createItemBed(api: TestApi): Promise<ItemBed> {
+  const { prisma } = api.database;
+  const tenant = await createTestTenant(api.database);
+  const stranger = await createTestTenant(api.database);
+  const keyOf = async (level: 1 | 8) => {
+    const user = await createUser(prisma, { email: `${level}-${tenant.organizationId}@example.com` });
+    const { id } = await addMember(prisma, { organizationId: tenant.organizationId, userId: user.id, level });
+    const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'key', scopes: ['*'] });
+    return { id, value };
+  };
+  const member = await keyOf(1);
+  const administrator = await keyOf(8);
+  return {
+    tenant,
+    keys: { M: member.value, A: administrator.value, W: tenant.personalApiKey, stranger: stranger.personalApiKey },
+    membershipId: member.id,
+  };
+}
