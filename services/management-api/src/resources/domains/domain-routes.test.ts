@@ -281,6 +281,14 @@ test('D31: SAML is set up before the proof, and counts when all three fields are
   expect(await patch({ saml_entity_id: null })).toMatchObject({ status: 200, body: { saml_entity_id: null } });
 });
 
+test('PUT needs the name and leaves what it does not name', async () => {
+  const domain = await addDomain({ saml_entity_id: 'a' });
+  const put = (body: unknown) => api.send('PUT', `${path}${domain.id}/`, { key: acme.A.key, body });
+  expect(await put({})).toMatchObject(VE('required', 'domain', 'This field is required.'));
+  const answer = await put({ domain: domain.domain, saml_acs_url: 'b' });
+  expect(answer).toMatchObject({ status: 200, body: { ...domain, saml_entity_id: 'a', saml_acs_url: 'b' } });
+});
+
 test('a new name has to be proved anew: else anybody’s domain could be called one’s own', async () => {
   const domain = await addVerified();
   const body = { domain: freshName() };

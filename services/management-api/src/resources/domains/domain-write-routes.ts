@@ -49,31 +49,36 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
         });
       },
     }),
-    defineRoute({
-      method: 'PATCH',
-      path: '/api/organizations/:organization_id/domains/:id',
-      operationId: 'organizations_domains_partial_update',
-      summary: 'Change a domain',
-      description:
-        'Changes the given fields. Another name has to be verified again, with a new challenge, and loses the settings that need a verified domain.',
-      tags: ['domains'],
-      scope: 'organization:write',
-      params: domainParams,
-      body: domainChanges,
-      responses: { 200: { description: 'The domain.', schema: domain } },
-      examples: { request: { sso_enforcement: 'saml' }, response: { ...domainExample, sso_enforcement: 'saml' } },
-      level: membershipLevels.administrator,
-      target: addressedOrganization(sql),
-      handler: async ({ caller, target, params, body }) =>
-        transaction(async (tx) => {
-          const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
-          const features = await findProductFeatures(tx, target.organizationId);
-          const after = changeDomain(before, body, hasPlanFeature(features, 'automatic_provisioning'));
-          if (!(await updateDomain(tx, after))) throw domainIsTaken();
-          await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
-          return toDomain(after);
-        }),
-    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: '/api/organizations/:organization_id/domains/:id',
+        operationId: method === 'PUT' ? 'organizations_domains_update' : 'organizations_domains_partial_update',
+        summary: method === 'PUT' ? 'Write a domain' : 'Change a domain',
+        description:
+          'Changes the given fields. Another name has to be verified again, with a new challenge, and loses the settings that need a verified domain.',
+        tags: ['domains'],
+        scope: 'organization:write',
+        params: domainParams,
+        body: method === 'PUT' ? newDomain : domainChanges,
+        responses: { 200: { description: 'The domain.', schema: domain } },
+        examples: {
+          request: { domain: 'example.com', sso_enforcement: 'saml' },
+          response: { ...domainExample, sso_enforcement: 'saml' },
+        },
+        level: membershipLevels.administrator,
+        target: addressedOrganization(sql),
+        handler: async ({ caller, target, params, body }) =>
+          transaction(async (tx) => {
+            const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
+            const features = await findProductFeatures(tx, target.organizationId);
+            const after = changeDomain(before, body, hasPlanFeature(features, 'automatic_provisioning'));
+            if (!(await updateDomain(tx, after))) throw domainIsTaken();
+            await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
+            return toDomain(after);
+          }),
+      }),
+    ),
     defineRoute({
       method: 'DELETE',
       path: '/api/organizations/:organization_id/domains/:id',

@@ -147,6 +147,12 @@ test.each(changes)('%s: %s changes one of level %i by %j', async (_, by, level, 
   expect(await levelOf(target)).toBe(after);
 });
 
+test('PUT does the same', async () => {
+  const target = await join(member);
+  const answer = await api.send('PUT', `${path}${target.uuid}/`, { key: acme.W.key, body: { level: 8 } });
+  expect(answer).toMatchObject({ status: 200, body: { level: 8 } });
+});
+
 test('B9, B15: nobody changes the own level', async () => {
   for (const actor of [acme.M, acme.A, acme.W]) {
     for (const level of [1, 8, 15]) {

@@ -78,27 +78,29 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         return offsetPage(request, query, { count, results: rows.map(toMember) });
       },
     }),
-    defineRoute({
-      method: 'PATCH',
-      path: `${path}/:user__uuid`,
-      operationId: 'organizations_members_partial_update',
-      summary: "Change a member's level",
-      description:
-        'Administrators and owners set the level of others up to their own, of members not above themselves. Nobody changes their own level.',
-      tags: ['members'],
-      scope: 'organization_member:write',
-      params: memberParams,
-      body: memberChanges,
-      responses: { 200: { description: 'The member.', schema: member } },
-      examples: { request: { level: 8 }, response: memberExample },
-      target: addressedMember,
-      handler: async ({ caller, target, body }) =>
-        toMember(
-          body.level === undefined
-            ? target.member
-            : await setMemberLevel({ transaction }, caller, { ...target, level: body.level }),
-        ),
-    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${path}/:user__uuid`,
+        operationId: method === 'PUT' ? 'organizations_members_update' : 'organizations_members_partial_update',
+        summary: "Change a member's level",
+        description:
+          'Administrators and owners set the level of others up to their own, of members not above themselves. Nobody changes their own level.',
+        tags: ['members'],
+        scope: 'organization_member:write',
+        params: memberParams,
+        body: memberChanges,
+        responses: { 200: { description: 'The member.', schema: member } },
+        examples: { request: { level: 8 }, response: memberExample },
+        target: addressedMember,
+        handler: async ({ caller, target, body }) =>
+          toMember(
+            body.level === undefined
+              ? target.member
+              : await setMemberLevel({ transaction }, caller, { ...target, level: body.level }),
+          ),
+      }),
+    ),
     defineRoute({
       method: 'DELETE',
       path: `${path}/:user__uuid`,

@@ -149,6 +149,12 @@ test('O8, O9: what is not theirs to set stays, and the second factor is for admi
   expect(await patch(acme.A.key, { enforce_2fa: null })).toMatchObject({ status: 200, body: { enforce_2fa: null } });
 });
 
+test('PUT needs the name', async () => {
+  const put = (body: unknown) => api.send('PUT', path, { key: acme.A.key, body });
+  expect(await put({})).toMatchObject(VE('required', 'name', 'This field is required.'));
+  expect(await put({ name: 'Acme' })).toMatchObject({ status: 200, body: { name: 'Acme' } });
+});
+
 test('changes of different fields at the same moment all stay', async () => {
   const name = `Acme ${randomUUID().slice(0, 4)}`;
   await Promise.all([patch(acme.A.key, { name }), patch(acme.W.key, { is_member_join_email_enabled: true })]);

@@ -61,42 +61,44 @@ export function organizationWriteRoutes({ sql, transaction, prisma, announceKeyC
         return show(organizationId, { ...caller, memberships: [membership, ...caller.memberships] });
       },
     }),
-    defineRoute({
-      method: 'PATCH',
-      path: '/api/organizations/:organization_id',
-      operationId: 'organizations_partial_update',
-      summary: 'Change an organization',
-      description: 'Changes the given fields.',
-      tags: ['organizations'],
-      scope: 'organization:write',
-      params: organizationParams,
-      body: organizationChanges,
-      responses: { 200: { description: 'The organization.', schema: organization } },
-      examples: { request: { name: 'Example Ltd' }, response: organizationExample },
-      level: membershipLevels.administrator,
-      target: addressedOrganization(sql),
-      handler: async ({ caller, target, body }) => {
-        const { logo_media_id: logo, ...changes } = body;
-        refuseLogo(logo);
-        await transaction(async (tx) => {
-          const before = await lockOrganizationSettings(tx, target.organizationId);
-          if (!before) throw new AppError('not_found', 'Organization not found.');
-          const after = { ...before, ...changes };
-          await updateOrganization(tx, target.organizationId, after);
-          await recordAccountActivity(tx, {
-            organizationId: target.organizationId,
-            userId: caller.userId,
-            activity: 'updated',
-            scope: 'Organization',
-            itemId: target.organizationId,
-            name: after.name,
-            before,
-            after,
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: '/api/organizations/:organization_id',
+        operationId: method === 'PUT' ? 'organizations_update' : 'organizations_partial_update',
+        summary: method === 'PUT' ? 'Write an organization' : 'Change an organization',
+        description: 'Changes the given fields.',
+        tags: ['organizations'],
+        scope: 'organization:write',
+        params: organizationParams,
+        body: method === 'PUT' ? newOrganization : organizationChanges,
+        responses: { 200: { description: 'The organization.', schema: organization } },
+        examples: { request: { name: 'Example Ltd' }, response: organizationExample },
+        level: membershipLevels.administrator,
+        target: addressedOrganization(sql),
+        handler: async ({ caller, target, body }) => {
+          const { logo_media_id: logo, ...changes } = body;
+          refuseLogo(logo);
+          await transaction(async (tx) => {
+            const before = await lockOrganizationSettings(tx, target.organizationId);
+            if (!before) throw new AppError('not_found', 'Organization not found.');
+            const after = { ...before, ...changes };
+            await updateOrganization(tx, target.organizationId, after);
+            await recordAccountActivity(tx, {
+              organizationId: target.organizationId,
+              userId: caller.userId,
+              activity: 'updated',
+              scope: 'Organization',
+              itemId: target.organizationId,
+              name: after.name,
+              before,
+              after,
+            });
           });
-        });
-        return show(target.organizationId, caller);
-      },
-    }),
+          return show(target.organizationId, caller);
+        },
+      }),
+    ),
     defineRoute({
       method: 'DELETE',
       path: '/api/organizations/:organization_id',
