@@ -1,5 +1,5 @@
 import { integerSetting } from '@millrace/runtime';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
 export const configSchema = Type.Object({
@@ -25,5 +25,3 @@ export const configSchema = Type.Object({
   }),
   drainTimeoutMs: integerSetting(30_000, 'milliseconds work in progress may take while stopping'),
 });
-
-export type Config = Readonly<Static<typeof configSchema>>;

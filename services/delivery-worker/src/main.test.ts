@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createDatabase } from '@millrace/db';
+import { environment } from '@millrace/runtime';
+import { createTestDatabase, createTestTenant, eventually } from '@millrace/testing';
+import { storeEvents, storeExport } from './testing/stored-export.ts';
+import { storeSubscription } from './testing/stored-subscription.ts';
+import { startWorkerBed, type WorkerBed } from './testing/worker-bed.ts';
+
+/** The process as an operator runs it. */
+let bed: WorkerBed;
+const children: ChildProcess[] = [];
+beforeAll(async () => {
+  bed = await startWorkerBed();
+});
+afterAll(async () => {
+  for (const child of children) await end(child, 'SIGKILL');
+  await bed.stop();
+});
+
+async function start(): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+    env: {
+      ...environment(),
+      NODE_OPTIONS: '',
+      DATABASE_URL: bed.databaseUrl,
+      HEALTH_PORT: '0',
+      HEALTH_HOST: '127.0.0.1',
+      SMTP_URL: bed.mailServer.url,
+      ALLOW_PRIVATE_DESTINATIONS: 'true',
+      POLL_INTERVAL_MS: '50',
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  children.push(child);
+  const [message] = (await once(child, 'message')) as [{ type: string; port: number }];
+  return { child, url: `http://127.0.0.1:${message.port}` };
+}
+
+async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+  return child.exitCode;
+}
+
+test('it says that it is alive and ready, counts its rounds, sends what is due and ends when told to', async () => {
+  const tenant = await createTestTenant(bed.database);
+  await storeSubscription(bed.database.sql, tenant.environmentId, { next_delivery_date: new Date() });
+  const { child, url } = await start();
+  for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
+  await eventually(() => bed.mailServer.mails.length === 1, { what: 'The report' });
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+    'subscription_deliveries_total{target_type="email",result="delivered"} 1',
+  );
+  expect(await end(child, 'SIGTERM')).toBe(0);
+});
+
+test('killed in the middle of an export, the next process exports every event exactly once', async () => {
+  const { sql } = bed.database;
+  const warehouse = await createTestDatabase({ isMigrated: false });
+  const { environmentId } = await createTestTenant(bed.database);
+  const { hostname, port, username, password, pathname } = new URL(warehouse.url);
+  const count = 40_000;
+  await storeEvents(sql, environmentId, { count, from: '2026-11-10T00:00:00Z' });
+  const id = await storeExport(sql, environmentId, {
+    interval: 'day',
+    next_interval_start: '2026-11-10T00:00:00Z',
+    next_interval_end: '2026-11-11T00:00:00Z',
+    end_at: '2026-11-11T00:00:00Z',
+    destination_config: { host: hostname, port: Number(port), database: pathname.slice(1) },
+    destination_secrets: { user: username, password: decodeURIComponent(password) },
+  });
+  const run = async () =>
+    (
+      await sql.query('SELECT status, records_completed AS records FROM batch_export_run WHERE batch_export_id = $1', [
+        id,
+      ])
+    )[0];
+  const first = await start();
+  await eventually(async () => ((await run())?.records ?? 0) > 0, { what: 'The first page', intervalMs: 5 });
+  await end(first.child, 'SIGKILL');
+  expect(await run()).toMatchObject({ status: 'Running' });
+  // As if its lease were over.
+  await sql.query('UPDATE batch_export_run SET attempt_at = now()');
+  const second = await start();
+  await eventually(async () => (await run())?.status === 'Completed', { what: 'The export', timeoutMs: 30_000 });
+  expect(await end(second.child, 'SIGTERM')).toBe(0);
+  expect(await run()).toEqual({ status: 'Completed', records: count });
+  const there = await warehouseCount(warehouse.url);
+  expect(there).toEqual({ rows: count, events: count });
+  await warehouse.drop();
+});
+
+async function warehouseCount(url: string) {
+  const database = createDatabase({ url, logger: bed.logger, poolSize: 1 });
+  const rows = await database.sql.query(
+    'SELECT count(*)::int AS rows, count(DISTINCT uuid)::int AS events FROM events',
+  );
+  await database.stop();
+  return rows[0];
+}
