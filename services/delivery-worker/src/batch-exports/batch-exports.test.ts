@@ -271,3 +271,31 @@ test('a backfill exports events by their own time, interval by interval, and say
   const [backfill] = await sql.query(`SELECT status, finished_at FROM batch_export_backfill WHERE id = 'b1'`);
   expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
 });
+
+test('a backfill of what a pause has missed goes by when events were stored', async () => {
+  const { sql } = bed.database;
+  const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
+  await storeEvents(sql, environmentId, { count: 30, from: '2026-11-10T10:00:00Z' });
+  await sql.query(
+    `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
+     VALUES ('b2', $1, '2026-11-10T10:00:10Z', '2026-11-10T10:00:20Z', '2026-11-10T10:00:10Z', true)`,
+    [id],
+  );
+  await untilNothingIsLeft(() => planBackfill(bed.database));
+  await runAll();
+  expect(await count(table)).toBe(10);
+});
+
+test('a backfill that ends in the future waits for the end of its last interval', async () => {
+  const { sql } = bed.database;
+  const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
+  await sql.query(
+    `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start)
+     VALUES ('b3', $1, now() - interval '1 minute', now() + interval '10 minutes', now() - interval '1 minute')`,
+    [id],
+  );
+  await untilNothingIsLeft(() => planBackfill(bed.database));
+  await runAll();
+  expect((await runsOf(id)).at(-1)?.status).toBe('Starting');
+  await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
+});

@@ -29,13 +29,13 @@ const cursorName = 'export_rows';
 
 /**
  * Opens a cursor over what a run covers, in an order that is the same at every attempt. Runs of the schedule cover events
- * by the time they were stored, so that late ones are not missed; backfills cover them by their own time. Persons are
+ * by the time they were stored, so that late ones are not missed; backfills of a range cover them by their own time. Persons are
  * always all of them, as they are now: when one last changed is not kept.
  */
 export async function openCursor(tx: Transaction, run: ClaimedRun): Promise<void> {
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
   if (run.model === 'persons') return openPersons(tx, run.environment_id);
-  const time = run.backfill_id === null ? 'created_at' : 'timestamp';
+  const time = run.by_stored_time ? 'created_at' : 'timestamp';
   const { include_events: include = null, exclude_events: exclude = null } = run.settings;
   await tx.query(
     `DECLARE ${cursorName} NO SCROLL CURSOR FOR

@@ -40,14 +40,15 @@ export async function setNextInterval(tx: Transaction, exportId: string, next: T
   ]);
 }
 
+/** A run may be made before its interval has ended (the last one of a backfill); it is not done before. */
 export async function insertRuns(
   tx: Transaction,
   { exportId, backfillId }: { exportId: string; backfillId: string | null },
   spans: TimeSpan[],
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO batch_export_run (id, batch_export_id, backfill_id, data_interval_start, data_interval_end)
-     SELECT new.id, $1, $2, new.start_at, new.end_at
+    `INSERT INTO batch_export_run (id, batch_export_id, backfill_id, data_interval_start, data_interval_end, attempt_at)
+     SELECT new.id, $1, $2, new.start_at, new.end_at, greatest(now(), new.end_at)
        FROM unnest($3::uuid[], $4::timestamptz[], $5::timestamptz[]) AS new (id, start_at, end_at)`,
     [exportId, backfillId, spans.map(() => randomUUID()), spans.map(({ start }) => start), spans.map(({ end }) => end)],
   );

@@ -6,7 +6,8 @@ export interface ClaimedRun {
   id: string;
   /** Counts this attempt; also tells whether the claim still holds. */
   attempts: number;
-  backfill_id: string | null;
+  /** Whether it covers events by when they were stored, not by their own time. */
+  by_stored_time: boolean;
   data_interval_start: Date;
   data_interval_end: Date;
   batch_export_id: string;
@@ -33,9 +34,11 @@ export async function claimRun(sql: Sql, leaseSeconds: number): Promise<ClaimedR
          FROM due WHERE r.id = due.id
        RETURNING r.*
      )
-     SELECT c.id, c.attempts, c.backfill_id, c.data_interval_start, c.data_interval_end, c.batch_export_id,
+     SELECT c.id, c.attempts, coalesce(b.by_stored_time, true) AS by_stored_time, c.data_interval_start, c.data_interval_end, c.batch_export_id,
             e.environment_id, e.model, e.destination_type, e.destination_config || e.destination_secrets AS settings
-       FROM claimed c JOIN batch_export e ON e.id = c.batch_export_id`,
+       FROM claimed c
+       JOIN batch_export e ON e.id = c.batch_export_id
+       LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,
     [leaseSeconds],
   );
   return rows[0];

@@ -17,16 +17,22 @@ export interface BackfillRow {
 /** Asks for a range; one that is running already goes on, one that has ended is done again. */
 export async function upsertBackfill(
   tx: Transaction,
-  { id, exportId, start, end }: { id: string; exportId: string; start: Date; end: Date },
+  {
+    id,
+    exportId,
+    start,
+    end,
+    byStoredTime,
+  }: { id: string; exportId: string; start: Date; end: Date; byStoredTime: boolean },
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO batch_export_backfill AS b (id, batch_export_id, start_at, end_at, next_interval_start)
-     VALUES ($1, $2, $3, $4, $3)
+    `INSERT INTO batch_export_backfill AS b (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
+     VALUES ($1, $2, $3, $4, $3, $5)
      ON CONFLICT (id) DO UPDATE
         SET status = 'Running', next_interval_start = excluded.start_at, created_at = now(), finished_at = NULL,
             last_updated_at = now()
       WHERE b.status <> 'Running'`,
-    [id, exportId, start, end],
+    [id, exportId, start, end, byStoredTime],
   );
 }
 

@@ -10,10 +10,19 @@ export interface Range {
   end: Date;
 }
 
-/** Asks for a range of the past. @returns the id of the backfill (reference/management-api.md 10.2). */
-export async function startBackfill(tx: Transaction, { id: exportId }: BatchExportRow, range: Range): Promise<string> {
+/**
+ * Asks for a range of the past (reference/management-api.md 10.2).
+ *
+ * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
+ * @returns the id of the backfill.
+ */
+export async function startBackfill(
+  tx: Transaction,
+  { id: exportId }: BatchExportRow,
+  { byStoredTime = false, ...range }: Range & { byStoredTime?: boolean },
+): Promise<string> {
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
-  await upsertBackfill(tx, { id, exportId, ...range });
+  await upsertBackfill(tx, { id, exportId, ...range, byStoredTime });
   return id;
 }
 

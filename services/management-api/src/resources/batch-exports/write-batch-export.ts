@@ -104,7 +104,7 @@ export async function setPaused(
   if (row.paused === paused) return null;
   const changed = await changeBatchExport(tx, { place, id }, { changes: { paused }, now });
   if (withBackfill && row.last_paused_at && row.last_paused_at < now) {
-    await startBackfill(tx, row, { start: row.last_paused_at, end: now });
+    await startBackfill(tx, row, { start: row.last_paused_at, end: now, byStoredTime: true });
   }
   return changed;
 }
