@@ -13,6 +13,7 @@ import { testServers } from '@millrace/testing';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
+import { createLiveLoad } from './live-load.ts';
 import { startLanes } from './start-lanes.ts';
 import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from './testing/consumer-bed.ts';
 import { tableChecksums } from './testing/table-checksums.ts';
@@ -96,6 +97,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
         maxBatchBytes: 1_000_000,
         logger: bed.logger,
         metricsOf: metrics,
+        liveLoad: createLiveLoad(),
         onFatal: (error) => fatal.push(error),
       },
     );

@@ -4,6 +4,7 @@ import type { EventLog, LogConsumer } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import { createBatchHandler } from './consume.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
+import type { LiveLoad } from './live-load.ts';
 import { readOffset } from './offsets/offset-store.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
 import { sleepUntilAborted } from './sleep-until-aborted.ts';
@@ -18,8 +19,13 @@ export interface ConsumeLaneDeps {
   maxBatchBytes: number;
   logger: Logger;
   metricsOf(lane: Lane): ConsumeMetrics;
+  /** One for all lanes of the process. */
+  liveLoad: LiveLoad;
   onFatal(error: Error): void;
 }
+
+/** While live events keep this process busy, a migration gets on with a batch at least this often. */
+const maxYieldMs = 250;
 
 /** Joins the consumer group of a lane: its topic, its own stored offsets, one handler for all its partitions. */
 export function consumeLane(
@@ -27,6 +33,14 @@ export function consumeLane(
   deps: ConsumeLaneDeps,
 ): Promise<LogConsumer> {
   const group = consumerGroup(lane, deps.topicPrefix);
+  const { liveLoad } = deps;
+  const handleBatch = createBatchHandler({
+    group,
+    process: (work) => processBatch(work, deps.process),
+    logger: deps.logger,
+    metrics: deps.metricsOf(lane),
+    sleep: sleepUntilAborted,
+  });
   return deps.log.consume({
     topic: deps.topics[lane],
     group,
@@ -34,13 +48,12 @@ export function consumeLane(
     maxBatchBytes: deps.maxBatchBytes,
     partitionConcurrency,
     startOffset: (topic, partition) => readOffset(deps.database.sql, { topic, partition, group }),
-    handler: createBatchHandler({
-      group,
-      process: (work) => processBatch(work, deps.process),
-      logger: deps.logger,
-      metrics: deps.metricsOf(lane),
-      sleep: sleepUntilAborted,
-    }),
+    async handler(batch, context) {
+      if (lane === 'live') return liveLoad.during(() => handleBatch(batch, context));
+      // Live events are somebody waiting; an import is not. What spilled over was live once and does not stand back.
+      if (lane === 'historical') await liveLoad.untilIdle(maxYieldMs, context.signal);
+      return handleBatch(batch, context);
+    },
     onFatal: deps.onFatal,
   });
 }

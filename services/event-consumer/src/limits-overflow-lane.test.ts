@@ -7,6 +7,7 @@ import { eventually, testServers } from '@millrace/testing';
 import { configuredLanes, consumerConfigSchema } from './config.ts';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
+import { createLiveLoad } from './live-load.ts';
 import { type ConsumerBed, capturedEvent, createConsumerBed } from './testing/consumer-bed.ts';
 
 let bed: ConsumerBed;
@@ -53,6 +54,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
         maxBatchBytes: 1_000_000,
         logger: bed.logger,
         metricsOf: createConsumeMetrics(metrics),
+        liveLoad: createLiveLoad(),
         onFatal: (error) => fatal.push(error),
       },
     );

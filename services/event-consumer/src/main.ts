@@ -30,6 +30,7 @@ import { createEventPartitions } from './events/event-partitions.ts';
 import { createKnownIds } from './identity/known-ids.ts';
 import { createTurns } from './identity/turns.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
+import { createLiveLoad } from './live-load.ts';
 import { publishLane } from './output/publish-lane.ts';
 import { createPublishMetrics } from './output/publish-metrics.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
@@ -88,6 +89,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const batchDeps = { ...createProcessDeps(database, log, topics, metrics), definitions };
   const metricsOf = createConsumeMetrics(metrics);
   const published = createPublishMetrics(metrics);
+  const liveLoad = createLiveLoad();
   const laneDeps = { ...config, log, database, topics, logger, onFatal: fail };
   const consuming = startLanes({
     log,
@@ -95,7 +97,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
     topicPartitions: config.topicPartitions,
     logger,
     joins: [
-      ...lanes.map((lane) => () => consumeLane(lane, { ...laneDeps, process: batchDeps, metricsOf })),
+      ...lanes.map((lane) => () => consumeLane(lane, { ...laneDeps, process: batchDeps, metricsOf, liveLoad })),
       ...publishedLanes.map(
         (lane) => () => publishLane(lane, { ...laneDeps, projects: batchDeps.projects, published }),
       ),

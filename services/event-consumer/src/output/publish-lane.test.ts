@@ -21,6 +21,7 @@ import { createMetrics } from '@millrace/runtime';
 import { eventually, testServers } from '@millrace/testing';
 import { consumeLane } from '../consume-lane.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
+import { createLiveLoad } from '../live-load.ts';
 import { type ConsumerBed, capturedEvent, createConsumerBed } from '../testing/consumer-bed.ts';
 import { publishLane } from './publish-lane.ts';
 
@@ -78,6 +79,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
         process: bed.createDeps(),
         logger: bed.logger,
         metricsOf: createConsumeMetrics(createMetrics()),
+        liveLoad: createLiveLoad(),
         onFatal: noFatal,
       },
     );

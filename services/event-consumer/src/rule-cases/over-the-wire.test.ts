@@ -12,6 +12,7 @@ import { createMetrics } from '@millrace/runtime';
 import { compilePrograms, eventually, type ServiceProcess, startService, testServers } from '@millrace/testing';
 import { consumeLane } from '../consume-lane.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
+import { createLiveLoad } from '../live-load.ts';
 import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from '../testing/consumer-bed.ts';
 import { ruleCases, titleOf } from './all-cases.ts';
 import { decidedState, storedState } from './end-state.ts';
@@ -70,6 +71,7 @@ beforeAll(async () => {
       maxBatchBytes: 4_000_000,
       logger: bed.logger,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
+      liveLoad: createLiveLoad(),
       onFatal: (error) => {
         throw error;
       },
