@@ -19,7 +19,7 @@ export function* slugCandidates(name: string): Generator<string> {
 }
 
 /** Accents are taken off; letters of other scripts are left out, as addresses could not show them. */
-export function slugify(name: string): string {
+function slugify(name: string): string {
   return name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

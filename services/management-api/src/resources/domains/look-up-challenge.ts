@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 
 /** What stands in front of a domain's name in the DNS, so that the proof is in nobody's way. */
-export const challengeLabel = '_millrace-challenge';
+const challengeLabel = '_millrace-challenge';
 
 export interface DnsSettings {
   /** Addresses of name servers, `192.0.2.1` or `192.0.2.1:53`; the system's own when empty. */

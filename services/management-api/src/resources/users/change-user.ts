@@ -3,8 +3,9 @@ import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import { findEnvironment } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
+import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { userChanges } from './user-changes.ts';
-import { setCurrentPlace, updateUser } from './user-store.ts';
+import { findUser, setCurrentPlace, type UserFields, updateUser } from './user-store.ts';
 
 /**
  * Changes the caller's own user (reference/management-api.md section 11). A chosen environment brings its organization
@@ -18,7 +19,7 @@ export async function changeUser(
   caller: Caller,
   { set_current_organization: organization, set_current_team: team, ...fields }: Static<typeof userChanges>,
 ): Promise<void> {
-  await updateUser(tx, caller.userId, fields);
+  await changeFields(tx, caller, fields);
   const organizationId = organization?.toLowerCase();
   const own = caller.memberships.map((membership) => membership.organizationId);
   if (organizationId !== undefined && !own.includes(organizationId)) {
@@ -29,7 +30,8 @@ export async function changeUser(
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
-  if (!found) throw unknown('set_current_team', String(team));
+  // What is private to others is not there for the caller.
+  if (!found || found.level === null) throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {
     throw new AppError('invalid', 'Team must belong to the same organization in set_current_organization.', {
       code: 'invalid_input',
@@ -37,6 +39,24 @@ export async function changeUser(
     });
   }
   await setCurrentPlace(tx, caller.userId, found);
+}
+
+async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFields): Promise<void> {
+  const before = await findUser(tx, userId);
+  await updateUser(tx, userId, fields);
+  const after = await findUser(tx, userId);
+  // Deleted since the request began.
+  if (!before || !after) throw new AppError('not_found', 'Not found.');
+  await recordAccountActivity(tx, {
+    organizationId: null,
+    userId,
+    activity: 'updated',
+    scope: 'User',
+    itemId: after.uuid,
+    name: after.email,
+    before,
+    after,
+  });
 }
 
 function isRowId(id: number): boolean {

@@ -111,6 +111,18 @@ test('names and the role are changed, each by itself', async () => {
   });
 });
 
+test('what changed of oneself is written down', async () => {
+  for (const last_name of ['Byron', 'Lovelace', 'Lovelace']) await patch({ last_name });
+  const rows = await api.database.sql.query(
+    "SELECT user_id, detail FROM activity_log WHERE scope = 'User' AND item_id = $1 ORDER BY created_at DESC",
+    [acme.A.uuid],
+  );
+  expect(rows[0]).toMatchObject({
+    user_id: acme.A.userId,
+    detail: { changes: [{ field: 'last_name', before: 'Byron', after: 'Lovelace' }] },
+  });
+});
+
 test.each([
   [
     { first_name: 'x'.repeat(151) },
