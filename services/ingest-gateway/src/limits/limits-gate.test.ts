@@ -18,6 +18,12 @@ afterAll(async () => {
   await fixture.stop();
 });
 
+const opened: { stop(): Promise<void> }[] = [];
+// Also when a test failed half-way: an open door would keep the process alive.
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.stop();
+});
+
 const migration = { isHistorical: true };
 
 test('without the plan a migration is answered with 402, live events are not', async () => {
@@ -46,6 +52,7 @@ test('while nobody can say what the plan includes it is accepted, and marked for
   const cache = createRedisKeyValue(throughDoor(redisUrl, redisDoor), logger, { keyPrefix: fixture.cachePrefix });
   const url = throughDoor(fixture.databaseUrl, postgresDoor);
   const database = createDatabase({ url, logger, poolSize: 1, connectTimeoutMs: 300, queryTimeoutMs: 300 });
+  opened.push(cache, database, redisDoor, postgresDoor);
   redisDoor.slam();
   postgresDoor.slam();
   const gateway = await fixture.startGateway({ cache, keys: { sql: database.sql } });
@@ -54,7 +61,4 @@ test('while nobody can say what the plan includes it is accepted, and marked for
   const events = await reader.events(token, 3);
   const marked = events.filter((event) => event.plan_unchecked === true).map(({ distinct_id }) => distinct_id);
   expect(marked).toEqual(['a', 'b']);
-  await cache.stop();
-  await database.stop();
-  await Promise.all([redisDoor.stop(), postgresDoor.stop()]);
 });

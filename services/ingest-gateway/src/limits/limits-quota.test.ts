@@ -173,24 +173,27 @@ test('a higher limit takes effect when the key is forgotten, without a restart',
 });
 
 describe('Redis', () => {
+  const opened: { stop(): Promise<void> }[] = [];
+  // Also when a test failed half-way: an open door would keep the process alive.
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each.stop();
+  });
+
   async function startBehindDoor() {
     const { redisUrl } = testServers();
     const door = await openServerDoor(redisUrl);
     const options = { keyPrefix: fixture.cachePrefix, commandTimeoutMs: 300 };
     const cache = createRedisKeyValue(throughDoor(redisUrl, door), quietLogger(), options);
     const gateway = await start({ cache });
-    const stop = async () => {
-      await cache.stop();
-      await door.stop();
-    };
-    return { door, cache, gateway, stop };
+    opened.push(cache, door);
+    return { door, gateway };
   }
 
   test.each(['slam', 'blackHole'] as const)(
     'lost by %s: the gateway goes on counting by itself, and tells what it counted afterwards',
     async (fault) => {
       const { token } = await limitedTenant(10_000);
-      const [{ door, gateway, stop }, other] = [await startBehindDoor(), await start()];
+      const [{ door, gateway }, other] = [await startBehindDoor(), await start()];
       expect(await sendBatch(gateway, token, times(4000))).toMatchObject(stored);
       door[fault]();
       expect(await sendBatch(gateway, token, times(4000))).toMatchObject(stored);
@@ -203,17 +206,15 @@ describe('Redis', () => {
         timeoutMs: 15_000,
       });
       await eventually(() => dropsOne(gateway, token), { what: 'The counts of the other gateway', timeoutMs: 15_000 });
-      await stop();
     },
   );
 
   test('lost: a gateway that used up the limit goes on dropping', async () => {
     const { token } = await limitedTenant(10);
-    const { door, gateway, stop } = await startBehindDoor();
+    const { door, gateway } = await startBehindDoor();
     door.slam();
     expect(await sendBatch(gateway, token, times(10))).toMatchObject(stored);
     expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
-    await stop();
   });
 
   test('emptied: the gateways that know better restore the count', async () => {
