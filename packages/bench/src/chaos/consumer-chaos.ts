@@ -80,7 +80,10 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       const verdict = await checkState(system.database, load.sent());
       for (const example of verdict.examples) print(`  not as it should be: ${example}`);
       const endedByThemselves = crew.endedByThemselves() - surprisesBefore;
-      results.push({ name: fault.name, strikes, longestStallMs, endedByThemselves, ...verdict });
+      const result = { name: fault.name, strikes, longestStallMs, endedByThemselves, ...verdict };
+      results.push(result);
+      if (longestStallMs >= stallLimitMs) print(`  the longest stall was of ${watch.longestStallOf()}`);
+      if (!isWell(result)) for (const said of crew.output()) print(`  a consumer said:\n${said}`);
     }
     if (load.isOver()) print('the story was over before the phases: the last of them had nothing to do');
   } finally {

@@ -11,6 +11,8 @@ export interface ConsumerCrew {
   dismiss(count: number): Promise<void>;
   /** How often one has ended although nobody asked it to. */
   endedByThemselves(): number;
+  /** The end of what each of them logged. */
+  output(): string[];
   stop(): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ export function createConsumerCrew(start: () => Promise<ServiceProcess>): Consum
       ),
     dismiss: (count) => end(running.slice(-count), 'stop'),
     endedByThemselves: () => surprises,
+    output: () => running.map((consumer) => consumer.output().slice(-2000)),
     stop: () => end([...running], 'stop'),
   };
 }

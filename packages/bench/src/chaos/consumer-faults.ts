@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lanes, topicNames } from '@millrace/contracts';
+import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
 import type { FaultProxy, KafkaFaultProxy } from '@millrace/testing';
 import type { ChaosServer } from './chaos-server.ts';
 import { type ChaosSystem, topicPrefix } from './chaos-system.ts';
@@ -79,8 +79,8 @@ export function consumerFaults({ system, crew, postgresDoor, kafkaDoor, random }
       name: 'topic-replay',
       async strike() {
         await crew.dismiss(crewSize);
-        await system.database.query('DELETE FROM consumer_offset WHERE topic = ANY($1)', [
-          lanes.map((lane) => topicNames(topicPrefix)[lane]),
+        await system.database.query('DELETE FROM consumer_offset WHERE "group" = ANY($1)', [
+          lanes.map((lane) => consumerGroup(lane, topicPrefix)),
         ]);
         await crew.add(crewSize);
       },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lanes, topicNames } from '@millrace/contracts';
+import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Pool } from 'pg';
 
@@ -10,6 +10,8 @@ export interface LaneWatch {
   faultEnds(): void;
   /** The longest that a partition with records to do has stood still while nothing was broken, milliseconds. */
   longestStallMs(): number;
+  /** Topic and partition of it. */
+  longestStallOf(): string;
   /** Forgets the longest stall. */
   reset(): void;
   /** Resolves when every partition has moved since the fault ended, or has nothing to do. False after `patienceMs`. */
@@ -31,12 +33,15 @@ interface PartitionView {
 
 export async function watchLanes(broker: string, database: Pool, topicPrefix: string): Promise<LaneWatch> {
   const topics = lanes.map((lane) => topicNames(topicPrefix)[lane]);
+  // Those that store; others follow the same topics.
+  const groups = lanes.map((lane) => consumerGroup(lane, topicPrefix));
   const retry = { retries: 0 };
   const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING, requestTimeout: 2000, retry });
   const partitions = new Map<string, PartitionView>();
   let faultEndedAt = 0;
   let isBroken = false;
   let longest = 0;
+  let longestOf = '';
   let isRunning = true;
 
   const viewOf = (name: string) => {
@@ -62,8 +67,8 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
 
   async function readOffsets(): Promise<void> {
     const { rows } = await database.query<{ name: string; next_offset: string }>(
-      `SELECT topic || ' ' || partition AS name, next_offset FROM consumer_offset WHERE topic = ANY($1)`,
-      [topics],
+      `SELECT topic || ' ' || partition AS name, next_offset FROM consumer_offset WHERE topic = ANY($1) AND "group" = ANY($2)`,
+      [topics, groups],
     );
     const now = performance.now();
     for (const { name, next_offset } of rows) {
@@ -71,9 +76,12 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
       if (Number(next_offset) !== view.offset) view.movedAt = now;
       view.offset = Number(next_offset);
     }
-    for (const view of partitions.values()) {
+    for (const [name, view] of partitions) {
       if (view.offset >= view.end) view.movedAt = now;
-      if (!isBroken) longest = Math.max(longest, now - Math.max(view.movedAt, faultEndedAt));
+      const stall = isBroken ? 0 : now - Math.max(view.movedAt, faultEndedAt);
+      if (stall <= longest) continue;
+      longest = stall;
+      longestOf = `${name} at ${view.offset} of ${view.end}`;
     }
   }
 
@@ -109,6 +117,7 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
       faultEndedAt = performance.now();
     },
     longestStallMs: () => longest,
+    longestStallOf: () => longestOf,
     reset() {
       longest = 0;
     },
