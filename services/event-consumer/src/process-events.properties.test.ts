@@ -1,3 +1,4 @@
+import { environment } from '@millrace/runtime';
 import fc from 'fast-check';
 import type { EventOutcome } from './events/event-outcome.ts';
 import { personMode } from './events/event-row.ts';
@@ -8,8 +9,8 @@ import { processEvents } from './process-events.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
-/** Laws that hold for any sequence of events. */
-const runs = { numRuns: 300 };
+/** Laws that hold for any sequence of events. `PROPERTY_RUNS=10000` looks for exceptions for longer. */
+const runs = { numRuns: Number(environment().PROPERTY_RUNS ?? 300) };
 
 /** The events in batches that end after the given positions. */
 function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {

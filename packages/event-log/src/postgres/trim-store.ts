@@ -3,21 +3,25 @@ import type { Sql, Transaction } from '@millrace/db';
 export interface PassedOffset {
   topic: string;
   partition: number;
-  /** Every group known for the topic has stored an offset at least this high. */
+  /** Every group known for the topic has stored an offset at least this high; the end when no group is known. */
   offset: bigint;
+  /** True when a group is known. */
+  isRead: boolean;
 }
 
 /** A group is known once it has stored one offset of the topic; where it has stored none yet it has passed nothing. */
 export async function readPassedOffsets(sql: Sql): Promise<PassedOffset[]> {
-  const rows = await sql.query<{ topic: string; partition: number; passed: string }>(
-    `SELECT p.topic, p.partition, min(coalesce(o.next_offset, 0)) AS passed
+  const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
+    `SELECT p.topic, p.partition, known.topic IS NOT NULL AS is_read,
+            CASE WHEN known.topic IS NULL THEN p.next_offset ELSE min(coalesce(o.next_offset, 0)) END AS passed
      FROM event_log_partition p
-     JOIN (SELECT DISTINCT topic, "group" FROM consumer_offset) AS known ON known.topic = p.topic
+     LEFT JOIN (SELECT DISTINCT topic, "group" FROM consumer_offset) AS known ON known.topic = p.topic
      LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = known."group"
-     GROUP BY p.topic, p.partition
-     HAVING min(coalesce(o.next_offset, 0)) > 0`,
+     GROUP BY p.topic, p.partition, known.topic`,
   );
-  return rows.map((row) => ({ topic: row.topic, partition: row.partition, offset: BigInt(row.passed) }));
+  return rows
+    .map((row) => ({ topic: row.topic, partition: row.partition, offset: BigInt(row.passed), isRead: row.is_read }))
+    .filter(({ offset }) => offset > 0n);
 }
 
 /**

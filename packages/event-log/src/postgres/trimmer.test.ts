@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-async function trim(retentionHours: number): Promise<void> {
-  const trimmer = createTrimmer(fixture.database, testLogger(), { retentionHours, intervalMs: 60_000 });
+async function trim(retentionHours: number, unread: { unreadRetentionHours?: number } = {}): Promise<void> {
+  const trimmer = createTrimmer(fixture.database, testLogger(), { retentionHours, ...unread, intervalMs: 60_000 });
   await trimmer.trim();
   trimmer.stop();
 }
@@ -41,6 +41,19 @@ test('deletes what every known group has passed, and only that', async () => {
   await trim(0);
   expect(await offsetsLeft(topic)).toEqual(range(6, 14));
   expect(await offsetsLeft(unread)).toEqual(range(0, 5));
+});
+
+test('deletes what no group reads once it is old enough for that', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 10));
+  await fixture.database.sql.query(
+    `UPDATE event_log_record SET appended_at = now() - interval '3 hours' WHERE topic = $1 AND "offset" < 4`,
+    [topic],
+  );
+  await trim(0);
+  expect(await offsetsLeft(topic)).toEqual(range(0, 10));
+  await trim(0, { unreadRetentionHours: 2 });
+  expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
 test('deletes more than one step at a time', async () => {

@@ -13,19 +13,28 @@ export interface Trimmer {
   stop(): void;
 }
 
+export interface TrimSettings {
+  /** Records every group has passed are kept for so long. */
+  retentionHours: number;
+  /** Records of topics that no group reads: dead letters, or a topic whose reader has yet to come. Default 30 days. */
+  unreadRetentionHours?: number;
+  intervalMs: number;
+}
+
 /** Deletes, in the background and in small steps, records that all groups have passed and that are old enough. */
 export function createTrimmer(
   database: Database,
   logger: Logger,
-  settings: { retentionHours: number; intervalMs: number },
+  { retentionHours, unreadRetentionHours = 30 * 24, intervalMs }: TrimSettings,
 ): Trimmer {
   const stopping = new AbortController();
 
   async function trim(): Promise<void> {
     for (const passed of await readPassedOffsets(database.sql)) {
+      const hours = passed.isRead ? retentionHours : unreadRetentionHours;
       let deleted = stepRecords;
       while (deleted === stepRecords && !stopping.signal.aborted) {
-        deleted = await database.transaction((tx) => trimPartition(tx, passed, settings.retentionHours, stepRecords));
+        deleted = await database.transaction((tx) => trimPartition(tx, passed, hours, stepRecords));
         if (deleted === stepRecords) await sleep(pauseMs, stopping.signal);
       }
     }
@@ -41,7 +50,7 @@ export function createTrimmer(
       logger.debug('old records could not be trimmed; tried again later', { error });
     }
     isTrimming = false;
-  }, settings.intervalMs);
+  }, intervalMs);
   timer.unref();
 
   return {
