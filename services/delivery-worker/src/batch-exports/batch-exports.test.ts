@@ -106,6 +106,7 @@ test('an interval that is exported again leaves no row twice', async () => {
     [id],
   );
   await runAll();
+  expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 2 }]);
   expect(await count(table)).toBe(50);
 });
 
