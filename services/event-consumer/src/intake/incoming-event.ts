@@ -38,4 +38,6 @@ export interface IncomingEvent {
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
+  /** Set when the operator, not the sender, wants no person for it; `project` then says the same. */
+  isPersonForcedOff?: true;
 }

@@ -84,13 +84,16 @@ describe('an event for which the operator wants no person', () => {
     expect(persons[0]?.properties).not.toHaveProperty('plan');
   });
 
-  test('that would merge persons becomes a plain one and is not dropped', async () => {
-    await run(logBatch(randomUUID(), 0, [event({ distinct_id: 'a' }), event({ distinct_id: 'b' })]));
-    const alias = { event: '$create_alias', distinct_id: 'a', properties: { alias: 'b' } };
-    const report = await run(logBatch(randomUUID(), 0, [event({ ...alias, force_disable_person_processing: true })]));
-    expect(report).toMatchObject({ stored: 1, dropped: [] });
-    expect(await bed.database.prisma.person.count({ where: { project_id: project.id } })).toBe(2);
-  });
+  test.each([{}, { $process_person_profile: false }])(
+    'that would merge persons, with %j, becomes a plain one and is not dropped',
+    async (wish) => {
+      await run(logBatch(randomUUID(), 0, [event({ distinct_id: 'a' }), event({ distinct_id: 'b' })]));
+      const alias = { event: '$create_alias', distinct_id: 'a', properties: { ...wish, alias: 'b' } };
+      const report = await run(logBatch(randomUUID(), 0, [event({ ...alias, force_disable_person_processing: true })]));
+      expect(report).toMatchObject({ stored: 1, dropped: [] });
+      expect(await bed.database.prisma.person.count({ where: { project_id: project.id } })).toBe(2);
+    },
+  );
 });
 
 test.each([

@@ -43,8 +43,9 @@ function overlongGroupKey(event: IncomingEvent): Refusal | null {
   return { reason: 'group_key_too_long', warning: groupKeyTooLong(event, key) };
 }
 
+/** What the operator forces is no fault of the sender: such an event becomes a plain one. */
 function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
-  if (!isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;
+  if (event.isPersonForcedOff || !isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;
   return {
     reason: 'invalid_event_for_flags',
     warning: warningAbout(event, 'invalid_event_when_process_person_profile_is_false', {}),

@@ -29,6 +29,7 @@ export function toIncomingEvent(captured: CapturedEvent, project: IngestProject,
     capturedAtMs,
     isHistorical: isHistorical(captured.historical_migration === true, timestampMs, capturedAtMs),
   };
+  if (captured.force_disable_person_processing === true) event.isPersonForcedOff = true;
   return { kind: 'event', event, warnings: timestampMs === null ? [invalidTimestamp(captured)] : [] };
 }
 
