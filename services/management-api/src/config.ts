@@ -26,7 +26,7 @@ export const configSchema = Type.Object({
       description: 'smtp://user:password@host:port of the mail server; without it no mail is sent',
     }),
   ),
-  mailFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
+  smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   redisUrl: Type.Optional(
     Type.String({
       pattern: '^rediss?://[^\\s]+$',

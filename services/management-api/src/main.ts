@@ -44,7 +44,7 @@ await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
   const mailer = config.smtpUrl
     ? lifecycle.own(
         'mailer',
-        createMailer({ url: config.smtpUrl, from: config.mailFrom, timeoutMs: 10_000 }, { logger, metrics }),
+        createMailer({ url: config.smtpUrl, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }),
       )
     : undefined;
   const inviteMailing = createInviteMailing({

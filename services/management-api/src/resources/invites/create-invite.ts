@@ -23,7 +23,6 @@ export interface Inviter {
 /** An invite that was made, with the secret that goes into its mail and is kept nowhere. */
 export interface CreatedInvite {
   id: string;
-  emailKey: string;
   token: string;
 }
 
@@ -68,7 +67,7 @@ export async function createInvite(
     combinePendingInvites: invite.combine_pending_invites ?? false,
     tokenHash: hashInviteToken(token),
   });
-  return { id, emailKey, token };
+  return { id, token };
 }
 
 /** Removes the invite the person has already; what it granted counts on, if that is wished and it is still valid. */

@@ -40,10 +40,10 @@ export async function inviteMembers(
         }),
       );
     }
-    const lasting = lastOfEach(created);
+    // An invite that a later one of the same request replaced is not there any more.
     const rows = await findInvites(
       tx,
-      lasting.map(({ id }) => id),
+      created.map(({ id }) => id),
     );
     for (const row of rows) {
       await recordAccountActivity(tx, {
@@ -55,15 +55,9 @@ export async function inviteMembers(
         name: row.target_email,
       });
     }
-    const tokens = new Map(lasting.map(({ id, token }) => [id, token]));
+    const tokens = new Map(created.map(({ id, token }) => [id, token]));
     return { organization, mailable: rows.map((row) => ({ row, token: tokens.get(row.id) ?? '' })) };
   });
   const attempted = await inviteMailing.send(mailable, organization.name);
   return mailable.map(({ row }) => ({ ...toInvite(row, now), emailing_attempt_made: attempted.has(row.id) }));
-}
-
-/** A person who is invited twice by one request has the last invite only. */
-function lastOfEach(created: CreatedInvite[]): CreatedInvite[] {
-  const last = new Map(created.map((one) => [one.emailKey, one.id]));
-  return created.filter((one) => last.get(one.emailKey) === one.id);
 }
