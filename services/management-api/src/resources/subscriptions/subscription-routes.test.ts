@@ -197,7 +197,8 @@ test('S16: deleted by PATCH it leaves the list, can be read and comes back', asy
   expect(await change(body.id, { deleted: true })).toMatchObject({ status: 200, body: { deleted: true } });
   expect(await deliveries(body.id)).toMatchObject([{ status: 'cancelled' }]);
   expect(await ids('dashboard=16')).toEqual([]);
-  for (const yes of ['true', '1', 'yes', 'Y', 't', 'on']) expect(await ids(`dashboard=16&deleted=${yes}`)).toEqual([body.id]);
+  for (const yes of ['true', '1', 'yes', 'Y', 't', 'on'])
+    expect(await ids(`dashboard=16&deleted=${yes}`)).toEqual([body.id]);
   expect(await ids('dashboard=16&deleted=no')).toEqual([]);
   expect(await read(body.id)).toMatchObject({ status: 200, body: { deleted: true } });
   expect((await change(body.id, { deleted: false })).body.deleted).toBe(false);
@@ -208,7 +209,11 @@ test('S16: deleted by PATCH it leaves the list, can be read and comes back', asy
 describe('bad input', () => {
   const text = (detail: string) => expect.stringContaining(detail);
   test.each<[string, Record<string, unknown>, ReturnType<typeof VE>]>([
-    ['S18 target_type sms', { target_type: 'sms' }, VE('invalid_choice', 'target_type', '"sms" is not a valid choice.')],
+    [
+      'S18 target_type sms',
+      { target_type: 'sms' },
+      VE('invalid_choice', 'target_type', '"sms" is not a valid choice.'),
+    ],
     ['S18 target_type null', { target_type: null }, VE('null', 'target_type', 'This field may not be null.')],
     ['S18 target_type empty', { target_type: '' }, VE('invalid_choice', 'target_type', '"" is not a valid choice.')],
     ['S19', { frequency: 'hourly' }, VE('invalid_choice', 'frequency', '"hourly" is not a valid choice.')],
@@ -236,15 +241,31 @@ describe('bad input', () => {
     ['S23 a word', { start_date: 'tomorrow' }, VE('invalid_input', 'start_date', dateText)],
     ['S23 a number', { start_date: 5 }, VE('invalid_input', 'start_date', dateText)],
     ['S23 null', { start_date: null }, VE('null', 'start_date', 'This field may not be null.')],
-    ['S25', { title: 'x'.repeat(101) }, VE('max_length', 'title', 'Ensure this field has no more than 100 characters.')],
+    [
+      'S25',
+      { title: 'x'.repeat(101) },
+      VE('max_length', 'title', 'Ensure this field has no more than 100 characters.'),
+    ],
     [
       'interval 0 (section 15)',
       { interval: 0 },
       VE('min_value', 'interval', 'Ensure this value is greater than or equal to 1.'),
     ],
-    ['count 0 (section 15)', { count: 0 }, VE('min_value', 'count', 'Ensure this value is greater than or equal to 1.')],
-    ['bysetpos 0 (section 15)', { byweekday: ['monday'], bysetpos: 0 }, VE('invalid_input', 'bysetpos', text('between 1 and 366'))],
-    ['bysetpos 367', { byweekday: ['monday'], bysetpos: 367 }, VE('invalid_input', 'bysetpos', text('between 1 and 366'))],
+    [
+      'count 0 (section 15)',
+      { count: 0 },
+      VE('min_value', 'count', 'Ensure this value is greater than or equal to 1.'),
+    ],
+    [
+      'bysetpos 0 (section 15)',
+      { byweekday: ['monday'], bysetpos: 0 },
+      VE('invalid_input', 'bysetpos', text('between 1 and 366')),
+    ],
+    [
+      'bysetpos 367',
+      { byweekday: ['monday'], bysetpos: 367 },
+      VE('invalid_input', 'bysetpos', text('between 1 and 366')),
+    ],
     ['no address', { target_value: 'a' }, VE('invalid_input', 'target_value', 'Enter a valid email address.')],
     ['only commas', { target_value: ',,' }, VE('invalid_input', 'target_value', 'Enter a valid email address.')],
     ['blank', { target_value: '  ' }, VE('blank', 'target_value', 'This field may not be blank.')],
@@ -289,13 +310,21 @@ test('unknown and foreign ones are not found, a foreign environment is refused',
   expect(await read(2_000_000_000)).toMatchObject(NF());
   expect(await api.get(`${path}99999999999/`, acme.M.key)).toMatchObject(NF());
   expect(await api.get(`${path}abc/`, acme.M.key)).toMatchObject(NF());
-  expect(await api.get(`${path}${body.id}/`, off.personalApiKey)).toMatchObject(PD("You don't have access to the project."));
-  expect(await api.get(`/api/environments/${off.projectId}/subscriptions/${body.id}/`, off.personalApiKey)).toMatchObject(NF());
+  expect(await api.get(`${path}${body.id}/`, off.personalApiKey)).toMatchObject(
+    PD("You don't have access to the project."),
+  );
+  expect(
+    await api.get(`/api/environments/${off.projectId}/subscriptions/${body.id}/`, off.personalApiKey),
+  ).toMatchObject(NF());
 });
 
 test('two changes of different fields at the same moment both stay', async () => {
   const { body } = await create();
-  await Promise.all([change(body.id, { title: 'New' }), change(body.id, { interval: 3 }), change(body.id, { count: 9 })]);
+  await Promise.all([
+    change(body.id, { title: 'New' }),
+    change(body.id, { interval: 3 }),
+    change(body.id, { count: 9 }),
+  ]);
   expect((await read(body.id)).body).toMatchObject({ title: 'New', interval: 3, count: 9 });
 });
 

@@ -19,17 +19,21 @@ import { findSubscription, listSubscriptions } from './subscription-store.ts';
 import { toSubscription } from './to-subscription.ts';
 import { changeSubscription, createSubscription } from './write-subscription.ts';
 
+/** What a 32-bit number column holds. */
+const largest = 2_147_483_647;
 const params = Type.Object({
   ...projectParams.properties,
-  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Number of the subscription.' }),
+  id: Type.Integer({ minimum: 1, maximum: largest, description: 'Number of the subscription.' }),
 });
 const listQuery = Type.Object({
   ...offsetQuery,
   deleted: Type.Optional(
     Type.String({ description: '`true`, `1`, `yes`, `y`, `t` or `on` lists the deleted ones instead.' }),
   ),
-  dashboard: Type.Optional(Type.Integer({ description: 'Only those of this dashboard.' })),
-  insight: Type.Optional(Type.Integer({ description: 'Only those of this insight.' })),
+  dashboard: Type.Optional(
+    Type.Integer({ maximum: largest, minimum: 1, description: 'Only those of this dashboard.' }),
+  ),
+  insight: Type.Optional(Type.Integer({ maximum: largest, minimum: 1, description: 'Only those of this insight.' })),
 });
 const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });

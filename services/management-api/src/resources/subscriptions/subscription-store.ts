@@ -48,8 +48,7 @@ export async function listSubscriptions(
   where.add(`s.environment_id = ${where.parameter(environmentId)}`);
   where.add(`s.deleted = ${where.parameter(filter.deleted)}`);
   for (const name of ['dashboard', 'insight'] as const) {
-    // A number no row can have is compared as a number, not cut to the column's size.
-    if (filter[name] !== undefined) where.add(`s.${name} = ${where.parameter(filter[name])}::bigint`);
+    if (filter[name] !== undefined) where.add(`s.${name} = ${where.parameter(filter[name])}`);
   }
   const conditions = where.text();
   const counted = sql.query<{ count: number }>(
