@@ -53,7 +53,7 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       KAFKA_BROKERS: kafkaDoor.brokers.join(','),
     };
     const gateway = await system.startGateway(0);
-    const crew = createConsumerCrew(() => system.startConsumer(throughDoors));
+    const crew = createConsumerCrew(() => system.startConsumer(throughDoors), print);
     closers.push(crew.stop);
     await crew.add(consumers);
     const watch = await watchLanes(system.kafka.address, system.database, topicPrefix);
@@ -68,6 +68,11 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed: options.seed });
     const url = `http://127.0.0.1:${gateway.port}`;
     const load = createStoryLoad(url, system.tenant.projectApiKey, { streams, eventsPerSecond });
+    // How long a new installation takes to form its groups is no stall.
+    load.resume();
+    await sleep(warmUpMs);
+    watch.faultEnds();
+    if (!(await watch.untilMoved(patienceMs))) throw new Error('The consumers do not consume.');
     for (const fault of faults) {
       print(`${fault.name}: ${options.seconds} s`);
       const surprisesBefore = crew.endedByThemselves();

@@ -16,7 +16,7 @@ export interface ConsumerCrew {
   stop(): Promise<void>;
 }
 
-export function createConsumerCrew(start: () => Promise<ServiceProcess>): ConsumerCrew {
+export function createConsumerCrew(start: () => Promise<ServiceProcess>, print: (line: string) => void): ConsumerCrew {
   const running: ServiceProcess[] = [];
   const wanted = new Set<ServiceProcess>();
   let surprises = 0;
@@ -25,8 +25,9 @@ export function createConsumerCrew(start: () => Promise<ServiceProcess>): Consum
     const consumer = await start();
     running.push(consumer);
     wanted.add(consumer);
-    void consumer.ended.then(async () => {
+    void consumer.ended.then(async (code) => {
       if (!wanted.delete(consumer)) return;
+      print(`  a consumer ended by itself with ${code}. It said:\n${consumer.output().slice(-2000)}`);
       surprises += 1;
       running.splice(running.indexOf(consumer), 1);
       await startOne();

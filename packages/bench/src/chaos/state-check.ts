@@ -12,7 +12,7 @@ export interface StateVerdict {
   doubled: number;
   /** Events, persons (with their distinct ids) and groups that are not as they must be, or should not be there. */
   wrong: number;
-  /** Some of what is wrong, by its names only. */
+  /** Some of what is wrong. The story is made up, so its values may be shown. */
   examples: string[];
 }
 
@@ -57,13 +57,14 @@ export async function checkState(database: Pool, sent: readonly (readonly StoryE
     const { creatorEventUuid, ...rest } = found;
     // Where the legal orders of the partitions differ, any of the person's ids may be the main one.
     const certain = { ...person, mainDistinctId: person.mainDistinctId ?? rest.mainDistinctId };
-    const isRight =
-      isDeepStrictEqual(rest, certain) &&
-      rest.distinctIds.includes(rest.mainDistinctId) &&
-      expected.events.has(creatorEventUuid);
-    if (!isRight) {
+    const differences = [
+      ...differingFields(rest, certain),
+      ...(rest.distinctIds.includes(rest.mainDistinctId) ? [] : ['mainDistinctId']),
+      ...(expected.events.has(creatorEventUuid) ? [] : ['creatorEventUuid']),
+    ];
+    if (differences.length > 0) {
       wrong += 1;
-      note(`person of ${name}`);
+      note(`person of ${name}: ${differences.join(', ')}`);
     }
   }
   for (const name of storedPersons.keys()) {
@@ -87,4 +88,17 @@ export async function checkState(database: Pool, sent: readonly (readonly StoryE
     ...{ expected: expected.events.size, stored: counts.size, lost: lost.length, wrong, examples },
     doubled: [...counts.values()].filter((count) => count > 1).length,
   };
+}
+
+/** Names of what differs; of properties their keys, which the story has made up itself. */
+function differingFields(found: object, wanted: object, prefix = ''): string[] {
+  const of = (value: object, key: string) => (value as Record<string, unknown>)[key];
+  const keys = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
+  return keys.flatMap((key) => {
+    const [one, other] = [of(found, key), of(wanted, key)];
+    if (isDeepStrictEqual(one, other)) return [];
+    const areObjects = typeof one === 'object' && typeof other === 'object' && one !== null && other !== null;
+    if (areObjects && !Array.isArray(one)) return differingFields(one, other, `${prefix}${key}.`);
+    return [`${prefix}${key} is ${JSON.stringify(one)}, not ${JSON.stringify(other)}`];
+  });
 }
