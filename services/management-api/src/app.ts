@@ -6,6 +6,7 @@ import { createKeyChanges } from './access/announce-key-change.ts';
 import { createGuessLimit } from './access/guess-limit.ts';
 import { personalKeyAccess } from './access/personal-key-access.ts';
 import { createRateLimit } from './access/rate-limit.ts';
+import { docsContentSecurityPolicy, docsPage } from './resources/schema/docs-page.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { translateDatabaseError } from './translate-database-error.ts';
 
@@ -49,7 +50,13 @@ export function createApp(deps: AppDeps) {
     createRateLimit({ keyValue, name: 'wrong', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
   );
   const announceKeyChange = createKeyChanges(keyValue, logger).announce;
-  mount(app, routes({ ...deps, announceKeyChange }), {
+  const declared = routes({ ...deps, announceKeyChange });
+  const docs = Buffer.from(docsPage(declared));
+  app.get('/api/docs', (_request, response) => {
+    response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
+    response.type('html').send(docs);
+  });
+  mount(app, declared, {
     access: personalKeyAccess({ sql, logger, requestLimit, guessLimit }),
     logger,
     metrics,

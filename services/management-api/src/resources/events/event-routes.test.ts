@@ -243,3 +243,39 @@ describe('pages', () => {
     expect(await cost(`?person_id=${randomUUID()}`)).toBeLessThanOrEqual(6);
   });
 });
+
+describe('very large events', () => {
+  const large = (index: number) => ({
+    timestamp: `2026-11-10T12:00:0${index}Z`,
+    properties: { text: String(index).repeat(5 * 1024 * 1024) },
+  });
+
+  test('make shorter pages, and every one is on one of them', async () => {
+    const stored: string[] = [];
+    for (let index = 0; index < 8; index += 1) stored.push(await event(large(index)));
+    const first = await get();
+    expect(first.results.length).toBeLessThan(8);
+    const all = await readAllPages<{ uuid: string }>(api, path, tenant.personalApiKey);
+    expect(all.map(({ uuid }) => uuid)).toEqual(stored.reverse());
+  });
+
+  test('one that is larger than a page comes alone', async () => {
+    await event({ timestamp: '2026-11-10T12:00:00Z' });
+    await event({ timestamp: '2026-11-10T12:00:01Z', properties: { text: 'x'.repeat(17 * 1024 * 1024) } });
+    const { results, next } = await get();
+    expect([results.length, next === null]).toEqual([1, false]);
+    expect((await api.get(next, tenant.personalApiKey)).body).toMatchObject({
+      next: null,
+      results: [expect.anything()],
+    });
+  });
+
+  test('a large person makes shorter pages as well', async () => {
+    await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(6 * 1024 * 1024) } });
+    const stored: string[] = [];
+    for (let index = 0; index < 5; index += 1) stored.push(await event({ timestamp: `2026-11-10T12:00:0${index}Z` }));
+    expect((await get()).results.length).toBe(2);
+    const all = await readAllPages<{ uuid: string }>(api, path, tenant.personalApiKey);
+    expect(all.map(({ uuid }) => uuid)).toEqual(stored.reverse());
+  });
+});

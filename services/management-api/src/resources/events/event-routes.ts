@@ -1,12 +1,16 @@
 import type { Sql } from '@millrace/db';
-import { cutPage, decodeCursor, keysetPage, keysetPageOf, keysetQuery, rowsToFetch } from '@millrace/http';
+import { decodeCursor, keysetPage, keysetPageOf, keysetQuery, rowsToFetch } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { timePlace, timeRangeQuery, toTimePlace } from '../time-place.ts';
+import { countWithin } from './count-within.ts';
 import { event, eventExample } from './event-schema.ts';
 import { findEvents } from './find-events.ts';
 import { withCurrentPersons } from './with-current-persons.ts';
+
+/** A page ends here, or at its limit if that comes first; one event alone may be larger. */
+const maxPageBytes = 16 * 1024 * 1024;
 
 export function eventRoutes({ sql }: { sql: Sql }) {
   return [
@@ -16,7 +20,7 @@ export function eventRoutes({ sql }: { sql: Sql }) {
       operationId: 'events_list',
       summary: 'List events',
       description:
-        'The events of a project, the newest first. Several filters narrow each other. Events stored while you page do not shift the pages.',
+        'The events of a project, the newest first. Several filters narrow each other. A page of very large events is shorter than `limit`: `next` tells whether there is more. Events stored while you page do not shift the pages.',
       tags: ['events'],
       scope: 'event:read',
       params: projectParams,
@@ -38,9 +42,15 @@ export function eventRoutes({ sql }: { sql: Sql }) {
       handler: async ({ target, query, request }) => {
         const projectId = target.environmentId;
         const from = toTimePlace(decodeCursor(timePlace, query.cursor));
-        const found = await findEvents(sql, projectId, query, { from, limit: rowsToFetch(query) });
-        const page = cutPage(found, query, (row) => ({ timestamp: row.timestamp.getTime(), id: row.uuid }));
-        return keysetPage(request, page, await withCurrentPersons(sql, projectId, page.rows));
+        const window = { from, limit: rowsToFetch(query), maxBytes: maxPageBytes };
+        const found = await findEvents(sql, projectId, query, window);
+        const rows = found.slice(0, query.limit);
+        const events = await withCurrentPersons(sql, projectId, rows);
+        const shown = countWithin(events, maxPageBytes);
+        const last = rows[shown - 1];
+        const hasMore = last !== undefined && last.fetched > shown;
+        const nextPlace = hasMore ? { timestamp: last.timestamp.getTime(), id: last.uuid } : null;
+        return keysetPage(request, { nextPlace }, events.slice(0, shown));
       },
     }),
   ];

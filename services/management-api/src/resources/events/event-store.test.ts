@@ -48,12 +48,12 @@ async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanN
 }
 
 const monthsRead = (nodes: PlanNode[]) => nodes.flatMap((node) => node['Relation Name'] ?? []);
-const first: EventWindow = { from: null, limit: 101 };
+const first: EventWindow = { from: null, limit: 101, maxBytes: 1e9 };
 
 test('the newest events come from the primary key of the newest month alone', async () => {
   const nodes = await executedNodes((sql) => listEvents(sql, 1, {}, first));
   expect(monthsRead(nodes)).toEqual(['event_2026_11']);
-  expect(nodes.map((node) => node['Node Type'])).toEqual(['Limit', 'Append', 'Index Scan']);
+  expect(nodes.slice(-3).map((node) => node['Node Type'])).toEqual(['Limit', 'Append', 'Index Scan']);
   expect(nodes.at(-1)?.['Index Name']).toBe('event_2026_11_pkey');
 });
 

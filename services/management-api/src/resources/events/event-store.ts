@@ -12,6 +12,10 @@ export interface EventRow {
   /** The person as of ingestion; only shown when the distinct id belongs to nobody now. */
   person_id: string;
   person_properties: Record<string, unknown>;
+  /** About how long the row is as JSON. */
+  bytes: number;
+  /** How many rows there were before those beyond `maxBytes` were left out. */
+  fetched: number;
 }
 
 export interface EventFilter {
@@ -26,6 +30,23 @@ export interface EventFilter {
 export interface EventWindow {
   from: TimePlace | null;
   limit: number;
+  /** The rows end with the one that reaches this size, so that a page of huge events is a short page. */
+  maxBytes: number;
+}
+
+/** Compressed rows are unpacked to tell their size; the others tell it themselves, which is nearly free. */
+const sizeOf = (column: string) =>
+  `CASE WHEN pg_column_size(${column}) < 2000 THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END`;
+
+/** The rows of `query`, in its order, up to the one with which `maxBytes` are reached. */
+function upToBytes(query: string, maxBytes: string): string {
+  return `SELECT * FROM (
+            SELECT *, sum(bytes) OVER (${newestFirst} ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before,
+                   (count(*) OVER ())::int AS fetched
+              FROM (SELECT e.*, (${sizeOf('e.properties')} + ${sizeOf('e.person_properties')}
+                                 + octet_length(e.elements_chain) + 500)::int AS bytes
+                      FROM (${query}) AS e) AS e) AS e
+           WHERE bytes_before < ${maxBytes} ${newestFirst}`;
 }
 
 const columns =
@@ -45,7 +66,10 @@ export async function listEvents(sql: Sql, projectId: number, filter: EventFilte
                             WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id)`);
   }
   return sql.query<EventRow & Record<string, unknown>>(
-    `SELECT ${columns} FROM event e WHERE ${where.text()} ${newestFirst} LIMIT ${where.parameter(window.limit)}`,
+    upToBytes(
+      `SELECT ${columns} FROM event e WHERE ${where.text()} ${newestFirst} LIMIT ${where.parameter(window.limit)}`,
+      where.parameter(window.maxBytes),
+    ),
     where.values,
   );
 }
@@ -60,11 +84,14 @@ export async function listEventsByDistinctId(sql: Sql, projectId: number, filter
   where.add('e.distinct_id = wanted.distinct_id');
   const limit = where.parameter(window.limit);
   return sql.query<EventRow & Record<string, unknown>>(
-    `SELECT ${columns}
-       FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
-      CROSS JOIN LATERAL (
-            SELECT ${columns} FROM event e WHERE ${where.text()} ${newestFirst} LIMIT ${limit}) AS e
-      ${newestFirst} LIMIT ${limit}`,
+    upToBytes(
+      `SELECT ${columns}
+         FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
+        CROSS JOIN LATERAL (
+              SELECT ${columns} FROM event e WHERE ${where.text()} ${newestFirst} LIMIT ${limit}) AS e
+        ${newestFirst} LIMIT ${limit}`,
+      where.parameter(window.maxBytes),
+    ),
     where.values,
   );
 }

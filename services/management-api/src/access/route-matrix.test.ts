@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { allScopes, type GrantedScope, type Scope } from '@millrace/contracts';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/db';
+import type { Route } from '@millrace/http';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { declaredRoutes } from '../testing/declared-routes.ts';
+import { insufficient, NF, PD } from '../testing/expected-errors.ts';
+import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import type { Caller } from './caller.ts';
+
+/** Every route there is, by whom it may not be called: a new route is covered the moment it is declared. */
+const declared = declaredRoutes();
+const guarded = declared.filter((route) => route.scope !== 'public');
+const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+
+let api: TestApi;
+let own: TestTenant;
+let foreign: TestTenant;
+let memberKey: string;
+/** Of the owner, with less than everything. */
+const keys = new Map<string, string>();
+beforeAll(async () => {
+  api = await startTestApi();
+  own = await createTestTenant(api.database);
+  foreign = await createTestTenant(api.database);
+  const { prisma, sql } = api.database;
+  const member = await createUser(prisma, { email: `member-${own.userId}@example.com` });
+  await addMember(prisma, { organizationId: own.organizationId, userId: member.id, level: 1 });
+  memberKey = (await createPersonalApiKey(prisma, { userId: member.id, label: 'k', scopes: ['*'] })).value;
+  await makeKey('expired', ['*']);
+  await sql.query("UPDATE personal_api_key SET expires_at = now() - interval '1 second' WHERE label = 'expired'");
+  for (const object of new Set(guarded.map(objectOf))) {
+    await makeKey(
+      `all but ${object}`,
+      allScopes.filter((scope) => !scope.startsWith(`${object}:`)),
+    );
+    await makeKey(`${object}:read`, [`${object}:read` as Scope]);
+  }
+});
+afterAll(() => api.stop());
+
+/** Keys of colleagues, each with one key: a user may have ten. They are owners, so only the key can be at fault. */
+async function makeKey(label: string, scopes: GrantedScope[]): Promise<void> {
+  const { prisma } = api.database;
+  const user = await createUser(prisma, { email: `${randomUUID()}@example.com` });
+  await addMember(prisma, { organizationId: own.organizationId, userId: user.id, level: 15 });
+  keys.set(label, (await createPersonalApiKey(prisma, { userId: user.id, label, scopes })).value);
+}
+
+function objectOf(route: Route<Caller>): string {
+  return route.scope.split(':')[0] ?? '';
+}
+
+/** A real address of a tenant; what is addressed below it by `ids` or does not exist. */
+function addressOf(route: Route<Caller>, tenant: TestTenant, ids: Record<string, string> = {}): string {
+  const values: Record<string, string> = {
+    organization_id: tenant.organizationId,
+    project_id: String(tenant.projectId),
+    id: isNumbered(route) ? String(tenant.projectId) : randomUUID(),
+    ...ids,
+  };
+  return route.path.replaceAll(/:(\w+)/g, (_match, name: string) => values[name] ?? randomUUID());
+}
+
+const isNumbered = ({ path }: Route<Caller>) => /\/(projects|environments|subscriptions)\/:id(\/|$)/.test(path);
+
+const send = (route: Route<Caller>, address: string, key?: string) =>
+  api.send(route.method, `${address}/`, {
+    ...(key !== undefined && { key }),
+    ...(route.body !== undefined && { body: route.examples.request ?? {} }),
+  });
+
+const invalidKey = {
+  status: 401,
+  body: {
+    type: 'authentication_error',
+    code: 'authentication_failed',
+    detail: 'Personal API key found in request Authorization header is invalid.',
+    attr: null,
+  },
+};
+
+describe.each(named(guarded))('%s', (_name, route) => {
+  test('K1: no key', async () => {
+    expect(await send(route, addressOf(route, own))).toMatchObject({
+      status: 401,
+      body: {
+        type: 'authentication_error',
+        code: 'not_authenticated',
+        detail: 'Authentication credentials were not provided.',
+        attr: null,
+      },
+    });
+  });
+
+  test('K6: an unknown key, and one that has expired', async () => {
+    expect(await send(route, addressOf(route, own), `phx_${'a'.repeat(48)}`)).toMatchObject(invalidKey);
+    expect(await send(route, addressOf(route, own), keys.get('expired'))).toMatchObject(invalidKey);
+  });
+
+  test('K15: every scope but the needed one', async () => {
+    const answer = await send(route, addressOf(route, own), keys.get(`all but ${objectOf(route)}`));
+    expect(answer).toMatchObject(PD(`API key missing required scope '${route.scope}'`));
+  });
+});
+
+describe.each(named(guarded.filter((route) => route.scope.endsWith(':write'))))('%s', (_name, route) => {
+  test('K13: the read scope is not enough', async () => {
+    const answer = await send(route, addressOf(route, own), keys.get(`${objectOf(route)}:read`));
+    expect(answer).toMatchObject(PD(`API key missing required scope '${route.scope}'`));
+  });
+});
+
+const belowOrganization = guarded.filter((route) => route.path.startsWith('/api/organizations/:organization_id'));
+describe.each(named(belowOrganization))('%s', (_name, route) => {
+  test('a foreign organization is refused, and one that does not exist is not found', async () => {
+    expect(await send(route, addressOf(route, foreign), own.personalApiKey)).toMatchObject(PD());
+    const nowhere = addressOf(route, { ...own, organizationId: randomUUID() });
+    expect(await send(route, nowhere, own.personalApiKey)).toMatchObject(NF('Organization not found.'));
+  });
+});
+
+const belowProject = guarded.filter((route) => route.path.includes('/:project_id'));
+describe.each(named(belowProject))('%s', (_name, route) => {
+  test('a foreign project is not there', async () => {
+    // Where existing clients tell a foreign environment (403) from none (2.8, cases X12 and S22).
+    const tells = ['subscription', 'batch_export'].includes(objectOf(route));
+    expect(await send(route, addressOf(route, foreign), own.personalApiKey)).toMatchObject(
+      tells ? PD("You don't have access to the project.") : NF('Project not found.'),
+    );
+    const nowhere = addressOf(route, { ...own, projectId: 2_000_000_000 });
+    expect(await send(route, nowhere, own.personalApiKey)).toMatchObject(NF('Project not found.'));
+  });
+});
+
+const leveled = guarded.filter((route) => route.level !== undefined);
+describe.each(named(leveled))('%s', (_name, route) => {
+  test('a level that is too low', async () => {
+    expect(await send(route, addressOf(route, own), memberKey)).toMatchObject(insufficient);
+  });
+});
+
+/** Collections whose records have ids: what a stranger makes there is made with the route's own example. */
+const collections = guarded.filter(
+  (route) => route.method === 'POST' && declared.some((other) => other.path === `${route.path}/:id`),
+);
+describe.each(named(collections.filter(({ path }) => path !== '/api/environments')))(
+  'records of %s',
+  (_name, creation) => {
+    let foreignId: string;
+    beforeAll(async () => {
+      // Exports of an organization are made below its projects.
+      const isExport = creation.path === '/api/organizations/:organization_id/batch_exports';
+      const maker = isExport
+        ? declared.find(({ method, path }) => method === 'POST' && path === '/api/projects/:project_id/batch_exports')
+        : creation;
+      if (!maker) throw new Error('Exports are made nowhere.');
+      const created = await send(maker, addressOf(maker, foreign), foreign.personalApiKey);
+      expect([created.status, created.body?.detail]).toEqual([201, undefined]);
+      foreignId = String(created.body.id);
+    });
+
+    const records = guarded.filter(
+      ({ path }) => path === `${creation.path}/:id` || path.startsWith(`${creation.path}/:id/`),
+    );
+    test.each(named(records))('a foreign one is not there for %s', async (_record, route) => {
+      const answer = await send(route, addressOf(route, own, { id: foreignId }), own.personalApiKey);
+      if (route.successStatus === 405) expect([answer.status, answer.body]).toEqual([405, undefined]);
+      else
+        expect(answer).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
+    });
+
+    test('and it is as it was', async () => {
+      const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
+      if (!read) return;
+      const answer = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);
+      expect(answer).toMatchObject({ status: 200, body: { id: isNumbered(read) ? Number(foreignId) : foreignId } });
+    });
+  },
+);
