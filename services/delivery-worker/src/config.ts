@@ -17,6 +17,7 @@ export const configSchema = Type.Object({
     default: false,
     description: 'true lets webhooks and exports lead into private networks',
   }),
+  keepOutcomesDays: integerSetting(90, 'days for which it can be seen what came of reports and runs', { min: 1 }),
   pollIntervalMs: integerSetting(1000, 'milliseconds between looks for work', { min: 10 }),
   logLevel: Type.String({
     default: 'info',

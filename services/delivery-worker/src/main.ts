@@ -37,8 +37,11 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
   const { healthPort: port, healthHost: host } = config;
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
-  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
-  const worker = startWorker({ database, mailer, logger, metrics }, { publicAppUrl, mayBePrivate, pollIntervalMs });
+  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, keepOutcomesDays } = config;
+  const worker = startWorker(
+    { database, mailer, logger, metrics },
+    { publicAppUrl, mayBePrivate, pollIntervalMs, keepOutcomesDays },
+  );
   lifecycle.own('worker', {
     stop() {
       health.setStopping();

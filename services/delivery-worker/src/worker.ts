@@ -4,6 +4,7 @@ import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
 import { planBackfill, planRun } from './batch-exports/plan-runs.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
+import { forgetOld } from './cleanup/forget-old.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
 import { scheduleDue } from './subscriptions/schedule-due.ts';
@@ -20,6 +21,8 @@ export interface WorkerOptions {
   /** Whether webhooks and exports may lead into private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
+  /** How long it can be seen what came of reports and runs. */
+  keepOutcomesDays: number;
 }
 
 const postTimeoutMs = 10_000;
@@ -46,6 +49,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
     { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
     { name: 'clean_up', work: () => cleanUp(database) },
+    { name: 'forget_old', work: () => forgetOld(database.sql, options.keepOutcomesDays) },
   ];
   const running = tasks.map((task) => startPolling(task, { intervalMs: options.pollIntervalMs, logger, metrics }));
   return {

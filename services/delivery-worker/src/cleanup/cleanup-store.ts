@@ -12,6 +12,8 @@ export const ingestedTables = [
   'group',
   'group_type_mapping',
   'ingestion_warning',
+  'event_definition',
+  'property_definition',
 ] as const;
 
 /** Locks the oldest request to clean up that may be done; one another worker has in hand is left to it. */
