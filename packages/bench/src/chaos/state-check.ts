@@ -55,8 +55,12 @@ export async function checkState(database: Pool, sent: readonly (readonly StoryE
       continue;
     }
     const { creatorEventUuid, ...rest } = found;
-    // Where the legal orders of the partitions differ, any of the person's ids may be the main one.
-    const certain = { ...person, mainDistinctId: person.mainDistinctId ?? rest.mainDistinctId };
+    // Where the legal orders of the partitions differ: any of the person's ids, and of its times.
+    const certain = {
+      ...person,
+      mainDistinctId: person.mainDistinctId ?? rest.mainDistinctId,
+      createdAt: person.createdAt ?? rest.createdAt,
+    };
     const differences = [
       ...differingFields(rest, certain),
       ...(rest.distinctIds.includes(rest.mainDistinctId) ? [] : ['mainDistinctId']),

@@ -61,6 +61,15 @@ test('groups take their keys from both names of the event, last value wins', () 
   ]);
 });
 
+test('when ids were merged and their opening event is not told, the time of creation is open', () => {
+  const merged = [event('second', 'x'), event('second', '$identify', { $anon_distinct_id: 'visitor' })];
+  expect(expectedState([merged]).persons).toMatchObject([{ createdAt: null }]);
+  expect(expectedState([[event('user', 'signed up'), ...merged.slice(0, 1)]]).persons).toMatchObject([
+    { createdAt: expect.any(String) },
+    { createdAt: expect.any(String) },
+  ]);
+});
+
 test('an id that is only anonymous has no person', () => {
   expect(expectedState([[event('a', 'x', { $process_person_profile: false })]]).persons).toEqual([]);
 });

@@ -6,7 +6,8 @@ export interface ExpectedPerson {
   /** Without `$creator_event_uuid`, which depends on the legal interleaving of partitions. */
   properties: Record<string, unknown>;
   isIdentified: boolean;
-  createdAt: string;
+  /** Null where it depends on the interleaving: ids that were merged, and their story is not told to its end. */
+  createdAt: string | null;
   /** Null where it depends on the interleaving. */
   mainDistinctId: string | null;
 }
@@ -75,11 +76,17 @@ function expectedPersons(events: readonly StoryEvent[]): ExpectedPerson[] {
         distinctIds: ids.sort(),
         properties: Object.assign({}, ...ids.map((id) => propertiesLeftBy(own.filter((e) => e.distinct_id === id)))),
         isIdentified: merges.length > 0,
-        createdAt: own.map(({ timestamp }) => timestamp).sort()[0] ?? '',
+        createdAt: createdAt(own, merges),
         mainDistinctId: mainDistinctId(ids, merges),
       };
     })
     .sort((a, b) => ((a.distinctIds[0] ?? '') < (b.distinctIds[0] ?? '') ? -1 : 1));
+}
+
+/** Certain for a person nobody merged, and when the opening event, which is dated before all others, is among its own. */
+function createdAt(own: readonly StoryEvent[], merges: readonly StoryEvent[]): string | null {
+  const isCertain = merges.length === 0 || own.some(({ event }) => event === 'signed up');
+  return isCertain ? (own.map(({ timestamp }) => timestamp).sort()[0] ?? '') : null;
 }
 
 /** Certain for a person nobody merged, and when the last of merges that all stand in one partition is the only alias. */

@@ -50,7 +50,7 @@ test('a user id begins with its opening event, which is the earliest of the pers
     const user = distinctIds.find((id) => id.startsWith('user-'));
     if (user === undefined) continue;
     expect(firstOf.get(user)).toBe('signed up');
-    expect(openings.has(createdAt)).toBe(true);
+    expect(openings.has(String(createdAt))).toBe(true);
   }
 });
 
