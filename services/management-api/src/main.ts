@@ -47,6 +47,9 @@ await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
         createMailer({ url: config.smtpUrl, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }),
       )
     : undefined;
+  if (config.smtpUrl && !config.publicApiUrl) {
+    logger.warn('invites are not mailed: PUBLIC_API_URL is not set, so that their links would lead nowhere');
+  }
   const inviteMailing = createInviteMailing({
     sql: database.sql,
     logger,

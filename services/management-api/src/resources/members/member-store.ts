@@ -49,8 +49,13 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   const limits = [filter.limit, filter.offset].map((_, index) => `$${values.length + index + 1}`);
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count ${where}`, values),
+    // The page is found first: rows that are only skipped need not be put together.
     sql.query<Row>(
-      `SELECT ${columns} ${where} ORDER BY ${orders[filter.order]} LIMIT ${limits[0]} OFFSET ${limits[1]}`,
+      `SELECT ${columns}
+         FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} LIMIT ${limits[0]} OFFSET ${limits[1]}) page
+         JOIN membership m ON m.id = page.id
+         JOIN "user" u ON u.id = m.user_id
+        ORDER BY ${orders[filter.order]}`,
       [...values, filter.limit, filter.offset],
     ),
   ]);
