@@ -69,6 +69,12 @@ export type GatewayWarningType =
   | 'missing_event_name'
   | 'missing_distinct_id'
   | 'message_size_too_large'
+  /** An event was nested too deep to be looked at; it alone was dropped. */
+  | 'malformed_event_properties'
+  /** The time of a stored event could not be read or kept; another one stands in for it. */
+  | 'ignored_invalid_timestamp'
+  /** The time of a stored event was too far ahead; the time of arrival stands in for it. */
+  | 'event_timestamp_in_future'
   /** The plan's events of this month are used up; further ones are dropped until the month ends. */
   | 'quota_limited'
   /** Requests came faster than the plan allows and were refused until later. */

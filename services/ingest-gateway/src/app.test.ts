@@ -219,6 +219,25 @@ describe('silent drops', () => {
     expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['one', 'two']);
   });
 
+  test('T07, T09 an event with a wrong time is stored and reported, one nested too deep is dropped alone', async () => {
+    const { token } = await newProject();
+    const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`);
+    const batch = [
+      { ...event('unreadable'), timestamp: 'yesterday' },
+      { ...event('ahead'), timestamp: '9000-01-01T00:00:00Z' },
+      { ...event('deep'), properties: deep },
+      event('fine'),
+    ];
+    expect(await send('/batch/', { json: { api_key: token, batch } })).toMatchObject(ok);
+    const warnings = await reader.warnings(token, 3);
+    expect(warnings.map(({ type, count }) => [type, count]).sort()).toEqual([
+      ['event_timestamp_in_future', 1],
+      ['ignored_invalid_timestamp', 1],
+      ['malformed_event_properties', 1],
+    ]);
+    expect((await reader.events(token, 3)).map((stored) => stored.event)).toEqual(['unreadable', 'ahead', 'fine']);
+  });
+
   test('E34 a request of which nothing is left is still answered with 200', async () => {
     const { token } = await newProject();
     expect(await send('/e/', { json: { api_key: token, distinct_id: 'b' } })).toMatchObject(ok);

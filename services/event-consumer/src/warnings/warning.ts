@@ -8,6 +8,8 @@ export const warningSeverity = {
   missing_event_name: 'error',
   missing_distinct_id: 'error',
   message_size_too_large: 'error',
+  malformed_event_properties: 'error',
+  event_timestamp_in_future: 'warning',
   quota_limited: 'error',
   rate_limited: 'warning',
   traffic_spike: 'warning',

@@ -3,13 +3,16 @@ import { cutToCodePoints } from './cut-text.ts';
 
 const maxSamples = 10;
 const maxNameCodePoints = 200;
+const maxTimestampCodePoints = 64;
 
-/** One event that was left out. Only what a person needs to find it again, never its properties. */
+/** One event that was left out, or stored otherwise than it was sent. Only what a person needs to find it again, never its properties. */
 export interface DropSample {
   /** Place in the request, from 0. */
   index: number;
   uuid: string | null;
   event: string | null;
+  /** The time as it was sent, when the finding is about it. */
+  timestamp?: string | null;
 }
 
 /**
@@ -18,32 +21,44 @@ export interface DropSample {
  */
 export type DropReason = GatewayWarningType | 'performance_event';
 
-/** The events of one request that are not stored, by reason. */
+/** What a stored event was changed by. */
+export type TimeFinding = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
+
+/** The events of one request that are not stored, by reason, and those stored otherwise than they were sent. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
+  /** Remembers a stored event that its project should be told about. It does not count as dropped. */
+  note(finding: TimeFinding, sample: DropSample): void;
+  /** Dropped events only. */
   counts(): ReadonlyMap<DropReason, number>;
-  /** One warning for each reason a person should know of. */
+  /** One warning for each reason or finding a person should know of. */
   toWarnings(facts: { token: string; now: string; createUuid: () => string }): CapturedWarning[];
 }
 
 export function createDropTally(): DropTally {
   const counts = new Map<DropReason, number>();
+  const findings = new Map<DropReason, number>();
   const samples = new Map<DropReason, DropSample[]>();
+
+  function keep(tally: Map<DropReason, number>, reason: DropReason, sample: DropSample): void {
+    tally.set(reason, (tally.get(reason) ?? 0) + 1);
+    const kept = samples.get(reason) ?? [];
+    samples.set(reason, kept);
+    if (kept.length >= maxSamples) return;
+    const { event, timestamp } = sample;
+    kept.push({
+      ...sample,
+      event: event === null ? null : cutToCodePoints(event, maxNameCodePoints),
+      ...(typeof timestamp === 'string' ? { timestamp: cutToCodePoints(timestamp, maxTimestampCodePoints) } : {}),
+    });
+  }
+
   return {
-    add(reason, sample) {
-      counts.set(reason, (counts.get(reason) ?? 0) + 1);
-      const kept = samples.get(reason) ?? [];
-      samples.set(reason, kept);
-      if (kept.length < maxSamples) {
-        kept.push({
-          ...sample,
-          event: sample.event === null ? null : cutToCodePoints(sample.event, maxNameCodePoints),
-        });
-      }
-    },
+    add: (reason, sample) => keep(counts, reason, sample),
+    note: (finding, sample) => keep(findings, finding, sample),
     counts: () => counts,
     toWarnings({ token, now, createUuid }) {
-      return [...counts].flatMap(([type, count]): CapturedWarning[] => {
+      return [...counts, ...findings].flatMap(([type, count]): CapturedWarning[] => {
         if (type === 'performance_event' || type === 'blocked_token') return [];
         const details = { samples: samples.get(type) ?? [] };
         return [{ kind: 'warning', uuid: createUuid(), token, type, count, now, details }];

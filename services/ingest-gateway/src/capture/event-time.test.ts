@@ -1,5 +1,5 @@
 import type { ClientEvent } from './capture-schema.ts';
-import { eventTimeMs } from './event-time.ts';
+import { readEventTime } from './event-time.ts';
 import { readSentAt } from './sent-at.ts';
 
 const day = '2026-11-21T';
@@ -9,7 +9,7 @@ const year2020 = String(Date.UTC(2020, 11, 31, 23));
 
 /** The event's time for a batch with this `sent_at` and a query `_`. */
 function timeOf(event: ClientEvent, sentAt?: unknown, query: string | null = null): string {
-  return new Date(eventTimeMs(event, readSentAt(sentAt, query), now)).toISOString();
+  return new Date(readEventTime(event, readSentAt(sentAt, query), now).ms).toISOString();
 }
 
 describe('when an event happened, now being 12:00:00', () => {
@@ -51,6 +51,17 @@ describe('when an event happened, now being 12:00:00', () => {
     ['sent_at of the year 10000', { timestamp: `${day}11:00:00Z` }, '9999-12-31T23:59:59-10:00', '11:00:00.000'],
   ])('%s', (_name, event, sentAt, expected) => {
     expect(timeOf(event, sentAt)).toBe(expected.includes('T') ? `${expected}Z` : `${day}${expected}Z`);
+  });
+
+  test.each<[string, ClientEvent, string | null]>([
+    ['T07 an unreadable time', { timestamp: 'yesterday' }, 'ignored_invalid_timestamp'],
+    ['a year that cannot be stored', { timestamp: '0000-06-01T00:00:00Z' }, 'ignored_invalid_timestamp'],
+    ['T09 too far ahead', { timestamp: '2026-11-22T11:00:00.001Z' }, 'event_timestamp_in_future'],
+    ['T09 just near enough', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
+    ['T06 none', {}, null],
+    ['an empty one', { timestamp: ' ' }, null],
+  ])('what the project is told: %s', (_name, event, finding) => {
+    expect(readEventTime(event, null, now).finding).toBe(finding);
   });
 
   test.each<[string, string, string]>([

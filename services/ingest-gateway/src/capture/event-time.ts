@@ -1,4 +1,5 @@
 import type { ClientEvent } from './capture-schema.ts';
+import type { TimeFinding } from './drop-tally.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 
 /** Further ahead than this is a wrong clock (strictly more). */
@@ -7,6 +8,13 @@ const lastOfYear9999Ms = Date.UTC(10_000, 0, 1) - 1;
 /** Year 0 is left out with the negative ones: PostgreSQL does not know it. */
 const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 
+export interface EventTime {
+  /** Milliseconds since the epoch. */
+  ms: number;
+  /** What the project should be told of it (reference/ingest-wire.md section 9.2); null when the time is as sent. */
+  finding: TimeFinding | null;
+}
+
 /**
  * When the event happened, milliseconds since the epoch, by the rules of reference/ingest-wire.md section 9.1: the
  * client's clock is corrected by what it says at sending, an `offset` counts back from now and overrides, the far
@@ -14,17 +22,21 @@ const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
  *
  * @param nowMs when the request arrived.
  */
-export function eventTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number {
-  const timeMs = claimedTimeMs(event, sentAtMs, nowMs);
-  if (timeMs > nowMs + furthestFutureMs) return nowMs;
-  return timeMs < firstOfYear1Ms || timeMs > lastOfYear9999Ms ? 0 : timeMs;
+export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs: number): EventTime {
+  const ms = claimedTimeMs(event, sentAtMs, nowMs);
+  if (ms === null) return { ms: nowMs, finding: 'ignored_invalid_timestamp' };
+  if (ms > nowMs + furthestFutureMs) return { ms: nowMs, finding: 'event_timestamp_in_future' };
+  if (ms < firstOfYear1Ms || ms > lastOfYear9999Ms) return { ms: 0, finding: 'ignored_invalid_timestamp' };
+  return { ms, finding: null };
 }
 
-function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number {
+/** Null when there is a timestamp that cannot be read. An empty one counts as none. */
+
+function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
-  if (typeof event.timestamp !== 'string') return nowMs;
+  if (typeof event.timestamp !== 'string' || event.timestamp.trim() === '') return nowMs;
   const timestampMs = parseTimestamp(event.timestamp);
-  if (timestampMs === null) return nowMs;
+  if (timestampMs === null) return null;
   if (sentAtMs === null || event.properties?.$ignore_sent_at === true) return timestampMs;
   return timestampMs - (sentAtMs - nowMs);
 }

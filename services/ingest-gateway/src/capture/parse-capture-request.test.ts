@@ -109,6 +109,13 @@ describe('hostile and unusual text', () => {
     );
   });
 
+  test('an event of 65 levels in company is set aside alone', () => {
+    const deep = `{"event":"deep","distinct_id":"b","properties":${nested(100_000)}}`;
+    const { events, tooDeep } = parse(`{"api_key":"${key}","batch":[${JSON.stringify(event)},${deep}]}`);
+    expect(tooDeep).toEqual([1]);
+    expect(events).toEqual([event, { event: 'deep' }]);
+  });
+
   test('a key called __proto__ is data and changes nothing', () => {
     const text = `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"__proto__":{"polluted":true},"x\\u0000":1}}`;
     const [parsed] = parse(text).events;

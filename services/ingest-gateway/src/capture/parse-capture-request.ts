@@ -13,6 +13,8 @@ export interface CaptureRequest {
   token: string;
   /** In the order they were sent, at least one. */
   events: ClientEvent[];
+  /** Places of events nested too deep to be looked at: they are dropped alone, and only their name and uuid is left. */
+  tooDeep?: number[];
   /** True only when the batch says so. */
   isHistorical: boolean;
   /** When the client sent the request by its own clock, milliseconds since the epoch; null when it does not say. */
@@ -47,9 +49,18 @@ export function parseCaptureRequest(text: string, hints: RequestHints): CaptureR
       attr: envelope ? 'batch' : null,
     });
   }
-  for (let i = 0; i < events.length; i++) checkEvent(events[i], shape, i);
+  const tooDeep: number[] = [];
+  for (let i = 0; i < events.length; i++) {
+    checkEvent(events[i], shape, i);
+    if (isDeeperThan(events[i], maxNesting)) tooDeep.push(i);
+  }
+  // Alone there is nobody to lose by it, and a refusal tells the sender more than a silent drop.
+  if (tooDeep.length === 1 && events.length === 1) throw nestedTooDeep(shape);
+  const token = findProjectApiKey(envelope, events, hints.apiKey);
+  for (const index of tooDeep) events[index] = remains(events[index]);
   const request = {
-    token: findProjectApiKey(envelope, events, hints.apiKey),
+    token,
+    ...(tooDeep.length === 0 ? {} : { tooDeep }),
     events: events as ClientEvent[],
     isHistorical: envelope !== null && readHistorical(envelope),
     sentAtMs: readSentAt(envelope?.sent_at ?? envelope?.sentAt, hints.sentAt),
@@ -102,12 +113,18 @@ function checkEvent(event: unknown, shape: Shape, index: number): void {
       value,
     );
   }
-  if (isDeeperThan(event, maxNesting)) {
-    throw new AppError('invalid', `The event is nested deeper than ${maxNesting} levels.`, {
-      code: 'too_deep',
-      attr: shape.placeOf(index).join('__') || null,
-    });
-  }
+}
+
+/** What may be kept of an event that nothing may walk through. */
+function remains(event: Fields | undefined): Fields {
+  return { event: typeof event?.event === 'string' ? event.event : null, uuid: event?.uuid };
+}
+
+function nestedTooDeep(shape: Shape): AppError {
+  return new AppError('invalid', `The event is nested deeper than ${maxNesting} levels.`, {
+    code: 'too_deep',
+    attr: shape.placeOf(0).join('__') || null,
+  });
 }
 
 function readHistorical(envelope: Fields): boolean {

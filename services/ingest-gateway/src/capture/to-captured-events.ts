@@ -2,7 +2,7 @@ import { type CapturedEvent, eventNames } from '@millrace/contracts';
 import type { ClientEvent } from './capture-schema.ts';
 import { readDistinctId, withOtherIdCut } from './distinct-id.ts';
 import { createDropTally, type DropTally } from './drop-tally.ts';
-import { eventTimeMs } from './event-time.ts';
+import { readEventTime } from './event-time.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
 
 /** What the server knows of a request besides its body. */
@@ -45,6 +45,11 @@ export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): Cap
   for (let index = 0; index < request.events.length; index++) {
     const event = request.events[index];
     if (event === undefined) continue;
+    if (request.tooDeep?.includes(index)) {
+      const sample = { index, uuid: readUuid(event), event: readName(event, null) };
+      dropped.add('malformed_event_properties', sample);
+      continue;
+    }
     const name = readName(event, arrival.nameForNameless);
     const distinctId = readDistinctId(event);
     if (name === null || distinctId === null || name === eventNames.performance) {
@@ -53,6 +58,11 @@ export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): Cap
       dropped.add(reason, { index, uuid: readUuid(event), event: name });
       continue;
     }
+    const uuid = readUuid(event) ?? arrival.createUuid();
+    const time = readEventTime(event, request.sentAtMs, arrival.receivedAtMs);
+    if (time.finding !== null) {
+      dropped.note(time.finding, { index, uuid, event: name, timestamp: event.timestamp ?? null });
+    }
     const properties = withOtherIdCut(name, event.properties ?? {});
     const ip = 'capture_internal' in properties ? '127.0.0.1' : arrival.ip;
     accepted.push({
@@ -60,11 +70,11 @@ export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): Cap
       partitionId: properties.$cookieless_mode === true ? (arrival.ip ?? '') : distinctId,
       record: {
         kind: 'event',
-        uuid: readUuid(event) ?? arrival.createUuid(),
+        uuid,
         token: request.token,
         distinct_id: distinctId,
         event: name,
-        timestamp: new Date(eventTimeMs(event, request.sentAtMs, arrival.receivedAtMs)).toISOString(),
+        timestamp: new Date(time.ms).toISOString(),
         now,
         sent_at: sentAt,
         ip,
