@@ -18,19 +18,34 @@ export function authorize(
   return lookup instanceof Promise ? lookup.then((found) => decide(found, request)) : decide(lookup, request);
 }
 
+/**
+ * For a key that was found before the request was parsed.
+ * @throws AppError `unauthenticated` when it is certain that no project has it.
+ */
+export async function requirePossibleKey(key: string, projectKeys: ProjectKeys): Promise<void> {
+  const trimmed = key.trim();
+  // A key of a wrong shape has an answer of its own, which needs no lookup (findProjectApiKey).
+  if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return;
+  const { outcome } = await projectKeys.find(trimmed);
+  if (outcome === 'unknown') throw unknownKey();
+}
+
+const maxLookedUp = 64;
+
 function decide(lookup: KeyLookup, request: CaptureRequest): KnownProject | null {
   switch (lookup.outcome) {
     case 'undetermined':
       return null;
     case 'unknown':
-      throw new AppError('unauthenticated', 'No project has this API key.', {
-        code: 'invalid_api_key',
-        attr: 'api_key',
-      });
+      throw unknownKey();
     case 'known':
       if (request.isHistorical && !lookup.project.mayMigrate) throw migrationNotIncluded();
       return lookup.project;
   }
+}
+
+function unknownKey(): AppError {
+  return new AppError('unauthenticated', 'No project has this API key.', { code: 'invalid_api_key', attr: 'api_key' });
 }
 
 function migrationNotIncluded(): AppError {

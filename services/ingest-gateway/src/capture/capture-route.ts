@@ -4,7 +4,7 @@ import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
 import { toAppError } from '@millrace/http';
 import { v7 as createUuid } from 'uuid';
-import { authorize } from '../access/authorize.ts';
+import { authorize, requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { CaptureLimits } from '../config.ts';
 import type { ByteBudget, ByteLease } from '../limits/byte-budget.ts';
@@ -109,6 +109,8 @@ async function capture(
   const isGet = request.method === 'GET';
   if (!isGet && request.method !== 'POST') throw methodNotAllowed();
   const body = await readBody(request, query, { limits, lease: journey.lease, onReceived: metrics.bodyReceived });
+  // A large body is not parsed for somebody whose key is nobody's.
+  if (body.envelopeKey !== null) await requirePossibleKey(body.envelopeKey, deps.projectKeys);
   const capturing = parseCaptureRequest(body.text, {
     apiKey: body.apiKey ?? (isGet ? query.apiKey : null),
     sentAt: query.sentAt,

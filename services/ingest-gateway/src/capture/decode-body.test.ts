@@ -61,12 +61,22 @@ describe('every way a client sends JSON comes out as that JSON', () => {
 
   test('JSON that talks about forms is JSON', async () => {
     const text = '{"url":"https://example.com/?a=1&data=2"}';
-    expect(await decode(text, { contentType: 'application/json' })).toEqual({ text, apiKey: null });
-    expect(await decode(text, { contentType: form })).toEqual({ text, apiKey: null });
+    expect(await decode(text, { contentType: 'application/json' })).toMatchObject({ text, apiKey: null });
+    expect(await decode(text, { contentType: form })).toMatchObject({ text, apiKey: null });
+  });
+
+  test.each(['null', 'true', '12345678', '-1'])('%s is JSON, if no request, and no base64', async (text) => {
+    expect(await decode(text)).toMatchObject({ text });
+  });
+
+  test('an emoji that an old browser SDK wrote as two surrogates under base64', async () => {
+    const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.from('eda0bdedb880', 'hex'), Buffer.from('"}')]);
+    const data = encodeURIComponent(bytes.toString('base64'));
+    expect(await decode(`data=${data}`, { contentType: form })).toMatchObject({ text: '{"a":"\u{1f600}"}' });
   });
 
   test('E17 the key may be a form field of its own', async () => {
-    expect(await decode(`api_key=phc_form&data=${encoded(json)}`, { contentType: form })).toEqual({
+    expect(await decode(`api_key=phc_form&data=${encoded(json)}`, { contentType: form })).toMatchObject({
       text: json,
       apiKey: 'phc_form',
     });

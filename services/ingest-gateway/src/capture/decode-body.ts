@@ -4,7 +4,9 @@ import type { ByteLease } from '../limits/byte-budget.ts';
 import { decodeBase64, looksLikeBase64, restorePlus } from './base64-text.ts';
 import { isForm, isFormType, looksLikeJson, parseForm } from './form-body.ts';
 import { decompressedTooLarge, gunzip, hasGzipMagic } from './gunzip.ts';
+import { outlineJson } from './json-outline.ts';
 import { decodeLz64 } from './lz64.ts';
+import { mendSurrogates } from './mend-surrogates.ts';
 
 /** What the request says about its body. */
 export interface BodyHints {
@@ -19,6 +21,8 @@ export interface DecodedBody {
   text: string;
   /** A key given as a form field beside the payload. */
   apiKey: string | null;
+  /** Of a large body: the key its outermost object names. */
+  envelopeKey: string | null;
 }
 
 export interface DecodeOptions {
@@ -53,16 +57,30 @@ export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeO
     formCompression = form.compression;
   }
   const compression = pickCompression(hints.compression, formCompression, hints.contentEncoding);
-  if (compression === 'lz64') return { text: readLz64(bytes, options), apiKey };
+  if (compression === 'lz64') {
+    const text = readLz64(bytes, options);
+    return { text, apiKey, envelopeKey: await envelopeKeyOf(text, options.lease) };
+  }
 
   bytes = unwrapBase64(bytes);
   if (compression === 'gzip' || hasGzipMagic(bytes)) {
     bytes = await gunzip(bytes, options.maxDecompressedBytes, options.lease);
     bytes = unwrapBase64(bytes);
   }
+  const envelopeKey = await envelopeKeyOf(bytes, options.lease);
   const text = readUtf8(bytes, hints);
   if (text.trimStart() === '') throw missingData();
-  return { text, apiKey };
+  return { text, apiKey, envelopeKey };
+}
+
+/** Smaller bodies are parsed faster than looked over. */
+const largeBytes = 128 * 1024;
+
+/** @throws AppError see `outlineJson`. */
+async function envelopeKeyOf(json: Buffer | string, lease: ByteLease): Promise<string | null> {
+  if (json.length < largeBytes) return null;
+  const { apiKey } = await outlineJson(typeof json === 'string' ? Buffer.from(json) : json, lease);
+  return apiKey;
 }
 
 /** The first name that means a compression wins; unknown names, also `base64`, say nothing. */
@@ -75,7 +93,12 @@ function pickCompression(...names: (string | null)[]): Compression | null {
 }
 
 function unwrapBase64(bytes: Buffer): Buffer {
-  return looksLikeBase64(bytes) ? (decodeBase64(bytes) ?? bytes) : bytes;
+  return looksLikeBase64(bytes) && !isJsonScalar(bytes) ? (decodeBase64(bytes) ?? bytes) : bytes;
+}
+
+/** `null` and its like are no request, but they are JSON, and the error shall say so. */
+function isJsonScalar(bytes: Buffer): boolean {
+  return bytes.length <= 20 && /^(?:null|true|false|-?\d+)$/.test(bytes.toString('latin1').trim());
 }
 
 function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
@@ -94,7 +117,8 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
 }
 
 /** JSON text without a byte order mark, which some platforms put in front and no parser takes. */
-function readUtf8(bytes: Buffer, hints: BodyHints): string {
+function readUtf8(raw: Buffer, hints: BodyHints): string {
+  const bytes = isUtf8(raw) ? raw : mendSurrogates(raw);
   if (!isUtf8(bytes)) {
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
     const advice = isOtherEncoding ? ' The only compression of bodies understood here is gzip.' : '';
