@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/cache';
+import { createPersonalApiKey } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import { networkOf } from './guess-limit.ts';
+import { createRateLimit } from './rate-limit.ts';
+
+const logger = createLogger('test', 'error');
+
+describe.each([
+  ['in the process', async () => createInProcessKeyValue()],
+  [
+    'in Redis',
+    async () => {
+      const redis = createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix: `test:${randomUUID()}:` });
+      await eventually(async () => redis.isHealthy(), { what: 'the connection to Redis' });
+      return redis;
+    },
+  ],
+])('windows counted %s', (_where, create) => {
+  let keyValue: KeyValue;
+  beforeAll(async () => {
+    keyValue = await create();
+  });
+  afterAll(() => keyValue.stop());
+
+  const limiter = (windows: { seconds: number; limit: number }[], clock: { at: number }) =>
+    createRateLimit({ keyValue, name: randomUUID(), windows, now: () => clock.at * 1000 });
+
+  test('K39: the sixth in a minute of five waits, until the first ones are out of the window', async () => {
+    const clock = { at: 600_000 };
+    const limit = limiter([{ seconds: 60, limit: 5 }], clock);
+    for (let count = 0; count < 5; count += 1) expect(await limit.take('a')).toBeNull();
+    const wait = await limit.take('a');
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(120);
+    // What was refused is not counted: who waits as told gets through.
+    for (let count = 0; count < 20; count += 1) await limit.take('a');
+    clock.at += wait ?? 0;
+    expect(await limit.take('a')).toBeNull();
+  });
+
+  test('K40: another key is another matter', async () => {
+    const limit = limiter([{ seconds: 60, limit: 1 }], { at: 600_000 });
+    expect(await limit.take('a')).toBeNull();
+    expect(await limit.take('a')).not.toBeNull();
+    expect(await limit.take('b')).toBeNull();
+  });
+
+  test('the window slides: the end of one minute and the start of the next are one window', async () => {
+    const clock = { at: 600_059 };
+    const limit = limiter([{ seconds: 60, limit: 10 }], clock);
+    for (let count = 0; count < 10; count += 1) expect(await limit.take('a')).toBeNull();
+    clock.at = 600_061;
+    expect(await limit.take('a')).not.toBeNull();
+    clock.at = 600_100;
+    expect(await limit.take('a')).toBeNull();
+  });
+
+  test('the longer window counts as well, and the longest wait is told', async () => {
+    const clock = { at: 3_600_000 };
+    const limit = limiter(
+      [
+        { seconds: 60, limit: 10 },
+        { seconds: 3600, limit: 12 },
+      ],
+      clock,
+    );
+    for (let count = 0; count < 10; count += 1) expect(await limit.take('a')).toBeNull();
+    expect(await limit.take('a')).toBeLessThanOrEqual(120);
+    clock.at += 120;
+    for (let count = 0; count < 2; count += 1) expect(await limit.take('a')).toBeNull();
+    expect(await limit.take('a')).toBeGreaterThan(120);
+  });
+
+  test('0 is no limit', async () => {
+    const limit = limiter([{ seconds: 60, limit: 0 }], { at: 600_000 });
+    for (let count = 0; count < 50; count += 1) expect(await limit.take('a')).toBeNull();
+  });
+
+  test('many at the same moment are not more than the limit', async () => {
+    const limit = limiter([{ seconds: 60, limit: 7 }], { at: 600_000 });
+    const waits = await Promise.all(Array.from({ length: 7 }, () => limit.take('a')));
+    expect(waits.filter((wait) => wait === null)).toHaveLength(7);
+    expect(await limit.take('a')).not.toBeNull();
+  });
+});
+
+test('a store that does not answer limits nobody for good: the process counts for itself', async () => {
+  const unreachable = createRedisKeyValue('redis://127.0.0.1:9', createLogger('test', 'error'));
+  const limit = createRateLimit({ keyValue: unreachable, name: 'x', windows: [{ seconds: 60, limit: 2 }] });
+  expect([await limit.take('a'), await limit.take('a')]).toEqual([null, null]);
+  expect(await limit.take('a')).not.toBeNull();
+  await unreachable.stop();
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:DB8:1:2::9', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+])('%s belongs to %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+describe('over the wire', () => {
+  let api: TestApi;
+  let tenant: TestTenant;
+  beforeEach(async () => {
+    api = await startTestApi({ limits: { requestsPerMinute: 5, requestsPerHour: 100, wrongKeysPerMinute: 3 } });
+    tenant = await createTestTenant(api.database);
+  });
+  afterEach(() => api.stop());
+
+  test('K39 to K41: 429 with Retry-After, on every route, for this key only', async () => {
+    for (let count = 0; count < 5; count += 1) {
+      expect((await api.get('/api/projects/', tenant.personalApiKey)).status).toBe(200);
+    }
+    for (const path of ['/api/projects/', `/api/organizations/${tenant.organizationId}/`]) {
+      const { status, headers, body } = await api.get(path, tenant.personalApiKey);
+      const seconds = Number(headers.get('retry-after'));
+      expect([status, Number.isInteger(seconds) && seconds > 0]).toEqual([429, true]);
+      expect(body).toEqual({
+        type: 'throttled_error',
+        code: 'throttled',
+        detail: `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}.`,
+        attr: null,
+      });
+    }
+    const { prisma } = api.database;
+    const other = await createPersonalApiKey(prisma, { userId: tenant.userId, label: 'other', scopes: ['*'] });
+    expect((await api.get('/api/projects/', other.value)).status).toBe(200);
+  });
+
+  test('what is refused for its scope is not counted, and is refused as such beyond the limit too', async () => {
+    const { prisma } = api.database;
+    const { value } = await createPersonalApiKey(prisma, { userId: tenant.userId, label: 'k', scopes: ['user:read'] });
+    for (let count = 0; count < 10; count += 1) expect((await api.get('/api/projects/', value)).status).toBe(403);
+    expect((await api.get('/api/users/@me/', value)).status).toBe(200);
+  });
+
+  test('an address that tries keys is shut out, but not a key that was good there a moment ago', async () => {
+    expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
+    const statuses: number[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      statuses.push((await api.get('/api/projects/', `phx_${count}${'a'.repeat(47)}`)).status);
+    }
+    // The fourth is over the limit of three and shuts the address out.
+    expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
+    expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
+    const { prisma } = api.database;
+    const fresh = await createPersonalApiKey(prisma, { userId: tenant.userId, label: 'k', scopes: ['*'] });
+    expect((await api.get('/api/users/@me/', fresh.value)).status).toBe(429);
+  });
+});
