@@ -115,7 +115,7 @@ async function waitUntilStored(database: BenchDatabase, isStored: () => Promise<
   let lastSize = 0;
   let lastGrowthAt = performance.now();
   while (!(await isStored())) {
-    const [sizes] = await database.query<{ size: string }>('SELECT pg_sizessize(current_database()) AS size');
+    const [sizes] = await database.query<{ size: string }>('SELECT pg_database_size(current_database()) AS size');
     const size = Number(sizes?.size);
     if (size !== lastSize) lastGrowthAt = performance.now();
     lastSize = size;

@@ -1,12 +1,21 @@
 /** The load generator's process: takes jobs as messages, so that its own work does not stand in the server's numbers. */
-import type { LoadMessage } from './load-job.ts';
-import { runLoad } from './run-load.ts';
+import type { GetLoadMessage, LoadAnswer, LoadMessage } from './load-job.ts';
+import { repeatRequests, runLoad } from './run-load.ts';
 
-process.on('message', (message: LoadMessage | { type: 'usage' }) => {
-  if (message.type !== 'load') return;
-  runLoad(message).then(
-    (result) => process.send?.({ type: 'load-result', result }),
-    (error: Error) => process.send?.({ type: 'load-failed', message: error.message }),
+const answer = (message: LoadAnswer) => process.send?.(message);
+
+process.on('message', (message: LoadMessage | GetLoadMessage | { type: 'usage' }) => {
+  if (message.type === 'usage') return;
+  const load = message.type === 'load' ? runLoad(message) : runGetLoad(message);
+  load.then(
+    (result) => answer({ type: 'load-result', result }),
+    (error: Error) => answer({ type: 'load-failed', message: error.message }),
   );
 });
 process.send?.({ type: 'listening', port: 0 });
+
+function runGetLoad({ path, headers, ...load }: GetLoadMessage) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const request = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${lines.join('')}\r\n`, 'latin1');
+  return repeatRequests({ ...load, requests: [request], eventsPerRequest: 0 });
+}

@@ -19,6 +19,22 @@ export interface LoadMessage extends LoadJob {
   type: 'load';
 }
 
+/** Whole requests as bytes, sent over and over, instead of a named workload. */
+export interface PreparedLoad extends Omit<LoadJob, 'workload' | 'projectApiKey'> {
+  requests: Buffer[];
+  /** 0 when the requests carry none. */
+  eventsPerRequest: number;
+}
+
+/** A GET of one path, over and over. */
+export interface GetLoadMessage extends Omit<PreparedLoad, 'requests' | 'eventsPerRequest'> {
+  type: 'get-load';
+  path: string;
+  headers: Record<string, string>;
+}
+
+export type LoadAnswer = { type: 'load-result'; result: LoadResult } | { type: 'load-failed'; message: string };
+
 export interface LoadResult {
   /** From the first request to the last answer. */
   elapsedMs: number;

@@ -1,0 +1,54 @@
+import { openHttpConnection } from './http-connection.ts';
+
+export interface RequestStream {
+  port: number;
+  /** Keep-alive connections, each with one request at a time. */
+  connections: number;
+  /** Requests per second of an open loop; null is a closed one (load-job.ts). */
+  requestsPerSecond: number | null;
+  durationMs: number;
+  /** The bytes of request number `index`; `dueAt` is on the clock of `performance.now`. */
+  bytesOf(index: number, dueAt: number): Buffer;
+  /** Called with each answer: status 0 = the connection broke; latency counts from the moment the request was due. */
+  onAnswer(index: number, status: number, latencyMs: number): void;
+}
+
+/**
+ * Sends requests for the duration and waits for the answers that are still due.
+ * @returns milliseconds from the first request to the last answer.
+ */
+export async function sendRequests(stream: RequestStream): Promise<number> {
+  const connections = Array.from({ length: stream.connections }, () => openHttpConnection(stream.port));
+  const startedAt = performance.now();
+  const endsAt = startedAt + stream.durationMs;
+  let turns = 0;
+
+  function takeTurn(): { index: number; dueAt: number } | null {
+    const { requestsPerSecond } = stream;
+    const dueAt = requestsPerSecond === null ? performance.now() : startedAt + (turns * 1000) / requestsPerSecond;
+    return dueAt < endsAt ? { index: turns++, dueAt } : null;
+  }
+
+  await Promise.all(
+    connections.map(async (connection) => {
+      for (let turn = takeTurn(); turn !== null; turn = takeTurn()) {
+        const { index, dueAt } = turn;
+        await waitUntil(dueAt);
+        const bytes = stream.bytesOf(index, dueAt);
+        await new Promise<void>((resolve) => {
+          connection.request(bytes, (status) => {
+            stream.onAnswer(index, status, performance.now() - dueAt);
+            resolve();
+          });
+        });
+      }
+      connection.close();
+    }),
+  );
+  return performance.now() - startedAt;
+}
+
+async function waitUntil(moment: number): Promise<void> {
+  const restMs = moment - performance.now();
+  if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+}
