@@ -21,7 +21,13 @@ beforeAll(async () => {
     },
     stop: async () => {},
   };
-  api = await startTestApi({ inviteMailing: { send: (...args) => mailing.send(...args), settle: async () => {} } });
+  api = await startTestApi({
+    inviteMailing: {
+      send: (...args) => mailing.send(...args),
+      tellJoined: (...args) => mailing.tellJoined(...args),
+      settle: async () => {},
+    },
+  });
   const logger = createLogger('test', 'error');
   mailing = createInviteMailing({ sql: api.database.sql, logger, mailer, publicUrl: api.url, patienceMs: 1000 });
   acme = await createActors(api.database);
@@ -189,6 +195,24 @@ test('invites of other organizations stay; decided so, as they have nothing to d
     status: 201,
     body: { organization_id: other.organizationId },
   });
+});
+
+test('administrators and owners are told who joined, unless the organization does not wish it', async () => {
+  const told = async () => {
+    const { id, email, token } = await invite({ first_name: 'Grace' });
+    sent.length = 0;
+    expect((await signUp(id, { token })).status).toBe(201);
+    await mailing.settle();
+    return sent.filter(({ subject, text }) => subject === 'Grace joined Acme on Millrace' && text.includes(email));
+  };
+  const recipients = (await told()).map(({ to }) => to);
+  expect(recipients).toEqual(expect.arrayContaining([acme.A.email, acme.W.email]));
+  expect(recipients).not.toContain(acme.M.email);
+  await api.database.prisma.organization.update({
+    where: { id: acme.organizationId },
+    data: { is_member_join_email_enabled: false },
+  });
+  expect(await told()).toEqual([]);
 });
 
 test('access to private projects comes along', async () => {

@@ -13,6 +13,7 @@ import {
   signedUp,
   signUp,
 } from './acceptance-schema.ts';
+import type { InviteMailing, Joined } from './invite-mailing.ts';
 
 const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
 
@@ -21,7 +22,16 @@ const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description
  * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
  * an invite does not exist.
  */
-export function acceptInviteRoutes({ prisma }: Pick<Database, 'prisma'>) {
+export function acceptInviteRoutes({
+  prisma,
+  inviteMailing,
+}: Pick<Database, 'prisma'> & { inviteMailing: InviteMailing }) {
+  /** After the commit. */
+  const toldTo = <T extends Joined>(joined: T): T => {
+    inviteMailing.tellJoined(joined);
+    return joined;
+  };
+
   return [
     defineRoute({
       method: 'GET',
@@ -65,12 +75,14 @@ export function acceptInviteRoutes({ prisma }: Pick<Database, 'prisma'>) {
         response: { ...acceptedInviteExample, personal_api_key: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' },
       },
       handler: async ({ params, body }) =>
-        hiddenFromStrangers(() =>
-          signUpByInvite(prisma, params.id, {
-            firstName: body.first_name,
-            lastName: body.last_name,
-            requireInvited: (invite) => requireToken(invite, body.token),
-          }),
+        hiddenFromStrangers(async () =>
+          toldTo(
+            await signUpByInvite(prisma, params.id, {
+              firstName: body.first_name,
+              lastName: body.last_name,
+              requireInvited: (invite) => requireToken(invite, body.token),
+            }),
+          ),
         ),
     }),
     defineRoute({
@@ -84,7 +96,8 @@ export function acceptInviteRoutes({ prisma }: Pick<Database, 'prisma'>) {
       params: inviteParams,
       responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
       examples: { response: acceptedInviteExample },
-      handler: async ({ caller, params }) => hiddenFromStrangers(() => acceptAsUser(prisma, params.id, caller)),
+      handler: async ({ caller, params }) =>
+        hiddenFromStrangers(async () => toldTo(await acceptAsUser(prisma, params.id, caller))),
     }),
   ];
 }

@@ -42,6 +42,19 @@ export function inviteMail(letter: InviteLetter): Mail {
   };
 }
 
+/** The mail to an administrator about somebody new. */
+export function joinedMail(
+  to: string,
+  { organization_name, user }: { organization_name: string; user: { first_name: string; email: string } },
+): Mail {
+  const name = user.first_name || user.email;
+  return {
+    to,
+    subject: `${name} joined ${organization_name} on Millrace`,
+    text: `${name} (${user.email}) has accepted an invite and is now a member of ${organization_name}.`,
+  };
+}
+
 function roleOf(level: number): string {
   if (level >= membershipLevels.owner) return 'an owner';
   return level >= membershipLevels.administrator ? 'an administrator' : 'a member';

@@ -1,8 +1,9 @@
 import { inviteExpiresAt, type Sql } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger } from '@millrace/runtime';
-import { inviteMail } from './invite-mail.ts';
+import { inviteMail, joinedMail } from './invite-mail.ts';
 import { type InviteRow, noteEmailingAttempt } from './invite-store.ts';
+import { findJoinRecipients } from './joined-mail-store.ts';
 
 export interface InviteMailing {
   /**
@@ -12,8 +13,16 @@ export interface InviteMailing {
    * @returns ids of the invites whose mail was tried by then.
    */
   send(invites: readonly MailableInvite[], organizationName: string): Promise<ReadonlySet<string>>;
+  /** Tells the administrators and owners who joined, beside the request. Never throws. */
+  tellJoined(joined: Joined): void;
   /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
   settle(): Promise<void>;
+}
+
+export interface Joined {
+  organization_id: string;
+  organization_name: string;
+  user: { id: number; first_name: string; email: string };
 }
 
 export interface MailableInvite {
@@ -57,7 +66,7 @@ export function createInviteMailing({ sql, logger, mailer, publicUrl, patienceMs
 
   function track(work: Promise<void>): Promise<void> {
     const tracked: Promise<void> = work
-      .catch((error: unknown) => void logger.warn('the attempt to mail an invite could not be noted', { error }))
+      .catch((error: unknown) => void logger.warn('a mail about an invite could not be looked after', { error }))
       .finally(() => underWay.delete(tracked));
     underWay.add(tracked);
     return tracked;
@@ -72,6 +81,15 @@ export function createInviteMailing({ sql, logger, mailer, publicUrl, patienceMs
         .map((invite) => track(sendOne(invite, organizationName).then(() => void attempted.add(invite.row.id))));
       await atMost(patienceMs, Promise.all(mails));
       return attempted;
+    },
+    tellJoined(joined) {
+      if (!mailer) return;
+      const { send } = mailer;
+      const tell = async () => {
+        const recipients = await findJoinRecipients(sql, joined.organization_id, joined.user.id);
+        await Promise.all(recipients.map((to) => send(joinedMail(to, joined))));
+      };
+      track(tell());
     },
     settle: async () => void (await Promise.all(underWay)),
   };

@@ -27,6 +27,7 @@ beforeAll(async () => {
   api = await startTestApi({
     inviteMailing: {
       send: (invites, organizationName) => mailing.send(invites, organizationName),
+      tellJoined: () => {},
       settle: () => mailing.settle(),
     },
   });
