@@ -64,7 +64,7 @@ test('killed in the middle of an export, the next process exports every event ex
   const warehouse = await createTestDatabase({ isMigrated: false });
   const { environmentId } = await createTestTenant(bed.database);
   const { hostname, port, username, password, pathname } = new URL(warehouse.url);
-  const count = 40_000;
+  const count = 15_000;
   await storeEvents(sql, environmentId, { count, from: '2026-11-10T00:00:00Z' });
   const id = await storeExport(sql, environmentId, {
     interval: 'day',

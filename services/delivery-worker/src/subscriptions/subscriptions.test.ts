@@ -198,6 +198,19 @@ test('a Slack target that is an address gets the text; a channel needs the webho
   ]);
 });
 
+test('a Slack channel is reached through the webhook of the project', async () => {
+  const { sql } = bed.database;
+  const set = (address: string | null) =>
+    sql.query('UPDATE environment SET slack_incoming_webhook = $2 WHERE id = $1', [tenant.environmentId, address]);
+  await set(`${bed.receiver.url}/services/T2`);
+  await store({ target_type: 'slack', target_value: 'C1|#general' });
+  await scheduleDue(bed.database, now);
+  await deliverDue(deps);
+  await set(null);
+  expect(bed.receiver.posts).toMatchObject([{ path: '/services/T2', body: { channel: 'C1' } }]);
+  expect(await deliveries()).toMatchObject([{ status: 'delivered' }]);
+});
+
 test('a claim whose worker has died is free again when its lease is over', async () => {
   await store();
   await scheduleDue(bed.database, now);
