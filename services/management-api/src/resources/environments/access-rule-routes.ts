@@ -26,7 +26,7 @@ const accessRule = Type.Object(
   { title: 'AccessRule' },
 );
 
-export const accessRules = Type.Object(
+const accessRules = Type.Object(
   {
     access_controls: Type.Array(accessRule, {
       description: 'The rules: the one for everybody, then those for members.',

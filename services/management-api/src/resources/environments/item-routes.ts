@@ -1,17 +1,22 @@
+import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static, TObject, TSchema } from 'typebox';
 import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
+import type { KeyChanges } from '../../access/announce-key-change.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import type { RouteDeps } from '../../routes.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './environment-store.ts';
 import { upsertProductIntent } from './environment-write-store.ts';
 import { resetToken } from './reset-token.ts';
 import type { Signing } from './to-environment.ts';
 
-export type ItemDeps = Pick<RouteDeps, 'sql' | 'transaction' | 'announceKeyChange' | 'tokenSecret'>;
+export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
+  announceKeyChange: KeyChanges['announce'];
+  /** Signs `live_events_token`. */
+  tokenSecret: string;
+}
 
 /** One of the paths under which one project or environment is addressed, and what is particular to it. */
 export interface ItemFamily<P extends TObject> {
