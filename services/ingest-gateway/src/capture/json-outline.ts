@@ -10,8 +10,8 @@ export interface JsonOutline {
   apiKey: string | null;
 }
 
-/** More than a body of honest events of the largest size has; parsing as many keeps the process for half a second. */
-const maxValues = 2_000_000;
+/** More than a body of honest events of the largest size has; parsing as many keeps the process for a quarter of a second. */
+const maxValues = 1_000_000;
 /** What a parsed value takes in memory beside its text, about. */
 const bytesPerValue = 48;
 /** Other requests get their turn after so many bytes. */
