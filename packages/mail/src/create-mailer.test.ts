@@ -1,4 +1,4 @@
-import { createLogger, createMetrics } from '@millrace/runtime';
+import { createMetrics, type Logger } from '@millrace/runtime';
 import { createFaultProxy, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';
 import { createMailer } from './create-mailer.ts';
 import type { Mailer } from './mailer.ts';
@@ -6,13 +6,16 @@ import type { Mailer } from './mailer.ts';
 let server: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;
+// Where the lines go is the outside edge.
+const lines: unknown[] = [];
+const logger = { warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger;
 const metrics = createMetrics({ withProcessMetrics: false });
 beforeAll(async () => {
   server = await startMailServer();
   proxy = await createFaultProxy({ targetPort: Number(new URL(server.url).port) });
   mailer = createMailer(
     { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 1500 },
-    { logger: createLogger('test', 'error'), metrics },
+    { logger, metrics },
   );
 });
 afterAll(async () => {
@@ -49,6 +52,13 @@ test('an unknown mailbox and an address that is none are refused for good', asyn
   expect(await mailer.send({ ...mail, to: 'nobody' })).toMatchObject({ result: 'refused', isPermanent: true });
 });
 
+test('the log says that and why, never to whom or what', async () => {
+  lines.length = 0;
+  server.refuse('secret@example.com');
+  await mailer.send({ ...mail, to: 'secret@example.com' });
+  expect(lines).toEqual([['a mail could not be sent', { result: 'refused', isPermanent: true, code: '550' }]]);
+});
+
 test('a server that is away or silent is told apart from one that refuses, and is used again when it is back', async () => {
   await proxy.refuse();
   expect(await mailer.send(mail)).toMatchObject({ result: 'unreachable' });
@@ -64,6 +74,6 @@ test('a server that is away or silent is told apart from one that refuses, and i
 test('attempts are counted by what came of them', async () => {
   const text = await metrics.registry.metrics();
   expect(text).toMatch(/mails_total\{result="accepted"\} \d/);
-  expect(text).toContain('mails_total{result="refused"} 2');
+  expect(text).toContain('mails_total{result="refused"} 3');
   expect(text).toContain('mails_total{result="unreachable"} 2');
 });
