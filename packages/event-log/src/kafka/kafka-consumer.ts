@@ -166,7 +166,8 @@ function createConsumer(
   return kafka.consumer({
     groupId,
     retry: {
-      ...{ retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 },
+      // The last of these pauses is also the one before a member that crashed joins again: short, for a broker that is back.
+      ...{ retries: 5, initialRetryTime: 100, maxRetryTime: 500, factor: 0.2, multiplier: 2 },
       // A member that crashed while it was being stopped must not come back.
       restartOnFailure: async () => !stopping.aborted,
     },
