@@ -1,33 +1,41 @@
 import { parseArgs } from 'node:util';
 import { benchConsumer } from './consumer-bench.ts';
+import { benchE2e } from './e2e-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 32]
        pnpm bench consumer [--pairs 3] [--events 60000]
+       pnpm bench e2e      [--rate 5000] [--seconds 20]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
-Both compare with the naive stack in packages/bench/src/naive, turn about, and print targets with their verdicts.`;
+Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
+about; e2e follows events from the request to the row.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     pairs: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string' },
     connections: { type: 'string', default: '32' },
     events: { type: 'string', default: '60000' },
+    rate: { type: 'string', default: '5000' },
   },
 });
 const print = (line: string) => console.log(line);
+const seconds = (usual: number) => Number(values.seconds ?? usual);
 
 switch (positionals[0]) {
   case 'gateway':
     await benchGateway(
-      { pairs: Number(values.pairs), seconds: Number(values.seconds), connections: Number(values.connections) },
+      { pairs: Number(values.pairs), seconds: seconds(4), connections: Number(values.connections) },
       print,
     );
     break;
   case 'consumer':
     await benchConsumer({ pairs: Number(values.pairs), events: Number(values.events) }, print);
+    break;
+  case 'e2e':
+    await benchE2e({ rate: Number(values.rate), seconds: seconds(20) }, print);
     break;
   default:
     console.error(usage);
