@@ -1,12 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TopicNames } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
-import express, { type Express } from 'express';
+import express, { type Express, type Router } from 'express';
 import helmet from 'helmet';
 import type { ProjectKeys } from './access/project-keys.ts';
+import { answerRoutes } from './answers/answer-route.ts';
+import { createEnvironmentSettings } from './answers/environment-settings.ts';
 import { createCaptureMetrics } from './capture/capture-metrics.ts';
 import { findCapturePath } from './capture/capture-path.ts';
 import { type CaptureDependencies, captureRoute } from './capture/capture-route.ts';
@@ -23,6 +26,8 @@ export interface GatewayDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   projectKeys: ProjectKeys;
+  /** Where settings of environments are read for remote config. */
+  sql: Sql;
   traffic: TrafficControl;
   config: Pick<
     GatewayConfig,
@@ -71,7 +76,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     logRefusal: createRefusalLog(deps.logger),
     isStopping: () => isStopping,
   };
-  const app = createApp(health);
+  const app = createApp(health, answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql) }));
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     requestsUnderWay += 1;
@@ -118,7 +123,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 }
 
 /** Operational paths, preflights of any path, and the answer to what does not exist. */
-function createApp(health: Health): Express {
+function createApp(health: Health, answers: Router): Express {
   const app = express();
   app.disable('x-powered-by');
   // Answers are read by pages of any origin, and carry no page of their own. TLS is the operator's choice.
@@ -141,14 +146,19 @@ function createApp(health: Health): Express {
     response.status(answer?.status ?? 404).set('content-type', answer?.contentType ?? 'text/plain');
     response.send(answer?.body ?? '');
   });
+  app.use(answers);
   app.use((request, response) => {
     const error = new AppError('not_found', 'There is nothing at this path.');
     return refuse(request, response, error);
   });
   app.use((error: unknown, request: IncomingMessage, response: ServerResponse, _next: unknown) =>
-    refuse(request, response, error),
+    refuse(request, response, error instanceof URIError ? brokenPath() : error),
   );
   return app;
+}
+
+function brokenPath(): AppError {
+  return new AppError('invalid', 'The path has a broken percent sign.', { code: 'invalid_path' });
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: unknown): Promise<void> {

@@ -62,7 +62,17 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
   const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger });
   const trafficParts = { cache, sql: database.sql, log, topics, config, logger, metrics };
   const traffic = lifecycle.own('limits', await createTrafficControl(trafficParts));
-  const gateway = createGateway({ log, topics, projectKeys, traffic, config, logger, metrics, health });
+  const gateway = createGateway({
+    log,
+    topics,
+    projectKeys,
+    sql: database.sql,
+    traffic,
+    config,
+    logger,
+    metrics,
+    health,
+  });
   const port = await listen(gateway, config);
   lifecycle.own('gateway', {
     async stop() {

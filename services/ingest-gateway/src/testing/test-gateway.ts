@@ -72,6 +72,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
       log: parts.log ?? log,
       topics,
       projectKeys,
+      sql: keys.sql ?? database.sql,
       traffic,
       config: { ...defaults, ...config },
       logger: parts.logger ?? logger,

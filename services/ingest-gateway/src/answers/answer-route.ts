@@ -1,0 +1,18 @@
+import { Router } from 'express';
+import type { AnswerDependencies } from './answer-dependencies.ts';
+import { configRoutes } from './config-route.ts';
+import { emptyListRoutes } from './empty-list-route.ts';
+import { flagDefinitionRoutes } from './flag-definition-route.ts';
+import { flagRoutes } from './flag-route.ts';
+import { recordingRoutes } from './recording-route.ts';
+
+/** What SDKs ask for besides capturing: every path with and without a trailing slash (reference/sdk-wire.md section 9). */
+export function answerRoutes(deps: AnswerDependencies): Router {
+  const router = Router();
+  configRoutes(router, deps);
+  emptyListRoutes(router, deps);
+  flagDefinitionRoutes(router, deps);
+  flagRoutes(router, deps);
+  recordingRoutes(router);
+  return router;
+}

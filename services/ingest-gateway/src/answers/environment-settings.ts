@@ -1,0 +1,39 @@
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { LRUCache } from 'lru-cache';
+import { withTimeLimit } from '../access/time-limit.ts';
+import { type ClientSettings, findClientSettings } from './environment-settings-store.ts';
+
+export interface EnvironmentSettings {
+  /** @throws AppError `unavailable` when the database does not say; clients then go on with what they know. */
+  find(token: string): Promise<ClientSettings | null>;
+}
+
+const maxRemembered = 10_000;
+/** How long a changed setting may take to be seen. */
+const rememberForMs = 30_000;
+const timeLimitMs = 500;
+
+/** Settings of environments, remembered for a short time: every page view of a browser asks for them. */
+export function createEnvironmentSettings(sql: Sql): EnvironmentSettings {
+  const memory = new LRUCache<string, Promise<ClientSettings | null>>({ max: maxRemembered, ttl: rememberForMs });
+
+  async function ask(token: string): Promise<ClientSettings | null> {
+    try {
+      return await withTimeLimit(findClientSettings(sql, token), timeLimitMs);
+    } catch (cause) {
+      memory.delete(token);
+      throw new AppError('unavailable', 'The settings of the project cannot be read now.', { cause });
+    }
+  }
+
+  return {
+    find(token) {
+      const remembered = memory.get(token);
+      if (remembered !== undefined) return remembered;
+      const asked = ask(token);
+      memory.set(token, asked);
+      return asked;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '@millrace/errors';
+import type { Request, Router } from 'express';
+import { parseCaptureQuery } from '../capture/capture-query.ts';
+import { parseJson } from '../capture/parse-json.ts';
+import { readBody } from '../capture/read-body.ts';
+import type { AnswerDependencies } from './answer-dependencies.ts';
+import { undecided } from './config-route.ts';
+import { noFlags } from './flag-answer.ts';
+import { onlyMethods } from './only-methods-route.ts';
+import { clientConfig } from './remote-config.ts';
+import { requireKnownToken } from './require-known-token.ts';
+
+/** Feature flags, of which there are none (reference/sdk-wire.md sections 4.1 to 4.3; section 9, rows 7 to 9). */
+export function flagRoutes(router: Router, deps: AnswerDependencies): void {
+  for (const path of ['flags', 'decide'] as const) {
+    router
+      .route(`/${path}`)
+      .post(async (request, response) => {
+        const query = new URL(request.url, 'http://host').searchParams;
+        const { key, distinctId } = await readQuestion(request, query, deps);
+        const token = await requireKnownToken(key, deps.projectKeys);
+        if (distinctId === undefined || distinctId === null || distinctId === '') throw missingDistinctId();
+        const answer = noFlags(path, query.get('v'), randomUUID());
+        if (path === 'flags' && query.get('config') !== 'true') return void response.json(answer);
+        // The flags are the answer; without settings it is still right.
+        const settings = await deps.settings.find(token).catch(() => null);
+        response.json({ ...answer, ...clientConfig(settings ?? undecided), hasFeatureFlags: false });
+      })
+      .all(onlyMethods('POST', 'OPTIONS'));
+  }
+}
+
+async function readQuestion(
+  request: Request,
+  search: URLSearchParams,
+  { limits, budget }: AnswerDependencies,
+): Promise<{ key: unknown; distinctId: unknown }> {
+  const lease = budget.lease();
+  try {
+    const query = parseCaptureQuery(search.toString());
+    const body = await readBody(request, query, { limits, lease, onReceived: () => {} });
+    const question = parseJson(body.text);
+    if (typeof question !== 'object' || question === null || Array.isArray(question)) {
+      throw new AppError('invalid', 'The body must be a JSON object.', { code: 'invalid_payload' });
+    }
+    const { token, api_key, $token, distinct_id, $distinct_id } = question as Record<string, unknown>;
+    return {
+      key: token ?? api_key ?? $token ?? body.apiKey ?? query.apiKey,
+      distinctId: distinct_id ?? $distinct_id,
+    };
+  } finally {
+    lease.releaseAll();
+  }
+}
+
+function missingDistinctId(): AppError {
+  return new AppError('invalid', 'The field `distinct_id` is required.', {
+    code: 'missing_distinct_id',
+    attr: 'distinct_id',
+  });
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '@millrace/contracts';
+import type { ClientSettings } from './environment-settings-store.ts';
+
+/**
+ * What browser and mobile clients are told to do (reference/sdk-wire.md section 5). Only what this service does: there
+ * are no recordings, surveys, tours or flags here, and a client that hears so does not ask for them.
+ */
+export function remoteConfig(token: string, settings: ClientSettings): JsonObject {
+  const capturesExceptions = settings.exceptionsOptIn === true;
+  return {
+    token,
+    ...clientConfig(settings),
+    hasFeatureFlags: false,
+    captureDeadClicks: settings.captureDeadClicks === true,
+    errorTracking: { autocaptureExceptions: capturesExceptions, suppressionRules: [] },
+    logs: { captureConsoleLogs: false },
+    productTours: false,
+    conversations: false,
+  };
+}
+
+/** The part of it that `/decide` and `/flags?config=true` carry beside the flags (section 4.2). */
+export function clientConfig(settings: ClientSettings): JsonObject {
+  return {
+    supportedCompression: ['gzip', 'gzip-js'],
+    autocapture_opt_out: settings.autocaptureOptOut === true,
+    autocaptureExceptions: settings.exceptionsOptIn === true,
+    capturePerformance: {
+      network_timing: false,
+      web_vitals: settings.webVitalsOptIn === true,
+      web_vitals_allowed_metrics: settings.webVitalsMetrics ?? null,
+    },
+    analytics: { endpoint: '/i/v0/e/' },
+    elementsChainAsString: true,
+    sessionRecording: false,
+    heatmaps: settings.heatmapsOptIn === true,
+    surveys: false,
+    defaultIdentifiedOnly: true,
+    isAuthenticated: false,
+    siteApps: [],
+    toolbarParams: {},
+  };
+}
+
+/** The document as a script. Values become part of a program, so no character may end a string or an element. */
+export function remoteConfigScript(token: string, config: JsonObject): string {
+  const literal = (value: unknown): string =>
+    JSON.stringify(value).replace(/[<\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `(function (configs) {
+  configs[${literal(token)}] = { config: ${literal(config)}, siteApps: [] };
+})((window._POSTHOG_REMOTE_CONFIG = window._POSTHOG_REMOTE_CONFIG || {}));
+`;
+}

@@ -1,0 +1,14 @@
+import { AppError } from '@millrace/errors';
+import type { ProjectKeys } from '../access/project-keys.ts';
+import { findProjectApiKey } from '../capture/project-api-key.ts';
+
+/**
+ * The key without white space around it. A key that no store can be asked about passes, as it does for events.
+ * @throws AppError `unauthenticated`.
+ */
+export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys): Promise<string> {
+  const token = findProjectApiKey({ token: key }, [], null);
+  const { outcome } = await projectKeys.find(token);
+  if (outcome !== 'unknown') return token;
+  throw new AppError('unauthenticated', 'No project has this API key.', { code: 'invalid_api_key', attr: 'token' });
+}

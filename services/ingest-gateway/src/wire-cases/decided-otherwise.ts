@@ -1,0 +1,20 @@
+/**
+ * Numbers of reference/ingest-wire.md section 11 that no event of this gateway can meet as the reference has them, with
+ * what is done instead. A test asserts that every number is either named by a case or here.
+ */
+export const decidedOtherwise: { no: string[]; because: string }[] = [
+  {
+    no: ['R04', 'R05', 'R21'],
+    because:
+      'exceptions, heatmaps and client warnings have no topics of their own: they are stored as the events they are, in the lane and the order they came',
+  },
+  {
+    no: ['T15'],
+    because:
+      'the age of an event never moves it to the historical lane: only the sender says that a batch is a migration, since that needs a plan',
+  },
+  {
+    no: ['R20'],
+    because: 'records carry no headers for the time; the record holds the computed one as `timestamp`',
+  },
+];

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { decidedOtherwise } from './decided-otherwise.ts';
+
+/** The numbers of reference/ingest-wire.md section 11, which has gaps. */
+const all = [
+  ...numbers('E', [[1, 8], 10, [11, 18], 20, 22, 23, 25, 26, [28, 37]], [9, 19, 21, 24, 27]),
+  ...numbers(
+    'K',
+    [
+      [1, 3],
+      [9, 16],
+    ],
+    [],
+  ),
+  ...numbers('F', [[1, 4], 7, 8, 11, [13, 24], 26], []),
+  ...numbers(
+    'T',
+    [
+      [1, 3],
+      [6, 15],
+    ],
+    [],
+  ),
+  ...numbers(
+    'R',
+    [
+      [1, 7],
+      [9, 22],
+    ],
+    [],
+  ),
+];
+
+function numbers(letter: string, ranges: (number | [number, number])[], gaps: number[]): string[] {
+  return ranges
+    .flatMap((range) =>
+      typeof range === 'number'
+        ? [range]
+        : Array.from({ length: range[1] - range[0] + 1 }, (_, index) => range[0] + index),
+    )
+    .filter((no) => !gaps.includes(no))
+    .map((no) => `${letter}${String(no).padStart(2, '0')}`);
+}
+
+/** Numbers in the names of tests and rows: they begin a text or a comment, alone or several. */
+function namedByTests(): Set<string> {
+  const folder = fileURLToPath(new URL('..', import.meta.url));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.test.ts') && !file.endsWith('every-number.test.ts'),
+  );
+  const found = new Set<string>();
+  for (const file of files) {
+    const text = readFileSync(`${folder}/${file}`, 'utf8');
+    for (const [, names = ''] of text.matchAll(/(?:['"`]|\/\/ )((?:[EKFTR]\d\d(?:, | and |-| )?)+)/g)) {
+      for (const [name] of names.matchAll(/[EKFTR]\d\d/g)) found.add(name);
+    }
+  }
+  return found;
+}
+
+test('every numbered case of the reference has a row, and no row a number that is not there', () => {
+  const otherwise = decidedOtherwise.flatMap(({ no }) => no);
+  const named = namedByTests();
+  expect(all.filter((no) => !named.has(no) && !otherwise.includes(no))).toEqual([]);
+  expect([...named, ...otherwise].filter((no) => !all.includes(no))).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import { createTestTenant } from '@millrace/testing';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let reader: TopicReader;
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  reader = await readTopics(fixture.log, [fixture.topics.live, fixture.topics.historical]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+const dayMs = 86_400_000;
+const of = (event: string, more: object = {}) => ({ event, distinct_id: 'b', properties: {}, ...more });
+
+describe('where events go and what becomes of odd ones (decided otherwise: see decided-otherwise.ts)', () => {
+  test.each<[string, object[], object, 'live' | 'historical']>([
+    [
+      'R04 special events stay among the others',
+      ['$exception', 'a', '$$heatmap', '$$client_ingestion_warning', 'b'].map((name) => of(name)),
+      {},
+      'live',
+    ],
+    [
+      'R05 in a migration too',
+      ['$exception', 'a', '$$heatmap'].map((name) => of(name)),
+      { historical_migration: true },
+      'historical',
+    ],
+    [
+      'R21 a page view with heatmap data is one event',
+      [of('$pageview', { properties: { $heatmap_data: {} } })],
+      {},
+      'live',
+    ],
+    ['T15 a day old', [of('old', { timestamp: new Date(Date.now() - dayMs).toISOString() })], {}, 'live'],
+    ['F26 an offset in the properties that is no integer', [of('a', { properties: { offset: 'soon' } })], {}, 'live'],
+  ])('%s', async (_name, batch, more, lane) => {
+    const { token } = await createTestTenant(fixture.database, { plan: 'full' });
+    const body = JSON.stringify({ api_key: token, batch, ...more });
+    expect((await fetch(`${gateway.url}/batch/`, { method: 'POST', body })).status).toBe(200);
+    const records = await reader.records(token, batch.length);
+    expect(new Set(records.map(({ topic }) => topic))).toEqual(new Set([fixture.topics[lane]]));
+    expect(records.map(({ value }) => value)).toMatchObject(batch);
+  });
+
+  test('R20 the record holds the computed time', async () => {
+    const { token } = await createTestTenant(fixture.database, { plan: 'full' });
+    const timestamp = new Date(Date.now() - dayMs).toISOString();
+    const body = JSON.stringify({ api_key: token, ...of('a', { timestamp }) });
+    await fetch(`${gateway.url}/capture/`, { method: 'POST', body });
+    expect(await reader.events(token, 1)).toMatchObject([{ timestamp }]);
+  });
+
+  test('R19 when the log fails the request fails, and nothing after it is tried', async () => {
+    const { token } = await createTestTenant(fixture.database, { plan: 'full' });
+    let calls = 0;
+    const append = async (): Promise<never> => {
+      calls += 1;
+      throw new Error('the log is gone');
+    };
+    const failing = await fixture.startGateway({ log: { append } });
+    // Each is a part of its own: three of them are more than one write takes.
+    const batch = Array.from({ length: 5 }, () => of('a', { properties: { p: 'x'.repeat(800_000) } }));
+    const body = JSON.stringify({ api_key: token, batch });
+    expect((await fetch(`${failing.url}/batch/`, { method: 'POST', body })).status).toBeGreaterThanOrEqual(500);
+    expect(calls).toBe(1);
+  });
+});
