@@ -26,16 +26,20 @@ export async function listProjects(
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; results: ProjectSummaryRow[] }> {
+  // Only members can be shut out, so that for all others no environment is looked at but those shown.
   const from = `FROM project p
     JOIN organization o ON o.id = p.organization_id
     JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
-    JOIN LATERAL (SELECT * FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e ON true
-    ${explicitMemberJoin}
-    WHERE p.organization_id = ANY ($2::uuid[]) AND (${effectiveLevel}) IS NOT NULL`;
+    WHERE p.organization_id = ANY ($2::uuid[])
+      AND (m.level >= 8 OR (SELECT ${effectiveLevel}
+             FROM (SELECT id, access_control FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e
+             ${explicitMemberJoin}) IS NOT NULL)`;
   const [counted, results] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count ${from}`, [userId, organizationIds]),
     sql.query<ProjectSummaryRow & Record<string, unknown>>(
-      `SELECT ${summaryColumns} ${from} ORDER BY p.id LIMIT $3 OFFSET $4`,
+      `SELECT ${summaryColumns} FROM (SELECT p.* ${from} ORDER BY p.id LIMIT $3 OFFSET $4) p
+         JOIN LATERAL (SELECT * FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e ON true
+        ORDER BY p.id`,
       [userId, organizationIds, limit, offset],
     ),
   ]);
