@@ -2,10 +2,12 @@ import { parseArgs } from 'node:util';
 import { benchConsumer } from './consumer-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
+import { benchManagement } from './management-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 32]
        pnpm bench consumer [--pairs 3] [--events 60000]
        pnpm bench e2e      [--rate 5000] [--seconds 20]
+       pnpm bench management [--connections 16] [--seconds 5]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
@@ -16,26 +18,27 @@ const { values, positionals } = parseArgs({
   options: {
     pairs: { type: 'string', default: '3' },
     seconds: { type: 'string' },
-    connections: { type: 'string', default: '32' },
+    connections: { type: 'string' },
     events: { type: 'string', default: '60000' },
     rate: { type: 'string', default: '5000' },
   },
 });
 const print = (line: string) => console.log(line);
+const connections = (usual: number) => Number(values.connections ?? usual);
 const seconds = (usual: number) => Number(values.seconds ?? usual);
 
 switch (positionals[0]) {
   case 'gateway':
-    await benchGateway(
-      { pairs: Number(values.pairs), seconds: seconds(4), connections: Number(values.connections) },
-      print,
-    );
+    await benchGateway({ pairs: Number(values.pairs), seconds: seconds(4), connections: connections(32) }, print);
     break;
   case 'consumer':
     await benchConsumer({ pairs: Number(values.pairs), events: Number(values.events) }, print);
     break;
   case 'e2e':
     await benchE2e({ rate: Number(values.rate), seconds: seconds(20) }, print);
+    break;
+  case 'management':
+    await benchManagement({ connections: connections(16), seconds: seconds(5) }, print);
     break;
   default:
     console.error(usage);
