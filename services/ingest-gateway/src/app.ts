@@ -18,6 +18,7 @@ import { declaredLength } from './capture/receive-bytes.ts';
 import { createRefusalLog } from './capture/refusal-log.ts';
 import { requestIdOf } from './capture/request-id.ts';
 import { sendRefusal, toRefusal } from './capture/send-answer.ts';
+import { captureV1Routes } from './capture-v1/capture-v1-route.ts';
 import type { GatewayConfig } from './config.ts';
 import { createByteBudget } from './limits/byte-budget.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
@@ -76,7 +77,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     logRefusal: createRefusalLog(deps.logger),
     isStopping: () => isStopping,
   };
-  const app = createApp(health, answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql) }));
+  const answers = answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql) });
+  const app = createApp(health, [captureV1Routes(capture), answers]);
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     requestsUnderWay += 1;
@@ -123,7 +125,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 }
 
 /** Operational paths, preflights of any path, and the answer to what does not exist. */
-function createApp(health: Health, answers: Router): Express {
+function createApp(health: Health, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');
   // Answers are read by pages of any origin, and carry no page of their own. TLS is the operator's choice.
@@ -146,7 +148,7 @@ function createApp(health: Health, answers: Router): Express {
     response.status(answer?.status ?? 404).set('content-type', answer?.contentType ?? 'text/plain');
     response.send(answer?.body ?? '');
   });
-  app.use(answers);
+  app.use(routes);
   app.use((request, response) => {
     const error = new AppError('not_found', 'There is nothing at this path.');
     return refuse(request, response, error);

@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AppError } from '@millrace/errors';
+import { toAppError } from '@millrace/http';
+import { Router } from 'express';
+import { v7 as createUuid } from 'uuid';
+import { authorize, requirePossibleKey } from '../access/authorize.ts';
+import type { CaptureDependencies } from '../capture/capture-route.ts';
+import { clientAddress } from '../capture/client-address.ts';
+import { publish } from '../capture/publish.ts';
+import { requestIdOf } from '../capture/request-id.ts';
+import { sendAnswer, sendRefusal } from '../capture/send-answer.ts';
+import { toCapturedEvents } from '../capture/to-captured-events.ts';
+import type { ByteLease } from '../limits/byte-budget.ts';
+import { parseV1Batch } from './parse-v1-batch.ts';
+import { readV1Body } from './read-v1-body.ts';
+import { judgeBatch, tellingResults } from './v1-dropping.ts';
+import { echoedRequestId, readV1Head } from './v1-head.ts';
+import { toV1Refusal } from './v1-refusal.ts';
+
+const path = '/i/v1/analytics/events';
+
+/** Capture v1, with a result for every event (reference/sdk-wire.md section 6; section 9, row 20). */
+export function captureV1Routes(deps: CaptureDependencies): Router {
+  const router = Router();
+  router.all(path, (request, response) => captureV1(request, response, deps));
+  return router;
+}
+
+/** Where a request has got to, for its line in the log. */
+interface Journey {
+  environmentId: number | null;
+  lease: ByteLease;
+}
+
+/** From the head of a request to its answer, as on the other capture paths. Never rejects. */
+async function captureV1(request: IncomingMessage, response: ServerResponse, deps: CaptureDependencies): Promise<void> {
+  const startedAt = performance.now();
+  const journey: Journey = { environmentId: null, lease: deps.budget.lease() };
+  const requestId = String(response.getHeader('x-request-id') ?? requestIdOf(request));
+  const echoed = echoedRequestId(request.headers);
+  if (echoed !== null) response.setHeader('posthog-request-id', echoed);
+  deps.metrics.began();
+  let status = 200;
+  let code: string | null = null;
+  try {
+    const body = await capture(request, journey, deps);
+    sendAnswer(request, response, { status, body, headers: {} }, { requestId, isLast: deps.isStopping() });
+  } catch (error) {
+    const { method } = request;
+    const { attr, cause } = toAppError(error);
+    const refusal = toV1Refusal(error);
+    ({ status, code } = refusal);
+    deps.logRefusal({ requestId, method, path, status, code, attr, environmentId: journey.environmentId, cause });
+    journey.lease.releaseAll();
+    const context = { requestId, isLast: deps.isStopping() };
+    await sendRefusal(request, response, refusal, context).catch(() => response.destroy());
+  } finally {
+    journey.lease.releaseAll();
+    deps.metrics.ended({ path, status, code, seconds: (performance.now() - startedAt) / 1000 });
+  }
+}
+
+/** The stations in their order; the text of the answer. */
+async function capture(request: IncomingMessage, journey: Journey, deps: CaptureDependencies): Promise<string> {
+  const { limits, metrics, traffic } = deps;
+  const receivedAtMs = Date.now();
+  if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST requests.');
+  const head = readV1Head(request.headers);
+  await requirePossibleKey(head.token, deps.projectKeys);
+  const text = await readV1Body(request, { limits, lease: journey.lease, onReceived: metrics.bodyReceived });
+  const batch = parseV1Batch(text);
+  const judged = judgeBatch(batch, head);
+  const { token, sentAtMs } = head;
+  const capturing = { token, sentAtMs, isHistorical: batch.isHistorical, events: judged.events };
+  const project = await authorize(capturing, deps.projectKeys);
+  journey.environmentId = project?.environmentId ?? null;
+  const arriving = { token, project, isHistorical: batch.isHistorical, events: batch.events.length };
+  if (traffic.admit(arriving, asRetryingOn503) === 'quota_limited') {
+    metrics.dropped('quota_limited', arriving.events);
+    judged.results.restLimited();
+    return judged.results.toBody();
+  }
+  const assembled = toCapturedEvents(capturing, {
+    receivedAtMs,
+    ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
+    nameForNameless: null,
+    createUuid,
+  });
+  const captured = traffic.steer(tellingResults(assembled, judged, metrics), project);
+  const written = await publish(captured, {
+    log: deps.log,
+    topics: deps.topics,
+    maxRecordBytes: limits.maxRecordBytes,
+    createUuid,
+  });
+  traffic.noteStored(arriving, written);
+  metrics.published(captured.lane, written, captured.dropped);
+  return judged.results.toBody();
+}
+
+/**
+ * Of the clients that speak this protocol only some try again after 429, all of them after 503 (reference/sdk-wire.md
+ * section 6): a sender without a name is never told 429.
+ */
+const asRetryingOn503 = { method: 'POST', headers: {} };

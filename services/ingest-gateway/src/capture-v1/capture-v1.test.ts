@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let reader: TopicReader;
+let common: TestTenant;
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  reader = await readTopics(fixture.log, [fixture.topics.live, fixture.topics.historical]);
+  common = await createTestTenant(fixture.database, { plan: 'full' });
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+const origin = 'https://app.example';
+const requestId = randomUUID();
+
+/** What every request of this protocol carries; null takes a header away. */
+function headersWith(changed: Record<string, string | null> = {}): Record<string, string> {
+  const all: Record<string, string | null> = {
+    authorization: `Bearer ${common.token}`,
+    'content-type': 'application/json',
+    'user-agent': 'test/1',
+    'posthog-sdk-info': 'posthog-test/1.2.3',
+    'posthog-attempt': '1',
+    'posthog-request-id': requestId,
+    'posthog-request-timestamp': new Date().toISOString(),
+    origin,
+    ...changed,
+  };
+  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+}
+
+const event = (fields: object = {}) => ({
+  event: 'order placed',
+  uuid: randomUUID(),
+  distinct_id: 'u-1',
+  timestamp: new Date().toISOString(),
+  options: {},
+  properties: { total: 42 },
+  ...fields,
+});
+const batchOf = (...batch: unknown[]) => ({ created_at: new Date().toISOString(), batch });
+
+interface Sending {
+  path?: string;
+  method?: string;
+  headers?: Record<string, string | null>;
+  /** Text or bytes as they are; anything else as JSON. */
+  body?: unknown;
+  at?: TestGateway;
+}
+
+async function send({ path = '/i/v1/analytics/events', method = 'POST', headers, body, at = gateway }: Sending) {
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const payload = isRaw ? (body as string) : JSON.stringify(body);
+  const response = await fetch(at.url + path, {
+    method,
+    redirect: 'manual',
+    headers: headersWith(headers),
+    ...(body === undefined ? {} : { body: payload }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: text === '' ? null : JSON.parse(text) };
+}
+
+describe('sdk-wire section 9, row 20', () => {
+  test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s takes a batch', async (path) => {
+    const { token } = await createTestTenant(fixture.database);
+    const events = [event({ event: 'first' }), event({ event: 'second' })];
+    const answer = await send({ path, headers: { authorization: `Bearer ${token}` }, body: batchOf(...events) });
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { results: Object.fromEntries(events.map(({ uuid }) => [uuid, { result: 'ok' }])) },
+    ]);
+    expect(Object.keys(answer.json.results)).toEqual(events.map(({ uuid }) => uuid));
+    expect(answer.headers.get('posthog-request-id')).toBe(requestId);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('retry-after')).toBeNull();
+    expect((await reader.events(token, 2)).map(({ uuid }) => uuid)).toEqual(events.map(({ uuid }) => uuid));
+  });
+
+  test('what the client moved out of the properties is back in its place', async () => {
+    const { token } = await createTestTenant(fixture.database);
+    const sent = event({
+      distinct_id: ' u-1 ',
+      session_id: 's1',
+      window_id: 'w1',
+      options: { process_person_profile: false, product_tour_id: 't1', disable_skew_correction: null },
+      properties: { total: 42, $set: { a: 1 }, $groups: { company: 'acme' } },
+    });
+    await send({ headers: { authorization: `Bearer ${token}` }, body: batchOf(sent) });
+    const [stored] = await reader.events(token, 1);
+    expect(stored).toMatchObject({ uuid: sent.uuid, event: 'order placed', distinct_id: 'u-1' });
+    expect(stored?.properties).toEqual({
+      $lib: 'posthog-test',
+      $lib_version: '1.2.3',
+      total: 42,
+      $set: { a: 1 },
+      $groups: { company: 'acme' },
+      $session_id: 's1',
+      $window_id: 'w1',
+      $process_person_profile: false,
+      $product_tour_id: 't1',
+    });
+  });
+
+  test("the client's clock is corrected by the time of the attempt, unless an event says no", async () => {
+    const { token } = await createTestTenant(fixture.database);
+    const slow = new Date(Date.now() - 3_600_000).toISOString();
+    const kept = event({ event: 'kept', timestamp: slow, options: { disable_skew_correction: true } });
+    const body = batchOf(event({ event: 'corrected', timestamp: slow }), kept);
+    await send({ headers: { authorization: `Bearer ${token}`, 'posthog-request-timestamp': slow }, body });
+    const [corrected, asSent] = await reader.events(token, 2);
+    expect(Math.abs(Date.parse(corrected?.timestamp ?? '') - Date.now())).toBeLessThan(60_000);
+    expect(asSent?.timestamp).toBe(slow);
+  });
+
+  test('a historical batch goes to its own lane', async () => {
+    const { token } = await createTestTenant(fixture.database, { plan: 'full' });
+    const body = { ...batchOf(event()), historical_migration: true };
+    expect(await send({ headers: { authorization: `Bearer ${token}` }, body })).toMatchObject({ status: 200 });
+    expect(await reader.records(token, 1)).toMatchObject([{ topic: fixture.topics.historical, key: token }]);
+  });
+
+  test.each<[string, (text: string) => Uint8Array]>([
+    ['gzip', (text) => gzipSync(text)],
+    ['deflate', (text) => deflateSync(text)],
+    ['br', (text) => brotliCompressSync(text)],
+  ])('Content-Encoding %s', async (encoding, encode) => {
+    const sent = event();
+    const body = encode(JSON.stringify(batchOf(sent)));
+    const answer = await send({ headers: { 'content-encoding': encoding }, body });
+    expect([answer.status, answer.json]).toEqual([200, { results: { [sent.uuid]: { result: 'ok' } } }]);
+  });
+});
+
+describe('one event is left out, the others are stored', () => {
+  const long = 'x'.repeat(201);
+  test.each<[string, object]>([
+    ['missing_event_name', { event: '' }],
+    ['missing_event_name', { event: null }],
+    ['event_name_too_long', { event: long }],
+    ['missing_distinct_id', { distinct_id: ' ' }],
+    ['missing_distinct_id', { distinct_id: undefined }],
+    ['invalid_distinct_id', { distinct_id: 7 }],
+    ['distinct_id_too_large', { distinct_id: long }],
+    ['invalid_event_timestamp', { timestamp: 'yesterday' }],
+    ['invalid_event_timestamp', { timestamp: undefined }],
+    ['malformed_event_properties', { properties: [] }],
+    ['malformed_event_properties', { properties: { $set: 'text' } }],
+    ['malformed_event_properties', { properties: { a: JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`) } }],
+    ['invalid_options', { options: { process_person_profile: 'perhaps' } }],
+    ['invalid_options', { options: 'none' }],
+    ['performance_event', { event: '$performance_event' }],
+    ['message_size_too_large', { properties: { a: 'x'.repeat(1_000_000) } }],
+  ])('%s (%#)', async (details, fault) => {
+    const { token } = await createTestTenant(fixture.database);
+    const [before, faulty, after] = [event({ event: 'before' }), event(fault), event({ event: 'after' })];
+    const answer = await send({ headers: { authorization: `Bearer ${token}` }, body: batchOf(before, faulty, after) });
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      {
+        results: {
+          [before.uuid]: { result: 'ok' },
+          [faulty.uuid]: { result: 'drop', details },
+          [after.uuid]: { result: 'ok' },
+        },
+      },
+    ]);
+    expect((await reader.events(token, 2)).map(({ event: name }) => name)).toEqual(['before', 'after']);
+  });
+
+  test('a batch of nothing else is answered likewise, and its project is told', async () => {
+    const { token } = await createTestTenant(fixture.database);
+    const faulty = event({ event: '' });
+    const answer = await send({ headers: { authorization: `Bearer ${token}` }, body: batchOf(faulty) });
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { results: { [faulty.uuid]: { result: 'drop', details: 'missing_event_name' } } },
+    ]);
+    expect(await reader.warnings(token, 1)).toMatchObject([
+      { type: 'missing_event_name', count: 1, details: { samples: [{ index: 0, uuid: faulty.uuid }] } },
+    ]);
+  });
+});
+
+describe('the whole request is refused', () => {
+  const twice = randomUUID();
+  test.each<[number, string, Sending]>([
+    [405, 'method_not_allowed', { method: 'PUT', body: {} }],
+    [401, 'missing_authorization', { headers: { authorization: null } }],
+    [401, 'missing_authorization', { headers: { authorization: 'Basic eDp5' } }],
+    [401, 'invalid_api_token', { headers: { authorization: 'Bearer phc_nobody' } }],
+    [401, 'invalid_api_token', { headers: { authorization: 'Bearer phx_personal' } }],
+    ...['posthog-sdk-info', 'posthog-attempt', 'posthog-request-id', 'posthog-request-timestamp'].map(
+      (name): [number, string, Sending] => [400, 'missing_required_headers', { headers: { [name]: null } }],
+    ),
+    [400, 'invalid_header_value', { headers: { 'posthog-attempt': '0' } }],
+    [400, 'invalid_header_value', { headers: { 'posthog-request-id': 'one' } }],
+    [400, 'invalid_header_value', { headers: { 'posthog-request-timestamp': 'now' } }],
+    [400, 'invalid_header_value', { headers: { 'posthog-sdk-info': 'nameless' } }],
+    [415, 'unsupported_content_type', { headers: { 'content-type': 'text/plain' } }],
+    [415, 'unsupported_encoding', { headers: { 'content-encoding': 'lz64' } }],
+    [400, 'request_decoding_error', { headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
+    [
+      400,
+      'request_decoding_error',
+      { headers: { 'content-encoding': 'br' }, body: brotliCompressSync('{}').subarray(1) },
+    ],
+    [400, 'request_decoding_error', { body: new Uint8Array([0xff, 0xfe, 0x00]) }],
+    [400, 'empty_body', { body: '' }],
+    [400, 'request_parsing_error', { body: '{"batch":' }],
+    [400, 'request_parsing_error', { body: '[]' }],
+    [400, 'invalid_batch', { body: { created_at: 'now', batch: [event()] } }],
+    [400, 'invalid_batch', { body: { batch: {} } }],
+    [400, 'invalid_batch', { body: batchOf('event') }],
+    [400, 'invalid_batch', { body: { ...batchOf(event()), historical_migration: 'yes' } }],
+    [400, 'empty_batch', { body: batchOf() }],
+    [400, 'missing_event_uuid', { body: batchOf(event({ uuid: '' })) }],
+    [400, 'invalid_event_uuid', { body: batchOf(event({ uuid: 'one' })) }],
+    [400, 'duplicate_event_uuid', { body: batchOf(event({ uuid: twice }), event({ uuid: twice.toUpperCase() })) }],
+  ])('%i %s (%#)', async (status, error, sending) => {
+    const answer = await send({ body: batchOf(event()), ...sending });
+    expect([answer.status, answer.json]).toEqual([
+      status,
+      { error, error_description: expect.any(String), error_uri: 'about:blank' },
+    ]);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    if (status === 405) expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+  });
+
+  test('GET is no way in', async () => {
+    expect(await send({ method: 'GET' })).toMatchObject({ status: 405, json: { error: 'method_not_allowed' } });
+  });
+
+  test('402 a migration outside the plan', async () => {
+    const { token } = await createTestTenant(fixture.database, { plan: 'free' });
+    const body = { ...batchOf(event()), historical_migration: true };
+    expect(await send({ headers: { authorization: `Bearer ${token}` }, body })).toMatchObject({
+      status: 402,
+      json: { error: 'payment_required' },
+    });
+  });
+
+  test('413 and 500: too large for a request, and a log that does not acknowledge', async () => {
+    const small = await fixture.startGateway({ config: { maxBodyBytes: 100, maxDecompressedBytes: 5000 } });
+    const large = batchOf(event({ properties: { a: 'x'.repeat(10_000) } }));
+    const tooLarge = { status: 413, json: { error: 'payload_too_large' } };
+    expect(await send({ at: small, body: large })).toMatchObject(tooLarge);
+    const bomb = brotliCompressSync(JSON.stringify(large));
+    const roomy = await fixture.startGateway({ config: { maxDecompressedBytes: 5000 } });
+    expect(await send({ at: roomy, body: bomb, headers: { 'content-encoding': 'br' } })).toMatchObject(tooLarge);
+    const dead = await fixture.startGateway({ log: { append: () => Promise.reject(new Error('gone')) } });
+    const failed = await send({ at: dead, body: batchOf(event()) });
+    expect(failed).toMatchObject({ status: 500, json: { error: 'internal_error' } });
+    expect(failed.headers.get('retry-after')).toBe('1');
+  });
+
+  test('OPTIONS allows what a page asks for', async () => {
+    const response = await fetch(`${gateway.url}/i/v1/analytics/events`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-headers': 'posthog-attempt' },
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-headers')).toBe('posthog-attempt');
+  });
+});

@@ -1,0 +1,77 @@
+import type { Transform } from 'node:stream';
+import * as zlib from 'node:zlib';
+import { AppError } from '@millrace/errors';
+import { decompressedTooLarge } from '../capture/gunzip.ts';
+import type { ByteLease } from '../limits/byte-budget.ts';
+
+const options = { chunkSize: 64 * 1024 };
+
+/** Zstandard came to Node.js with 22.15; before that it is refused like any unknown encoding. */
+const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
+
+const decompressors = new Map<string, () => Transform>([
+  ['gzip', () => zlib.createGunzip(options)],
+  ['deflate', () => zlib.createInflate(options)],
+  ['br', () => zlib.createBrotliDecompress(options)],
+  ...(createZstdDecompress === undefined ? [] : [['zstd', () => createZstdDecompress()] as const]),
+]);
+
+export type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
+
+/**
+ * What undoes a `Content-Encoding` (reference/sdk-wire.md section 6). The result rejects with AppError `invalid`
+ * (`request_decoding_error`), `too_large` over the cap, `unavailable` when the memory budget is used up.
+ *
+ * @throws AppError `unsupported_media_type` (`unsupported_encoding`), to be known before the body is read.
+ */
+export function decompressorOf(contentEncoding: string | undefined): Decompress {
+  const encoding = (contentEncoding ?? '').trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity') return (bytes) => Promise.resolve(bytes);
+  const open = decompressors.get(encoding);
+  if (open === undefined) {
+    throw new AppError(
+      'unsupported_media_type',
+      `The body may be encoded as ${[...decompressors.keys()].join(', ')}.`,
+      {
+        code: 'unsupported_encoding',
+      },
+    );
+  }
+  return (bytes, maxBytes, lease) => decompress(bytes, open(), { maxBytes, lease });
+}
+
+/** Output is counted while it appears, so that a bomb ends at the cap and not in memory. */
+function decompress(
+  bytes: Buffer,
+  stream: Transform,
+  { maxBytes, lease }: { maxBytes: number; lease: ByteLease },
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let total = 0;
+    const fail = (error: unknown) => {
+      stream.destroy();
+      reject(error);
+    };
+    stream.on('data', (piece: Buffer) => {
+      total += piece.length;
+      try {
+        if (total > maxBytes) throw decompressedTooLarge(maxBytes);
+        lease.take(piece.length);
+        pieces.push(piece);
+      } catch (error) {
+        fail(error);
+      }
+    });
+    stream.on('end', () => resolve(Buffer.concat(pieces, total)));
+    stream.on('error', (cause) =>
+      fail(
+        new AppError('invalid', 'The body is not what its Content-Encoding says.', {
+          code: 'request_decoding_error',
+          cause,
+        }),
+      ),
+    );
+    stream.end(bytes);
+  });
+}

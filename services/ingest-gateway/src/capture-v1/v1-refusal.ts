@@ -1,0 +1,42 @@
+import { toAppError, toErrorBody } from '@millrace/http';
+import { type Refusal, toRefusal } from '../capture/send-answer.ts';
+
+/** Codes of the stations shared with the other paths, in the words of this one (reference/sdk-wire.md section 6). */
+const tags: Record<string, string> = {
+  no_data: 'empty_body',
+  invalid_gzip: 'request_decoding_error',
+  invalid_utf8: 'request_decoding_error',
+  invalid_json: 'request_parsing_error',
+  upload_stalled: 'body_read_timeout',
+  throttled: 'rate_limited',
+  request_too_large: 'payload_too_large',
+  too_many_values: 'payload_too_large',
+  event_too_large: 'payload_too_large',
+  unavailable: 'service_unavailable',
+  error: 'internal_error',
+};
+
+/** A fault of the server's side, or one that passes: the client may come again this soon. */
+const retriedStatuses = new Set([408, 429, 500, 503]);
+
+/** The answer to a request of Capture v1 that was refused or failed as a whole. */
+export function toV1Refusal(error: unknown): Refusal {
+  const known = toAppError(error);
+  const refusal = toRefusal(known);
+  const { status } = refusal;
+  const code =
+    known.kind === 'unauthenticated' && known.code !== 'missing_authorization'
+      ? 'invalid_api_token'
+      : (tags[refusal.code] ?? refusal.code);
+  return {
+    ...refusal,
+    code,
+    // There is no page on each error; `about:blank` says that the description is all there is.
+    body: JSON.stringify({ error: code, error_description: toErrorBody(known).detail, error_uri: 'about:blank' }),
+    headers: {
+      ...(retriedStatuses.has(status) ? { 'retry-after': '1' } : {}),
+      ...refusal.headers,
+      ...(status === 405 ? { allow: 'POST, OPTIONS' } : {}),
+    },
+  };
+}
