@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
+import {
+  v1Batch as batchOf,
+  v1Event as event,
+  v1Origin as origin,
+  v1RequestId as requestId,
+  sendV1,
+  type V1Sending,
+} from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
@@ -20,63 +28,14 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-const origin = 'https://app.example';
-const requestId = randomUUID();
-
-/** What every request of this protocol carries; null takes a header away. */
-function headersWith(changed: Record<string, string | null> = {}): Record<string, string> {
-  const all: Record<string, string | null> = {
-    authorization: `Bearer ${common.token}`,
-    'content-type': 'application/json',
-    'user-agent': 'test/1',
-    'posthog-sdk-info': 'posthog-test/1.2.3',
-    'posthog-attempt': '1',
-    'posthog-request-id': requestId,
-    'posthog-request-timestamp': new Date().toISOString(),
-    origin,
-    ...changed,
-  };
-  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
-}
-
-const event = (fields: object = {}) => ({
-  event: 'order placed',
-  uuid: randomUUID(),
-  distinct_id: 'u-1',
-  timestamp: new Date().toISOString(),
-  options: {},
-  properties: { total: 42 },
-  ...fields,
-});
-const batchOf = (...batch: unknown[]) => ({ created_at: new Date().toISOString(), batch });
-
-interface Sending {
-  path?: string;
-  method?: string;
-  headers?: Record<string, string | null>;
-  /** Text or bytes as they are; anything else as JSON. */
-  body?: unknown;
-  at?: TestGateway;
-}
-
-async function send({ path = '/i/v1/analytics/events', method = 'POST', headers, body, at = gateway }: Sending) {
-  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-  const payload = isRaw ? (body as string) : JSON.stringify(body);
-  const response = await fetch(at.url + path, {
-    method,
-    redirect: 'manual',
-    headers: headersWith(headers),
-    ...(body === undefined ? {} : { body: payload }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, json: text === '' ? null : JSON.parse(text) };
-}
+type Sending = V1Sending & { at?: TestGateway; token?: string };
+const send = ({ at = gateway, token = common.token, ...sending }: Sending) => sendV1(at, token, sending);
 
 describe('sdk-wire section 9, row 20', () => {
   test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s takes a batch', async (path) => {
     const { token } = await createTestTenant(fixture.database);
     const events = [event({ event: 'first' }), event({ event: 'second' })];
-    const answer = await send({ path, headers: { authorization: `Bearer ${token}` }, body: batchOf(...events) });
+    const answer = await send({ path, token, body: batchOf(...events) });
     expect([answer.status, answer.json]).toEqual([
       200,
       { results: Object.fromEntries(events.map(({ uuid }) => [uuid, { result: 'ok' }])) },
@@ -97,7 +56,7 @@ describe('sdk-wire section 9, row 20', () => {
       options: { process_person_profile: false, product_tour_id: 't1', disable_skew_correction: null },
       properties: { total: 42, $set: { a: 1 }, $groups: { company: 'acme' } },
     });
-    await send({ headers: { authorization: `Bearer ${token}` }, body: batchOf(sent) });
+    await send({ token, body: batchOf(sent) });
     const [stored] = await reader.events(token, 1);
     expect(stored).toMatchObject({ uuid: sent.uuid, event: 'order placed', distinct_id: 'u-1' });
     expect(stored?.properties).toEqual({
@@ -118,7 +77,7 @@ describe('sdk-wire section 9, row 20', () => {
     const slow = new Date(Date.now() - 3_600_000).toISOString();
     const kept = event({ event: 'kept', timestamp: slow, options: { disable_skew_correction: true } });
     const body = batchOf(event({ event: 'corrected', timestamp: slow }), kept);
-    await send({ headers: { authorization: `Bearer ${token}`, 'posthog-request-timestamp': slow }, body });
+    await send({ token, headers: { 'posthog-request-timestamp': slow }, body });
     const [corrected, asSent] = await reader.events(token, 2);
     expect(Math.abs(Date.parse(corrected?.timestamp ?? '') - Date.now())).toBeLessThan(60_000);
     expect(asSent?.timestamp).toBe(slow);
@@ -127,7 +86,7 @@ describe('sdk-wire section 9, row 20', () => {
   test('a historical batch goes to its own lane', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const body = { ...batchOf(event()), historical_migration: true };
-    expect(await send({ headers: { authorization: `Bearer ${token}` }, body })).toMatchObject({ status: 200 });
+    expect(await send({ token, body })).toMatchObject({ status: 200 });
     expect(await reader.records(token, 1)).toMatchObject([{ topic: fixture.topics.historical, key: token }]);
   });
 
@@ -165,7 +124,7 @@ describe('one event is left out, the others are stored', () => {
   ])('%s (%#)', async (details, fault) => {
     const { token } = await createTestTenant(fixture.database);
     const [before, faulty, after] = [event({ event: 'before' }), event(fault), event({ event: 'after' })];
-    const answer = await send({ headers: { authorization: `Bearer ${token}` }, body: batchOf(before, faulty, after) });
+    const answer = await send({ token, body: batchOf(before, faulty, after) });
     expect([answer.status, answer.json]).toEqual([
       200,
       {
@@ -182,7 +141,7 @@ describe('one event is left out, the others are stored', () => {
   test('a batch of nothing else is answered likewise, and its project is told', async () => {
     const { token } = await createTestTenant(fixture.database);
     const faulty = event({ event: '' });
-    const answer = await send({ headers: { authorization: `Bearer ${token}` }, body: batchOf(faulty) });
+    const answer = await send({ token, body: batchOf(faulty) });
     expect([answer.status, answer.json]).toEqual([
       200,
       { results: { [faulty.uuid]: { result: 'drop', details: 'missing_event_name' } } },
@@ -245,7 +204,7 @@ describe('the whole request is refused', () => {
   test('402 a migration outside the plan', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'free' });
     const body = { ...batchOf(event()), historical_migration: true };
-    expect(await send({ headers: { authorization: `Bearer ${token}` }, body })).toMatchObject({
+    expect(await send({ token, body })).toMatchObject({
       status: 402,
       json: { error: 'payment_required' },
     });

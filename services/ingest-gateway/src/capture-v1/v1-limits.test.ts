@@ -1,0 +1,66 @@
+import { setOrganizationPlan } from '@millrace/db';
+import { createTestTenant } from '@millrace/testing';
+import { sendV1, v1Batch, v1Event } from '../testing/send-v1.ts';
+import { createGatewayFixture, type GatewayFixture } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { createTestClock, measured } from '../testing/traffic-probe.ts';
+
+/** Limits and lists hold here as on the other paths, and every event hears of it. */
+let fixture: GatewayFixture;
+let reader: TopicReader;
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  reader = await readTopics(fixture.log, [fixture.topics.live]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+test('over the quota of the plan: 200, every event limited, nothing stored, counted', async () => {
+  const { token, organizationId } = await createTestTenant(fixture.database);
+  await setOrganizationPlan(fixture.database.prisma, organizationId, 'full', { eventsPerMonth: 1 });
+  const gateway = await fixture.startGateway({ config: { limitFlushMs: 10 } });
+  const [stored, late, nameless] = [v1Event(), v1Event(), v1Event({ event: '' })];
+  expect((await sendV1(gateway, token, { body: v1Batch(stored) })).json.results[stored.uuid]).toEqual({ result: 'ok' });
+  const answer = await sendV1(gateway, token, { body: v1Batch(late, nameless) });
+  expect([answer.status, answer.json]).toEqual([
+    200,
+    {
+      results: {
+        [late.uuid]: { result: 'limited', details: 'billing_limit_exceeded' },
+        [nameless.uuid]: { result: 'drop', details: 'missing_event_name' },
+      },
+    },
+  ]);
+  expect(await measured(gateway, 'capture_events_dropped_total', { cause: 'quota_limited' })).toBe(2);
+  expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([stored.uuid]);
+});
+
+// Python, Go and Rust lose events at 429 here, unlike on the other paths (reference/sdk-wire.md section 6).
+test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])('faster than the plan allows: 503 for %s', async (agent) => {
+  const { token, organizationId } = await createTestTenant(fixture.database);
+  await setOrganizationPlan(fixture.database.prisma, organizationId, 'full', { eventsPerSecond: 1 });
+  const clock = createTestClock();
+  const gateway = await fixture.startGateway({ now: clock.now, config: { limitFlushMs: 10 } });
+  clock.advance(3500);
+  const headers = { 'user-agent': agent, origin: null };
+  const many = Array.from({ length: 10 }, () => v1Event());
+  expect((await sendV1(gateway, token, { headers, body: v1Batch(...many) })).status).toBe(200);
+  const answer = await sendV1(gateway, token, { headers, body: v1Batch(v1Event()) });
+  expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([503, 'rate_limited', '7']);
+});
+
+test("an event on the operator's drop list is dropped, its neighbours are stored", async () => {
+  const { token } = await createTestTenant(fixture.database);
+  const gateway = await fixture.startGateway({ config: { dropEventsByTokenDistinctId: `${token}:unwanted` } });
+  const nameless = v1Event({ event: '' });
+  const [unwanted, wanted] = [v1Event({ distinct_id: 'unwanted' }), v1Event()];
+  const { json } = await sendV1(gateway, token, { body: v1Batch(nameless, unwanted, wanted) });
+  expect(json.results).toEqual({
+    [nameless.uuid]: { result: 'drop', details: 'missing_event_name' },
+    [unwanted.uuid]: { result: 'drop', details: 'blocked_token' },
+    [wanted.uuid]: { result: 'ok' },
+  });
+  expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([wanted.uuid]);
+});

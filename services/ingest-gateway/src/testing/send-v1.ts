@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { TestGateway } from './test-gateway.ts';
+
+/** One request of Capture v1, as a test wishes it. */
+export interface V1Sending {
+  path?: string;
+  method?: string;
+  /** Changes to what every request carries; null takes a header away. */
+  headers?: Record<string, string | null>;
+  /** Text or bytes as they are; anything else as JSON. */
+  body?: unknown;
+}
+
+export interface V1Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests say themselves what they expect in it
+  json: any;
+}
+
+export const v1Origin = 'https://app.example';
+export const v1RequestId = randomUUID();
+
+/** An event in order, with a uuid of its own. */
+export const v1Event = (fields: object = {}) => ({
+  event: 'order placed',
+  uuid: randomUUID(),
+  distinct_id: 'u-1',
+  timestamp: new Date().toISOString(),
+  options: {},
+  properties: { total: 42 },
+  ...fields,
+});
+
+export const v1Batch = (...batch: unknown[]) => ({ created_at: new Date().toISOString(), batch });
+
+export async function sendV1(gateway: TestGateway, token: string, sending: V1Sending): Promise<V1Answer> {
+  const { path = '/i/v1/analytics/events', method = 'POST', headers = {}, body } = sending;
+  const all: Record<string, string | null> = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'user-agent': 'test/1',
+    'posthog-sdk-info': 'posthog-test/1.2.3',
+    'posthog-attempt': '1',
+    'posthog-request-id': v1RequestId,
+    'posthog-request-timestamp': new Date().toISOString(),
+    origin: v1Origin,
+    ...headers,
+  };
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(gateway.url + path, {
+    method,
+    redirect: 'manual',
+    headers: Object.entries(all).flatMap(([name, value]): [string, string][] =>
+      value === null ? [] : [[name, value]],
+    ),
+    ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: text === '' ? null : JSON.parse(text) };
+}
