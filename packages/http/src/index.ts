@@ -13,6 +13,7 @@ export { routeProblems } from './route/route-problems.ts';
 export { formatDateTime, parseDateTime } from './schema/date-time.ts';
 export { freeFormObject } from './schema/free-form-object.ts';
 export { parseInput } from './schema/parse-input.ts';
+export { createConnectionDrain } from './server/drain-connections.ts';
 export { healthRoutes } from './server/health-routes.ts';
 export { securityHeaders } from './server/security-headers.ts';
 export { type ServeOptions, serve } from './server/serve.ts';

@@ -29,7 +29,7 @@ export async function startService(
   settings: Record<string, string>,
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
-    env: { NODE_ENV: 'test', ...settings },
+    env: { NODE_ENV: 'test', STOP_DELAY_MS: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let end = '';

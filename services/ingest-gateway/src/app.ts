@@ -4,6 +4,7 @@ import type { TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
+import { createConnectionDrain } from '@millrace/http';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
 import express, { type Express, type Router } from 'express';
 import helmet from 'helmet';
@@ -38,6 +39,7 @@ export interface GatewayDependencies {
     | 'maxInFlightBytes'
     | 'bodyTimeoutMs'
     | 'keepAliveTimeoutMs'
+    | 'stopDelayMs'
     | 'trustProxy'
   >;
   logger: Logger;
@@ -48,7 +50,7 @@ export interface GatewayDependencies {
 export interface Gateway {
   /** Not listening yet. */
   server: Server;
-  /** Refuses new connections and resolves when every request under way has been answered. */
+  /** Resolves when every request under way, and those that still come for a moment, have been answered. */
   stop(): Promise<void>;
 }
 
@@ -63,8 +65,6 @@ const maxHeaderBytes = 64 * 1024;
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
-  let isStopping = false;
-  let requestsUnderWay = 0;
   const budget = createByteBudget(config.maxInFlightBytes);
   const capture: CaptureDependencies = {
     log: deps.log,
@@ -75,29 +75,21 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     limits: config,
     metrics: createCaptureMetrics(metrics, budget),
     logRefusal: createRefusalLog(deps.logger),
-    isStopping: () => isStopping,
+    isStopping: () => connections.isDraining(),
   };
   const answers = answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql) });
   const app = createApp(health, [captureV1Routes(capture), answers]);
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
-    requestsUnderWay += 1;
-    response.once('close', onAnswered);
+    connections.note(response);
     const url = request.url ?? '/';
     const mark = url.indexOf('?');
     const path = findCapturePath(mark < 0 ? url : url.slice(0, mark));
     if (path === undefined) {
-      if (isStopping) response.setHeader('connection', 'close');
       app(request, response);
       return;
     }
     void captureRoute(request, response, { path, query: mark < 0 ? '' : url.slice(mark + 1) }, capture);
-  }
-
-  /** Connections on which no request ever came would keep a stopping server waiting. */
-  function onAnswered(): void {
-    requestsUnderWay -= 1;
-    if (isStopping && requestsUnderWay === 0) server.closeAllConnections();
   }
 
   const server = createServer({
@@ -106,6 +98,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     maxHeaderSize: maxHeaderBytes,
     noDelay: true,
   });
+  const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: wholeRequestTimeoutMs });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // A client that asks first is told before it sends too much.
@@ -115,12 +108,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   server.on('clientError', answerBrokenRequest);
   return {
     server,
-    stop: () =>
-      new Promise((resolve) => {
-        isStopping = true;
-        server.close(() => resolve());
-        if (requestsUnderWay === 0) server.closeAllConnections();
-      }),
+    stop: connections.drain,
   };
 }
 

@@ -53,7 +53,7 @@ export const gatewayConfigSchema = Type.Object({
     min: 1,
   }),
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
-  stopDelayMs: integerSetting(0, 'between being unready and refusing connections, for balancers to notice'),
+  stopDelayMs: integerSetting(2000, 'between being unready and refusing connections, for balancers to notice'),
   drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),
 });
 

@@ -77,7 +77,6 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
   lifecycle.own('gateway', {
     async stop() {
       health.setStopping();
-      await new Promise((resolve) => setTimeout(resolve, config.stopDelayMs));
       await gateway.stop();
     },
   });

@@ -50,5 +50,6 @@ export const configSchema = Type.Object({
     pattern: '^(error|warn|info|debug)$',
     description: 'error, warn, info or debug',
   }),
+  stopDelayMs: integerSetting(2000, 'between being unready and refusing connections, for balancers to notice'),
   drainTimeoutMs: integerSetting(15_000, 'milliseconds requests in progress may take while stopping'),
 });

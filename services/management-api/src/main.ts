@@ -17,7 +17,7 @@ const config = readConfig(configSchema, environment());
 const logger = createLogger('management-api', config.logLevel);
 
 // The process is given a little longer than its requests, to close the database behind them.
-await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
+await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, async (lifecycle) => {
   const metrics = createMetrics();
   const health = createHealth(metrics);
   const database = lifecycle.own(
@@ -83,6 +83,7 @@ await runService(logger, config.drainTimeoutMs + 5000, async (lifecycle) => {
     port: config.apiPort,
     host: config.apiHost,
     drainTimeoutMs: config.drainTimeoutMs,
+    stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });

@@ -1,3 +1,5 @@
+import { Agent, get, type RequestListener } from 'node:http';
+import { connect } from 'node:net';
 import { serve } from './serve.ts';
 
 // Were the kept-alive connection waited for, this would run into jest's limit long before the drain time.
@@ -23,6 +25,55 @@ test('stopping lets a request in progress finish, takes no new one and waits for
   expect(await answer).toBe('done');
   await stopped;
   await server.stop();
+});
+
+test('clients that go on sending while it stops lose no request', async () => {
+  const listener: RequestListener = (_request, response) =>
+    void setTimeout(() => response.end('ok'), Math.random() * 3);
+  const start = () => serve(listener, { port: 0, host: '127.0.0.1', drainTimeoutMs: 20_000, stopGraceMs: 200 });
+  let current = await start();
+  let answered = 0;
+  let isOver = false;
+
+  /** Sends one request after the other on a kept connection, to the new server once its own has said good-bye. */
+  async function client(): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (!isOver) {
+      let { port } = current;
+      for (let isOpen = true; isOpen && !isOver; ) {
+        isOpen = await new Promise<boolean>((resolve, reject) => {
+          get({ port, host: '127.0.0.1', agent }, (response) => {
+            response.resume().on('end', () => resolve(response.headers.connection !== 'close'));
+          }).on('error', reject);
+        });
+        answered += 1;
+      }
+      ({ port } = current);
+    }
+    agent.destroy();
+  }
+
+  const clients = Promise.all(Array.from({ length: 16 }, client));
+  for (let restart = 0; restart < 20; restart += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const old = current;
+    current = await start();
+    await old.stop();
+  }
+  isOver = true;
+  await clients;
+  expect(answered).toBeGreaterThan(20 * 16);
+  await current.stop();
+}, 60_000);
+
+// It would run into jest's limit were such a connection waited for.
+test('a connection on which nothing was ever sent does not keep it', async () => {
+  const server = await serve(() => {}, { port: 0, host: '127.0.0.1', drainTimeoutMs: 600_000, stopGraceMs: 10 });
+  const socket = connect(server.port, '127.0.0.1');
+  await new Promise((resolve) => socket.once('connect', resolve));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.on('error', () => {});
+  await Promise.all([server.stop(), closed]);
 });
 
 test('a request that does not end is cut after the drain time', async () => {

@@ -48,6 +48,8 @@ export function serviceEnvironment(
     REDIS_URL: redisUrl,
     // On one's own machine a webhook or a warehouse is likely to be on that machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
+    // No balancer has to notice.
+    STOP_DELAY_MS: env.STOP_DELAY_MS || '0',
     // For `millrace tail`.
     PUBLISH_PROCESSED: env.PUBLISH_PROCESSED || 'on',
     [portVariable[name]]: String(port),

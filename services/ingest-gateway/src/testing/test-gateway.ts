@@ -55,7 +55,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
 
   async function startGateway({ config = {}, keys = {}, ...parts }: GatewayParts = {}): Promise<TestGateway> {
     const metrics = createMetrics({ withProcessMetrics: false });
-    const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url });
+    const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
     const projectKeys = await createProjectKeys({ sql: database.sql, cache: parts.cache ?? cache, logger, ...keys });
     const traffic = await createTrafficControl({
       cache: parts.cache ?? cache,

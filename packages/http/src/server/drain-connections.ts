@@ -1,0 +1,70 @@
+import type { Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ConnectionDrain {
+  /** To be told of every request, before it is worked on. */
+  note(response: ServerResponse): void;
+  /**
+   * Lets requests in progress finish and ends every connection with an answer that says so; takes new connections only
+   * for `graceMs` more. Resolves when the last one is closed. Idempotent.
+   */
+  drain(): Promise<void>;
+  isDraining(): boolean;
+}
+
+export interface DrainOptions {
+  /** Connections that come for so long after stopping began are still served: balancers learn of it with a delay. */
+  graceMs: number;
+  /** So long after that, what is left is cut. */
+  timeoutMs: number;
+}
+
+/** A connection without a request is left alone for this long, so that what is on its way on it is still answered. */
+const longestLingerMs = 500;
+const lookEveryMs = 50;
+
+/**
+ * Stops an HTTP server without breaking a request. Node's own `close` cuts idle connections at once, and a kept-alive
+ * connection is idle between two requests of a busy client: what the client sends in that moment would be lost, and so
+ * would what waits to be accepted. Here it is answered, with `Connection: close`, and only what stays idle is cut.
+ */
+export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
+  const underWay = new Set<ServerResponse>();
+  let drained: Promise<void> | undefined;
+
+  async function drain(): Promise<void> {
+    for (const response of underWay) announceEnd(response);
+    if (graceMs > 0) await sleep(graceMs);
+    const lingerUntil = performance.now() + Math.min(graceMs, longestLingerMs);
+    const sweep = setInterval(() => {
+      if (performance.now() < lingerUntil) return;
+      // A connection whose answer had begun before stopping did is idle now, and nobody else would close it. One on which
+      // no request ever came does not count as idle.
+      if (underWay.size > 0) server.closeIdleConnections();
+      else server.closeAllConnections();
+    }, lookEveryMs);
+    const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
+    // The net server's, which stops listening and nothing else.
+    await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+    clearInterval(sweep);
+    clearTimeout(cut);
+  }
+
+  return {
+    isDraining: () => drained !== undefined,
+    note(response) {
+      underWay.add(response);
+      response.once('close', () => underWay.delete(response));
+      if (drained !== undefined) announceEnd(response);
+    },
+    drain() {
+      drained ??= drain();
+      return drained;
+    },
+  };
+}
+
+function announceEnd(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
+}
