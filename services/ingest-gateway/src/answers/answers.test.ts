@@ -66,11 +66,11 @@ describe('sdk-wire section 9: the paths beside capture, with and without a slash
       autocapture_opt_out: false,
       heatmaps: false,
       sessionRecording: false,
-      surveys: false,
       hasFeatureFlags: false,
       supportedCompression: ['gzip', 'gzip-js'],
       analytics: { endpoint: '/i/v0/e/' },
     });
+    expect(plain.json).not.toHaveProperty('surveys');
     expect((await ask(`/array/${own}/config`)).json).toMatchObject({ autocapture_opt_out: true, heatmaps: true });
     const script = await ask(`/array/${token}/config.js`);
     expect(script.headers.get('content-type')).toMatch(/^application\/javascript/);

@@ -19,7 +19,10 @@ export function remoteConfig(token: string, settings: ClientSettings): JsonObjec
   };
 }
 
-/** The part of it that `/decide` and `/flags?config=true` carry beside the flags (section 4.2). */
+/**
+ * The part of it that `/decide` and `/flags?config=true` carry beside the flags (section 4.2). `surveys` is left out:
+ * browsers fetch the survey script, which is not served here, as soon as the field is there, even as `false`.
+ */
 export function clientConfig(settings: ClientSettings): JsonObject {
   return {
     supportedCompression: ['gzip', 'gzip-js'],
@@ -34,7 +37,6 @@ export function clientConfig(settings: ClientSettings): JsonObject {
     elementsChainAsString: true,
     sessionRecording: false,
     heatmaps: settings.heatmapsOptIn === true,
-    surveys: false,
     defaultIdentifiedOnly: true,
     isAuthenticated: false,
     siteApps: [],
