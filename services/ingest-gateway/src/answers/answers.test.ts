@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { createTestTenant } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
@@ -79,6 +80,57 @@ describe('sdk-wire section 9: the paths beside capture, with and without a slash
     expect(window._POSTHOG_REMOTE_CONFIG).toEqual({ [token]: { config: plain.json, siteApps: [] } });
   });
 
+  test('rows 8 to 11: while the settings cannot be read, a safe answer that nobody keeps', async () => {
+    const down = await fixture.startGateway({ keys: { sql: { query: () => Promise.reject(new Error('down')) } } });
+    const body = question();
+    for (const [path, method] of [
+      [`/array/${token}/config`, 'GET'],
+      [`/array/${token}/config.js`, 'GET'],
+      ['/decide/?v=3', 'POST'],
+      ['/flags/?v=2&config=true', 'POST'],
+    ] as const) {
+      const answer = await fetch(down.url + path, { method, ...(method === 'POST' ? { body } : {}) });
+      const text = await answer.text();
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(text).toContain('"supportedCompression":["gzip","gzip-js"]');
+      // Absent, a browser stays with what it heard last; `false` would capture against a project's wish.
+      expect(text).not.toContain('autocapture_opt_out');
+      if (method === 'GET') expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    const known = await ask(`/array/${token}/config`);
+    expect(known.headers.get('cache-control')).toBe('public, max-age=60');
+  });
+
+  test.each([
+    ['7', '/flags', 'v=2', noneV4],
+    ['9 v3', '/decide', 'v=3', noneV3],
+  ])('row %s: GET %s', async (_row, path, version, expected) => {
+    const data = encodeURIComponent(Buffer.from(question()).toString('base64'));
+    for (const asked of [`token=${token}&distinct_id=u`, `data=${data}`, `data=${encodeURIComponent(question())}`]) {
+      const answer = await ask(`${path}/?${version}&${asked}`);
+      expect([answer.status, answer.json]).toEqual([200, expect.objectContaining(expected)]);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    expect(await ask(`${path}?${version}&token=${token}`)).toMatchObject({ status: 400 });
+    expect(await ask(`${path}?${version}&token=phc_nobody&distinct_id=u`)).toMatchObject({ status: 401 });
+  });
+
+  test.each<[string, (json: string) => string | Uint8Array, Record<string, string>]>([
+    ['gzip by header', (json) => gzipSync(json), { 'content-encoding': 'gzip' }],
+    ['gzip without a hint', (json) => gzipSync(json), { 'content-type': 'text/plain' }],
+    ['base64', (json) => Buffer.from(json).toString('base64'), { 'content-type': 'text/plain' }],
+    [
+      'a form',
+      (json) => `data=${encodeURIComponent(Buffer.from(json).toString('base64'))}`,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    ],
+  ])('rows 7 and 9 take %s', async (_name, encode, headers) => {
+    for (const path of ['/flags/?v=2', '/decide/?v=3']) {
+      const body = encode(question()) as string;
+      expect(await ask(path, { method: 'POST', body, headers })).toMatchObject({ status: 200 });
+    }
+  });
+
   test('row 12: scripts are not served', async () => {
     expect((await ask('/static/array.js')).status).toBe(404);
     expect((await ask(`/array/${token}/array.js`)).status).toBe(404);
@@ -120,7 +172,7 @@ describe('what is refused, readable for a page', () => {
     const answer = await ask(path, init);
     expect([answer.status, answer.json?.code]).toEqual([status, code]);
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    if (status === 405) expect(answer.headers.get('allow')).toMatch(/^(?:GET, HEAD|POST), OPTIONS$/);
+    if (status === 405) expect(answer.headers.get('allow')).toMatch(/^(?:GET, HEAD, POST|GET, HEAD|POST), OPTIONS$/);
   });
 
   test('flags without a distinct id', async () => {

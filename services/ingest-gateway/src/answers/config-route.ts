@@ -1,5 +1,6 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import type { AnswerDependencies } from './answer-dependencies.ts';
+import type { EnvironmentSettings } from './environment-settings.ts';
 import type { ClientSettings } from './environment-settings-store.ts';
 import { onlyMethods } from './only-methods-route.ts';
 import { remoteConfig, remoteConfigScript } from './remote-config.ts';
@@ -8,7 +9,10 @@ import { requireKnownToken } from './require-known-token.ts';
 /** Pages share a copy; a changed setting is seen after this and the gateway's own memory. */
 const cacheControl = 'public, max-age=60';
 
-export const undecided: ClientSettings = Object.freeze({
+/** Made without the settings: the next page asks again. */
+const cacheControlOfDefault = 'no-store';
+
+const undecided: ClientSettings = Object.freeze({
   autocaptureOptOut: null,
   exceptionsOptIn: null,
   webVitalsOptIn: null,
@@ -17,27 +21,35 @@ export const undecided: ClientSettings = Object.freeze({
   captureDeadClicks: null,
 });
 
+/** What is set for a key; null when it cannot be read now. Clients get on without, so that is no failure. */
+export async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
+  try {
+    return (await settings.find(token)) ?? undecided;
+  } catch {
+    return null;
+  }
+}
+
 /** Remote config for clients (reference/sdk-wire.md section 9, rows 10 and 11). */
 export function configRoutes(router: Router, { projectKeys, settings }: AnswerDependencies): void {
-  async function configOf(key: unknown) {
+  async function configOf(key: unknown, response: Response) {
     const token = await requireKnownToken(key, projectKeys);
-    return { token, config: remoteConfig(token, (await settings.find(token)) ?? undecided) };
+    const found = await settingsOrNull(token, settings);
+    response.set('cache-control', found === null ? cacheControlOfDefault : cacheControl);
+    return { token, config: remoteConfig(token, found) };
   }
   router
     .route('/array/:token/config')
     .get(async (request, response) => {
-      const { config } = await configOf(request.params.token);
-      response.set('cache-control', cacheControl).json(config);
+      const { config } = await configOf(request.params.token, response);
+      response.json(config);
     })
     .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
   router
     .route('/array/:token/config.js')
     .get(async (request, response) => {
-      const { token, config } = await configOf(request.params.token);
-      response
-        .set('cache-control', cacheControl)
-        .type('application/javascript')
-        .send(remoteConfigScript(token, config));
+      const { token, config } = await configOf(request.params.token, response);
+      response.type('application/javascript').send(remoteConfigScript(token, config));
     })
     .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
 }

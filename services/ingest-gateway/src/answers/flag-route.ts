@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@millrace/errors';
-import type { Request, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { parseCaptureQuery } from '../capture/capture-query.ts';
 import { parseJson } from '../capture/parse-json.ts';
 import { readBody } from '../capture/read-body.ts';
 import type { AnswerDependencies } from './answer-dependencies.ts';
-import { undecided } from './config-route.ts';
+import { settingsOrNull } from './config-route.ts';
 import { noFlags } from './flag-answer.ts';
 import { onlyMethods } from './only-methods-route.ts';
 import { clientConfig } from './remote-config.ts';
@@ -14,20 +14,25 @@ import { requireKnownToken } from './require-known-token.ts';
 /** Feature flags, of which there are none (reference/sdk-wire.md sections 4.1 to 4.3; section 9, rows 7 to 9). */
 export function flagRoutes(router: Router, deps: AnswerDependencies): void {
   for (const path of ['flags', 'decide'] as const) {
+    const answer = async (request: Request, response: Response) => {
+      const query = new URL(request.url, 'http://host').searchParams;
+      const { key, distinctId } = await readQuestion(request, query, deps);
+      const token = await requireKnownToken(key, deps.projectKeys);
+      if (distinctId === undefined || distinctId === null || distinctId === '') throw missingDistinctId();
+      const flags = noFlags(path, query.get('v'), randomUUID());
+      if (path === 'flags' && query.get('config') !== 'true') return void response.json(flags);
+      const settings = await settingsOrNull(token, deps.settings);
+      response.json({ ...flags, ...clientConfig(settings), hasFeatureFlags: false });
+    };
     router
       .route(`/${path}`)
-      .post(async (request, response) => {
-        const query = new URL(request.url, 'http://host').searchParams;
-        const { key, distinctId } = await readQuestion(request, query, deps);
-        const token = await requireKnownToken(key, deps.projectKeys);
-        if (distinctId === undefined || distinctId === null || distinctId === '') throw missingDistinctId();
-        const answer = noFlags(path, query.get('v'), randomUUID());
-        if (path === 'flags' && query.get('config') !== 'true') return void response.json(answer);
-        // The flags are the answer; without settings it is still right.
-        const settings = await deps.settings.find(token).catch(() => null);
-        response.json({ ...answer, ...clientConfig(settings ?? undecided), hasFeatureFlags: false });
+      .get(async (request, response) => {
+        // Not a document to keep: it is about one person.
+        response.set('cache-control', 'no-store');
+        await answer(request, response);
       })
-      .all(onlyMethods('POST', 'OPTIONS'));
+      .post(answer)
+      .all(onlyMethods('GET', 'HEAD', 'POST', 'OPTIONS'));
   }
 }
 
@@ -39,6 +44,8 @@ async function readQuestion(
   const lease = budget.lease();
   try {
     const query = parseCaptureQuery(search.toString());
+    const isPlainGet = request.method !== 'POST' && query.data === null;
+    if (isPlainGet) return { key: query.apiKey, distinctId: search.get('distinct_id') };
     const body = await readBody(request, query, { limits, lease, onReceived: () => {} });
     const question = parseJson(body.text);
     if (typeof question !== 'object' || question === null || Array.isArray(question)) {

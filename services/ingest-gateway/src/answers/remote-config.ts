@@ -4,14 +4,16 @@ import type { ClientSettings } from './environment-settings-store.ts';
 /**
  * What browser and mobile clients are told to do (reference/sdk-wire.md section 5). Only what this service does: there
  * are no recordings, surveys, tours or flags here, and a client that hears so does not ask for them.
+ *
+ * @param settings null when they cannot be read now.
  */
-export function remoteConfig(token: string, settings: ClientSettings): JsonObject {
-  const capturesExceptions = settings.exceptionsOptIn === true;
+export function remoteConfig(token: string, settings: ClientSettings | null): JsonObject {
+  const capturesExceptions = settings?.exceptionsOptIn === true;
   return {
     token,
     ...clientConfig(settings),
     hasFeatureFlags: false,
-    captureDeadClicks: settings.captureDeadClicks === true,
+    captureDeadClicks: settings?.captureDeadClicks === true,
     errorTracking: { autocaptureExceptions: capturesExceptions, suppressionRules: [] },
     logs: { captureConsoleLogs: false },
     productTours: false,
@@ -21,22 +23,23 @@ export function remoteConfig(token: string, settings: ClientSettings): JsonObjec
 
 /**
  * The part of it that `/decide` and `/flags?config=true` carry beside the flags (section 4.2). `surveys` is left out:
- * browsers fetch the survey script, which is not served here, as soon as the field is there, even as `false`.
+ * browsers fetch the survey script, which is not served here, as soon as the field is there, even as `false`. So is
+ * `autocapture_opt_out` while nobody can say what it is: clients then stay with what they heard last.
  */
-export function clientConfig(settings: ClientSettings): JsonObject {
+export function clientConfig(settings: ClientSettings | null): JsonObject {
   return {
     supportedCompression: ['gzip', 'gzip-js'],
-    autocapture_opt_out: settings.autocaptureOptOut === true,
-    autocaptureExceptions: settings.exceptionsOptIn === true,
+    ...(settings === null ? {} : { autocapture_opt_out: settings.autocaptureOptOut === true }),
+    autocaptureExceptions: settings?.exceptionsOptIn === true,
     capturePerformance: {
       network_timing: false,
-      web_vitals: settings.webVitalsOptIn === true,
-      web_vitals_allowed_metrics: settings.webVitalsMetrics ?? null,
+      web_vitals: settings?.webVitalsOptIn === true,
+      web_vitals_allowed_metrics: settings?.webVitalsMetrics ?? null,
     },
     analytics: { endpoint: '/i/v0/e/' },
     elementsChainAsString: true,
     sessionRecording: false,
-    heatmaps: settings.heatmapsOptIn === true,
+    heatmaps: settings?.heatmapsOptIn === true,
     defaultIdentifiedOnly: true,
     isAuthenticated: false,
     siteApps: [],
