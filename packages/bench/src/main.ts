@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
 import { benchConsumer } from './consumer-bench.ts';
+import { benchConsumerGrowth } from './consumer-growth-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
 import { benchManagement } from './management-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 32]
-       pnpm bench consumer [--pairs 3] [--events 60000]
+       pnpm bench consumer [--pairs 3] [--events 60000] [--copy]
+       pnpm bench consumer --projects 1,1000 [--prefill 0] [--pairs 3] [--events 60000]
        pnpm bench e2e      [--rate 5000] [--seconds 20]
        pnpm bench management [--connections 16] [--seconds 5]
 
@@ -20,6 +22,9 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string' },
     connections: { type: 'string' },
     events: { type: 'string', default: '60000' },
+    copy: { type: 'boolean', default: false },
+    projects: { type: 'string' },
+    prefill: { type: 'string' },
     rate: { type: 'string', default: '5000' },
   },
 });
@@ -32,7 +37,19 @@ switch (positionals[0]) {
     await benchGateway({ pairs: Number(values.pairs), seconds: seconds(4), connections: connections(32) }, print);
     break;
   case 'consumer':
-    await benchConsumer({ pairs: Number(values.pairs), events: Number(values.events) }, print);
+    if (values.projects === undefined && values.prefill === undefined) {
+      await benchConsumer({ pairs: Number(values.pairs), events: Number(values.events), withCopy: values.copy }, print);
+    } else {
+      await benchConsumerGrowth(
+        {
+          pairs: Number(values.pairs),
+          events: Number(values.events),
+          projects: (values.projects ?? '1').split(',').map(Number),
+          prefill: Number(values.prefill ?? 0),
+        },
+        print,
+      );
+    }
     break;
   case 'e2e':
     await benchE2e({ rate: Number(values.rate), seconds: seconds(20) }, print);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
-import { mixedEvents } from '../workload/mixed-events.ts';
+import { spreadEvents } from '../workload/spread-events.ts';
 import { brokerVersion } from './broker-version.ts';
 
 /** The benchmark's own topics on the broker, and what an independent look into them says. */
@@ -10,10 +10,15 @@ export interface BenchTopics {
   /** How many records a topic holds, by its offsets. */
   countRecords(topic: string): Promise<number>;
   /**
-   * Fills the live topic of `prefix` with `count` mixed events, each person's in one partition and in their order.
+   * Fills the live topic of `prefix` with `count` mixed events, in turn for each project, each person's in one partition
+   * and in their order.
    * @returns the last event of each partition: a consumer that has stored those has stored all.
    */
-  preload(prefix: string, token: string, load: { count: number; partitions: number }): Promise<CapturedEvent[]>;
+  preload(
+    prefix: string,
+    projectApiKeys: readonly string[],
+    load: { count: number; partitions: number },
+  ): Promise<CapturedEvent[]>;
   /** What the broker says of itself, as far as it can be asked. */
   describeBroker(): Promise<string>;
   /** Deletes the topics that were created. */
@@ -34,7 +39,7 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       const offsets = await admin.fetchTopicOffsets(topic);
       return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
     },
-    async preload(prefix, token, { count, partitions }) {
+    async preload(prefix, projectApiKeys, { count, partitions }) {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
       await producer.connect();
       const topic = topicNames(prefix).live;
@@ -44,9 +49,9 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
         if (messages.length > 0) await producer.send({ topic, acks: -1, messages });
         messages = [];
       };
-      for (const event of mixedEvents(count, token)) {
+      for (const event of spreadEvents(count, projectApiKeys)) {
         const partition = createHash('md5').update(event.distinct_id).digest().readUInt32BE() % partitions;
-        const key = recordKey('live', token, event.distinct_id);
+        const key = recordKey('live', event.token, event.distinct_id);
         messages.push({ key, value: encodeCapturedRecord(event), partition });
         last.set(partition, event);
         if (messages.length === 2000) await send();

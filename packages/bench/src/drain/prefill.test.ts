@@ -1,0 +1,23 @@
+import { addProjects } from '../topic/add-projects.ts';
+import { type BenchDatabase, createBenchDatabase } from '../topic/bench-project.ts';
+import { prefill } from './prefill.ts';
+
+let database: BenchDatabase;
+
+beforeAll(async () => {
+  database = await createBenchDatabase('phc_bench_first');
+});
+afterAll(() => database.drop());
+
+test('puts consistent rows into all projects', async () => {
+  await addProjects(database, ['phc_bench_second', 'phc_bench_third']);
+  await prefill(database, 300);
+  const [counts] = await database.query(
+    `SELECT (SELECT count(*)::int FROM event) AS events, (SELECT count(DISTINCT project_id)::int FROM event) AS projects,
+            (SELECT count(*)::int FROM person) AS persons,
+            (SELECT count(*)::int FROM event JOIN event_identity USING (project_id, uuid, timestamp)) AS identified,
+            (SELECT count(*)::int FROM event e JOIN person_distinct_id d USING (project_id, distinct_id)
+               JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid AND p.uuid = e.person_id) AS mapped`,
+  );
+  expect(counts).toEqual({ events: 300, projects: 3, persons: 100, identified: 300, mapped: 300 });
+});

@@ -1,0 +1,70 @@
+import { createDatabase } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import {
+  createMonthPartition,
+  monthOf,
+} from '../../../../services/event-consumer/src/events/event-partitions-store.ts';
+import type { BenchDatabase } from '../topic/bench-project.ts';
+
+const eventsPerPerson = 3;
+const eventsPerStatement = 300_000;
+
+/**
+ * Puts events with their identities, and a person with its id for every third of them, into the database, spread over
+ * all its projects. All lie in this month, where what is drained afterwards goes too, so that it meets tables and
+ * indexes of that size. Properties are small: what costs with size are the indexes.
+ */
+export async function prefill(database: BenchDatabase, count: number): Promise<void> {
+  await createPartition(database.url);
+  const until = new Date().toISOString();
+  for (let first = 0; first < count; first += eventsPerStatement) {
+    const range = [first, Math.min(first + eventsPerStatement, count) - 1, count, until];
+    await database.query(personStatement, range.slice(0, 2));
+    await database.query(mappingStatement, range.slice(0, 2));
+    await database.query(`${rows} ${identityStatement}`, range);
+    await database.query(`${rows} ${eventStatement}`, range);
+  }
+  await database.query('VACUUM (ANALYZE) event, event_identity, person, person_distinct_id');
+}
+
+async function createPartition(url: string): Promise<void> {
+  const own = createDatabase({ url, logger: createLogger('bench', 'warn'), poolSize: 1 });
+  const month = monthOf(Date.now());
+  try {
+    if (month !== null) await own.transaction((tx) => createMonthPartition(tx, month));
+  } finally {
+    await own.stop();
+  }
+}
+
+const projects = 'WITH projects AS (SELECT array_agg(id ORDER BY id) AS ids FROM environment)';
+const projectOf = (person: string) => `ids[1 + ${person} % cardinality(ids)]`;
+
+const persons = `${projects}
+  SELECT ${projectOf('number')} AS project_id, md5('person ' || number)::uuid AS uuid, 'stored-' || number AS distinct_id
+    FROM projects, generate_series($1::int / ${eventsPerPerson}, $2::int / ${eventsPerPerson}) AS number`;
+
+const personStatement = `
+  INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+  SELECT project_id, uuid, distinct_id, '{"$initial_os": "Linux", "plan": "free"}', now() FROM (${persons}) AS persons
+  ON CONFLICT DO NOTHING`;
+
+const mappingStatement = `
+  INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid)
+  SELECT project_id, distinct_id, uuid FROM (${persons}) AS persons
+  ON CONFLICT DO NOTHING`;
+
+const rows = `${projects}, rows AS (
+  SELECT ${projectOf(`(number / ${eventsPerPerson})`)} AS project_id, md5('event ' || number)::uuid AS uuid,
+         md5('person ' || number / ${eventsPerPerson})::uuid AS person_id,
+         'stored-' || number / ${eventsPerPerson} AS distinct_id,
+         date_trunc('milliseconds', month + ($4::timestamptz - month) * (number::float8 / $3::int)) AS timestamp
+    FROM projects, generate_series($1::int, $2::int) AS number,
+         (SELECT date_trunc('month', $4::timestamptz, 'UTC') AS month) AS this)`;
+
+const identityStatement =
+  'INSERT INTO event_identity (project_id, uuid, timestamp) SELECT project_id, uuid, timestamp FROM rows';
+
+const eventStatement = `
+  INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+  SELECT project_id, timestamp, uuid, '$pageview', distinct_id, person_id, '{"$os": "Linux"}', timestamp FROM rows`;

@@ -1,0 +1,26 @@
+import { mixedEvents } from './mixed-events.ts';
+import { spreadEvents } from './spread-events.ts';
+
+const facts = (events: Iterable<{ token: string; uuid: string; distinct_id: string; event: string }>) =>
+  [...events].map(({ token, uuid, distinct_id, event }) => [token, uuid, distinct_id, event]);
+
+test('with one key nothing changes', () => {
+  expect(facts(spreadEvents(300, ['phc_a']))).toEqual(facts(mixedEvents(300, 'phc_a')));
+});
+
+test('every project gets its share, with uuids and persons of its own', () => {
+  const events = [...spreadEvents(1000, ['phc_a', 'phc_b', 'phc_c'])];
+  expect(events).toHaveLength(1000);
+  expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(1000);
+  const count = (key: string) => events.filter(({ token }) => token === key).length;
+  expect(['phc_a', 'phc_b', 'phc_c'].map(count)).toEqual([334, 333, 333]);
+  const projectsOfPerson = new Map<string, Set<string>>();
+  for (const { distinct_id, token } of events) {
+    projectsOfPerson.set(distinct_id, (projectsOfPerson.get(distinct_id) ?? new Set()).add(token));
+  }
+  expect([...projectsOfPerson.values()].every(({ size }) => size === 1)).toBe(true);
+});
+
+test('more projects than events', () => {
+  expect(facts(spreadEvents(2, ['phc_a', 'phc_b', 'phc_c'])).map(([token]) => token)).toEqual(['phc_a', 'phc_b']);
+});
