@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { createTestTenant } from '@millrace/testing';
+import { v1Batch, v1Event } from './testing/send-v1.ts';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
+import { readTopics, type TopicReader } from './testing/topic-reader.ts';
+
+/**
+ * Rows of reference/sdk-wire.md section 9 that take events, and those of probes: each path with and without a slash,
+ * never by a redirect. The others are in answers/answers.test.ts, what row 20 answers is in capture-v1/.
+ */
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let reader: TopicReader;
+const origin = 'https://app.example';
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  reader = await readTopics(fixture.log, [fixture.topics.live]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+const newToken = async () => (await createTestTenant(fixture.database)).token;
+const event = (name: string) => ({ event: name, distinct_id: 'u', uuid: randomUUID() });
+
+async function ask(path: string, init: RequestInit = {}) {
+  const headers = { origin, ...init.headers };
+  const response = await fetch(gateway.url + path, { redirect: 'manual', ...init, headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const capturePaths: [string, string][] = [
+  ['1', '/capture'],
+  ['2', '/batch'],
+  ['3', '/e'],
+  ['3', '/i/v0/e'],
+  ['4', '/track'],
+  ['4', '/engage'],
+];
+const withSlash = (rows: [string, string][]) =>
+  rows.flatMap(([row, path]): [string, string][] => [
+    [row, path],
+    [row, `${path}/`],
+  ]);
+
+describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
+  test('POST: 200, an object as body, CORS', async () => {
+    const token = await newToken();
+    const answer = await ask(path, { method: 'POST', body: JSON.stringify({ api_key: token, ...event('posted') }) });
+    expect([answer.status, answer.text]).toEqual([200, '{"status":"Ok"}']);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(await reader.events(token, 1)).toMatchObject([{ event: 'posted' }]);
+  });
+
+  test('row 5: GET with data', async () => {
+    const token = await newToken();
+    const data = Buffer.from(JSON.stringify({ api_key: token, ...event('pixel') })).toString('base64');
+    expect(await ask(`${path}?data=${encodeURIComponent(data)}`)).toMatchObject({ status: 200 });
+    expect(await reader.events(token, 1)).toMatchObject([{ event: 'pixel' }]);
+  });
+
+  test('an event without a name is dropped, on /engage it gets one', async () => {
+    const token = await newToken();
+    const body = JSON.stringify({ api_key: token, batch: [{ distinct_id: 'u', properties: {} }, event('after')] });
+    expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200 });
+    const names = path.startsWith('/engage') ? ['$identify', 'after'] : ['after'];
+    expect((await reader.events(token, names.length)).map((stored) => stored.event)).toEqual(names);
+  });
+
+  test.each(['PUT', 'PATCH', 'DELETE', 'HEAD'])('%s: 405 and what is allowed', async (method) => {
+    const answer = await ask(path, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+  });
+});
+
+const browserPaths: [string, string][] = [
+  ...capturePaths,
+  ['7', '/flags'],
+  ['9', '/decide'],
+  ['10', '/array/phc_any/config'],
+  ['11', '/array/phc_any/config.js'],
+  ['13', '/s'],
+  ['14', '/api/surveys'],
+  ['15', '/api/early_access_features'],
+  ['16', '/api/web_experiments'],
+  ['20', '/i/v1/analytics/events'],
+];
+
+test.each(withSlash(browserPaths))('rows 6 and %s: OPTIONS %s', async (_row, path) => {
+  const asked = 'content-type, traceparent, x-of-tomorrow';
+  const answer = await ask(path, {
+    method: 'OPTIONS',
+    headers: { 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
+  });
+  expect(answer.status).toBe(200);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-allow-methods': 'GET,POST,OPTIONS',
+    'access-control-allow-headers': asked,
+  });
+});
+
+test.each(withSlash([['20', '/i/v1/analytics/events']]))('row %s: POST %s', async (_row, path) => {
+  const token = await newToken();
+  const sent = v1Event();
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'test/1',
+    'posthog-sdk-info': 'posthog-test/1.0.0',
+    'posthog-attempt': '2',
+    'posthog-request-id': randomUUID(),
+    'posthog-request-timestamp': '2026-11-21T01:02:03.456789+01:00',
+  };
+  const answer = await ask(path, { method: 'POST', headers, body: JSON.stringify(v1Batch(sent)) });
+  expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { results: { [sent.uuid]: { result: 'ok' } } }]);
+});
+
+test.each(['GET', 'HEAD'])('row 24: %s of what probes ask for', async (method) => {
+  for (const path of ['/', '/_liveness', '/_readiness']) {
+    const answer = await ask(path, { method });
+    expect([path, answer.status]).toEqual([path, 200]);
+    expect(answer.text === '').toBe(method === 'HEAD');
+  }
+});
+
+test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js', '/static/1.449.2/surveys.js'])(
+  'row 12: %s is not served, which is JSON that a page may read',
+  async (path) => {
+    const answer = await ask(path);
+    expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+  },
+);
