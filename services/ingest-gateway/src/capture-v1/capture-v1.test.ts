@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
+import { AppError } from '@millrace/errors';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { openRawConnection } from '../testing/raw-http.ts';
 import {
   v1Batch as batchOf,
   v1Event as event,
@@ -91,9 +93,9 @@ describe('sdk-wire section 9, row 20', () => {
   });
 
   test.each<[string, (text: string) => Uint8Array]>([
-    ['gzip', (text) => gzipSync(text)],
-    ['deflate', (text) => deflateSync(text)],
-    ['br', (text) => brotliCompressSync(text)],
+    ['gzip', (text) => zlib.gzipSync(text)],
+    ['deflate', (text) => zlib.deflateSync(text)],
+    ['br', (text) => zlib.brotliCompressSync(text)],
   ])('Content-Encoding %s', async (encoding, encode) => {
     const sent = event();
     const body = encode(JSON.stringify(batchOf(sent)));
@@ -173,7 +175,7 @@ describe('the whole request is refused', () => {
     [
       400,
       'request_decoding_error',
-      { headers: { 'content-encoding': 'br' }, body: brotliCompressSync('{}').subarray(1) },
+      { headers: { 'content-encoding': 'br' }, body: zlib.brotliCompressSync('{}').subarray(1) },
     ],
     [400, 'request_decoding_error', { body: new Uint8Array([0xff, 0xfe, 0x00]) }],
     [400, 'empty_body', { body: '' }],
@@ -215,13 +217,55 @@ describe('the whole request is refused', () => {
     const large = batchOf(event({ properties: { a: 'x'.repeat(10_000) } }));
     const tooLarge = { status: 413, json: { error: 'payload_too_large' } };
     expect(await send({ at: small, body: large })).toMatchObject(tooLarge);
-    const bomb = brotliCompressSync(JSON.stringify(large));
+    const bomb = zlib.brotliCompressSync(JSON.stringify(large));
     const roomy = await fixture.startGateway({ config: { maxDecompressedBytes: 5000 } });
     expect(await send({ at: roomy, body: bomb, headers: { 'content-encoding': 'br' } })).toMatchObject(tooLarge);
     const dead = await fixture.startGateway({ log: { append: () => Promise.reject(new Error('gone')) } });
     const failed = await send({ at: dead, body: batchOf(event()) });
     expect(failed).toMatchObject({ status: 500, json: { error: 'internal_error' } });
     expect(failed.headers.get('retry-after')).toBe('1');
+  });
+
+  test('408 an upload that stalls', async () => {
+    const impatient = await fixture.startGateway({ config: { bodyTimeoutMs: 100 } });
+    const connection = await openRawConnection(impatient.port);
+    connection.write(
+      [
+        'POST /i/v1/analytics/events HTTP/1.1',
+        'Host: x',
+        `Authorization: Bearer ${common.token}`,
+        'Content-Type: application/json',
+        'Content-Length: 1000',
+        'User-Agent: test/1',
+        'PostHog-Sdk-Info: posthog-test/1.2.3',
+        'PostHog-Attempt: 1',
+        `PostHog-Request-Id: ${requestId}`,
+        `PostHog-Request-Timestamp: ${new Date().toISOString()}`,
+        '',
+        '{"created_at":',
+      ].join('\r\n'),
+    );
+    const { status, headers, body } = await connection.answer();
+    expect([status, JSON.parse(body).error]).toEqual([408, 'body_read_timeout']);
+    expect(headers).toMatchObject({ 'retry-after': '1', 'posthog-request-id': requestId });
+    connection.socket.destroy();
+  });
+
+  test('503 while the log cannot be reached', async () => {
+    const away = () => Promise.reject(new AppError('unavailable', 'The event log does not answer.'));
+    const cut = await fixture.startGateway({ log: { append: away } });
+    const answer = await send({ at: cut, body: batchOf(event()) });
+    expect([answer.status, answer.json.error]).toEqual([503, 'service_unavailable']);
+    expect(answer.headers.get('retry-after')).toBe('1');
+  });
+
+  test('zstd is understood where Node.js knows it, and refused by name elsewhere', async () => {
+    const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Uint8Array };
+    const headers = { 'content-encoding': 'zstd' };
+    const text = JSON.stringify(batchOf(event()));
+    const answer = await send({ headers, body: zstdCompressSync?.(text) ?? text });
+    const expected = zstdCompressSync === undefined ? [415, 'unsupported_encoding'] : [200, undefined];
+    expect([answer.status, answer.json.error]).toEqual(expected);
   });
 
   test('OPTIONS allows what a page asks for', async () => {
