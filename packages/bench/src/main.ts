@@ -4,10 +4,12 @@ import { benchConsumerGrowth } from './consumer-growth-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
 import { benchManagement } from './management-bench.ts';
+import { benchStore } from './store-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 32]
        pnpm bench consumer [--pairs 3] [--events 60000] [--copy]
        pnpm bench consumer --projects 1,1000 [--prefill 0] [--pairs 3] [--events 60000]
+       pnpm bench store    [--pairs 3] [--events 60000]
        pnpm bench e2e      [--rate 5000] [--seconds 20]
        pnpm bench management [--connections 16] [--seconds 5]
 
@@ -50,6 +52,9 @@ switch (positionals[0]) {
         print,
       );
     }
+    break;
+  case 'store':
+    await benchStore({ pairs: Number(values.pairs), events: Number(values.events) }, print);
     break;
   case 'e2e':
     await benchE2e({ rate: Number(values.rate), seconds: seconds(20) }, print);

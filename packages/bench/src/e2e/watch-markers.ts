@@ -1,7 +1,7 @@
 import type { BenchDatabase } from '../topic/bench-project.ts';
 import type { Marker } from './stamped-requests.ts';
 
-export const lookEveryMs = 10;
+const lookEveryMs = 10;
 /** A marker that is not visible so long after the last was due is given up. */
 const patienceMs = 60_000;
 
