@@ -61,8 +61,6 @@ async function openPage(context: BrowserContext, complaints: string[]): Promise<
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
   page.on('console', (message) => {
-    // The browser's own words about an answer's status; the recording shows those.
-    if (message.text().startsWith('Failed to load resource')) return;
     if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
   });
   return page;
