@@ -30,11 +30,21 @@ const { values, positionals } = parseArgs({
     rate: { type: 'string', default: '5000' },
   },
 });
+const { pairs, events, rate } = values;
+const positive = [
+  pairs,
+  events,
+  rate,
+  values.seconds ?? '1',
+  values.connections ?? '1',
+  ...(values.projects ?? '1').split(','),
+];
+const isValid = positive.every((text) => Number(text) > 0) && Number(values.prefill ?? 0) >= 0;
 const print = (line: string) => console.log(line);
 const connections = (usual: number) => Number(values.connections ?? usual);
 const seconds = (usual: number) => Number(values.seconds ?? usual);
 
-switch (positionals[0]) {
+switch (isValid ? positionals[0] : 'none') {
   case 'gateway':
     await benchGateway({ pairs: Number(values.pairs), seconds: seconds(4), connections: connections(32) }, print);
     break;
