@@ -33,7 +33,7 @@ const maxRemembered = 100_000;
 /** Names waiting to be written; more of them at once come from a client that puts data into names. */
 const maxPending = 20_000;
 /** Beside the first of its name, every so many-th event of a batch is looked at for properties. */
-const sampleEvery = 16;
+const sampleEvery = 64;
 
 /**
  * Keeps which event names and properties each project sends (reference/event-processing.md section 14). From a sample:

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { isJsonObject, objectOrEmpty } from '../intake/json-object.ts';
+import { isJsonObject, objectOrEmpty, overlaid } from '../intake/json-object.ts';
 
 /**
  * Event properties that also describe the person (reference/event-processing.md 6.2). Each goes to `$set` under its own
@@ -90,7 +90,7 @@ export function liftPersonProperties(properties: JsonObject): JsonObject {
     if (!Object.hasOwn(set, key)) set[key] = properties[key];
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = properties[key];
   }
-  return set === null ? properties : { ...properties, $set: set, $set_once: setOnce };
+  return set === null ? properties : overlaid(properties, { $set: set, $set_once: setOnce });
 }
 
 function isFromServer(properties: JsonObject): boolean {
