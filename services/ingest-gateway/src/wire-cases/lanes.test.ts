@@ -48,6 +48,8 @@ describe('where events go and what becomes of odd ones (decided otherwise: see d
     const records = await reader.records(token, batch.length);
     expect(new Set(records.map(({ topic }) => topic))).toEqual(new Set([fixture.topics[lane]]));
     expect(records.map(({ value }) => value)).toMatchObject(batch);
+    const key = lane === 'historical' ? token : `${token}:b`;
+    expect(new Set(records.map((record) => record.key))).toEqual(new Set([key]));
   });
 
   test('R20 the record holds the computed time', async () => {
@@ -58,18 +60,23 @@ describe('where events go and what becomes of odd ones (decided otherwise: see d
     expect(await reader.events(token, 1)).toMatchObject([{ timestamp }]);
   });
 
-  test('R19 when the log fails the request fails, and nothing after it is tried', async () => {
+  test('R19 when the log fails on the third of five writes the request fails, and nothing after it is tried', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     let calls = 0;
-    const append = async (): Promise<never> => {
+    const append: typeof fixture.log.append = async (records) => {
       calls += 1;
-      throw new Error('the log is gone');
+      if (calls === 3) throw new Error('the log is gone');
+      return fixture.log.append(records);
     };
     const failing = await fixture.startGateway({ log: { append } });
-    // Each is a part of its own: three of them are more than one write takes.
-    const batch = Array.from({ length: 5 }, () => of('a', { properties: { p: 'x'.repeat(800_000) } }));
+    // Three of these are as much as one write takes.
+    const batch = Array.from({ length: 15 }, (_, index) => of(`e${index}`, { properties: { p: 'x'.repeat(800_000) } }));
     const body = JSON.stringify({ api_key: token, batch });
     expect((await fetch(`${failing.url}/batch/`, { method: 'POST', body })).status).toBeGreaterThanOrEqual(500);
-    expect(calls).toBe(1);
+    expect(calls).toBe(3);
+    // What was written before stays: the sender repeats the whole request, and uuids make it one.
+    await fetch(`${gateway.url}/batch/`, { method: 'POST', body: JSON.stringify({ api_key: token, ...of('after') }) });
+    const names = (await reader.events(token, 7)).map(({ event }) => event);
+    expect(names).toEqual(['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'after']);
   });
 });
