@@ -121,14 +121,31 @@ describe('poison', () => {
   });
 
   test('stored data that contradicts itself does not stop the partition', async () => {
-    // The id's own person exists, but the id does not point to it: no attempt can ever create it.
-    const { handle } = createHandlerBed(bed, bed.createDeps());
-    await handle(logBatch(topic, 0, [event({ distinct_id: 'torn' })]));
-    await bed.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
+    const { handle } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+      const isTorn = work.verdict === null && work.batch.records.some(({ offset }) => offset === 2n);
+      if (isTorn) throw new LedgerMoved('a row that never settles');
+      return run(work);
+    });
+    await handle(logBatch(topic, 0, [event()]));
     const result = await handle(logBatch(topic, 1, [event(), event({ distinct_id: 'torn' }), event()]));
     expect(result).toMatchObject({ outcome: 'done', nextOffset: 4n });
     expect(deadOffsets()).toEqual([2]);
     expect(bed.deadLetters[0]?.headers?.dlq_reason).toBe('ledger_conflict');
+  });
+
+  test('an id whose mapping somebody removed by hand gets its person back', async () => {
+    const { handle } = createHandlerBed(bed, bed.createDeps());
+    await handle(logBatch(topic, 0, [event({ distinct_id: 'torn', properties: { $set: { kept: 1 } } })]));
+    await bed.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
+    const result = await handle(logBatch(topic, 1, [event(), event({ distinct_id: 'torn' }), event()]));
+    expect(result).toMatchObject({ outcome: 'done', nextOffset: 4n });
+    expect(deadOffsets()).toEqual([]);
+    const rows = await bed.database.sql.query(
+      `SELECT p.properties->'kept' AS kept FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+        WHERE d.project_id = $1 AND d.distinct_id = 'torn'`,
+      [project.id],
+    );
+    expect(rows).toEqual([{ kept: 1 }]);
   });
 
   test('a dead letter that cannot be written stops the partition before its record, not before its neighbours', async () => {

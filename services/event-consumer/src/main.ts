@@ -40,7 +40,7 @@ import { createWarningThrottle } from './warnings/throttle-warnings.ts';
 
 const service = 'event-consumer';
 // A batch leaves megabytes of short-lived objects behind: with room for them, collecting costs half as much.
-setFlagsFromString('--max-semi-space-size=16');
+setFlagsFromString('--max-semi-space-size=32');
 
 /** Beside the transactions: projects, partitions, start offsets. */
 const spareConnections = 2;
