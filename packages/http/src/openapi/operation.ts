@@ -84,7 +84,7 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
   const listed = [
-    [hasInput, statusOf('invalid'), 'A parameter or a field is wrong; `attr` names it.'],
+    [hasInput || isAddressed, statusOf('invalid'), 'A parameter or a field is wrong; `attr` names it.'],
     [isProtected, statusOf('unauthenticated'), 'The key is missing, unknown, expired or of an inactive user.'],
     [isProtected, statusOf('forbidden'), 'The key lacks the scope, or the caller may not touch what is addressed.'],
     [isAddressed, statusOf('not_found'), 'What the path addresses does not exist or is not visible to the caller.'],
