@@ -69,6 +69,18 @@ test('R01 the record: topic, key and value', async () => {
   expect(Date.parse(record?.value.now ?? '')).toBeGreaterThanOrEqual(before);
 });
 
+test.each([
+  ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', true],
+  ['00-00000000000000000000000000000000-00f067aa0ba902b7-01', false],
+  ['ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', false],
+  ['\t', false],
+])('traceparent %j goes into the headers of the records: %s', async (traceparent, isCarried) => {
+  const { token } = await newProject();
+  expect(await send('/capture', { json: { api_key: token, ...event() }, headers: { traceparent } })).toMatchObject(ok);
+  const [record] = await reader.records(token, 1);
+  expect(record?.headers).toEqual(isCarried ? { traceparent } : {});
+});
+
 test('F14 an event without a uuid gets one of version 7', async () => {
   const { token } = await newProject();
   await send('/capture', { json: { api_key: token, ...event() } });

@@ -10,6 +10,7 @@ import { publish } from '../capture/publish.ts';
 import { requestIdOf } from '../capture/request-id.ts';
 import { sendAnswer, sendRefusal } from '../capture/send-answer.ts';
 import { toCapturedEvents } from '../capture/to-captured-events.ts';
+import { traceHeaders } from '../capture/trace-headers.ts';
 import type { ByteLease } from '../limits/byte-budget.ts';
 import { parseV1Batch } from './parse-v1-batch.ts';
 import { readV1Body } from './read-v1-body.ts';
@@ -92,6 +93,7 @@ async function capture(request: IncomingMessage, journey: Journey, deps: Capture
     topics: deps.topics,
     maxRecordBytes: limits.maxRecordBytes,
     createUuid,
+    headers: traceHeaders(request),
   });
   traffic.noteStored(arriving, written);
   metrics.published(captured.lane, written, captured.dropped);

@@ -21,6 +21,7 @@ import type { RefusalLine } from './refusal-log.ts';
 import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendRefusal, toRefusal } from './send-answer.ts';
 import { toCapturedEvents } from './to-captured-events.ts';
+import { traceHeaders } from './trace-headers.ts';
 
 export interface CaptureDependencies {
   log: Pick<EventLog, 'append'>;
@@ -135,6 +136,7 @@ async function capture(
     topics: deps.topics,
     maxRecordBytes: limits.maxRecordBytes,
     createUuid,
+    headers: traceHeaders(request),
   });
   traffic.noteStored(arriving, written);
   metrics.published(captured.lane, written, captured.dropped);

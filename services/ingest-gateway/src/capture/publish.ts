@@ -8,6 +8,8 @@ export interface PublishOptions {
   topics: TopicNames;
   maxRecordBytes: number;
   createUuid(): string;
+  /** Of every record, e.g. the trace the request belongs to. */
+  headers?: Record<string, string> | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ const maxAppendBytes = 2 * 1024 * 1024;
  * event is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
  */
 export async function publish(captured: CapturedEvents, options: PublishOptions): Promise<number> {
-  const { log, topics, maxRecordBytes } = options;
+  const { log, topics, maxRecordBytes, headers } = options;
   const { lane, token, accepted, dropped } = captured;
   const topic = topics[lane];
   let pending: AppendRecord[] = [];
@@ -37,7 +39,8 @@ export async function publish(captured: CapturedEvents, options: PublishOptions)
     const records = pending;
     pending = [];
     pendingBytes = 0;
-    if (records.length > 0) await log.append(records);
+    if (records.length === 0) return;
+    await log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
   for (const { index, partitionId, record, overflow } of accepted) {

@@ -8,6 +8,7 @@ export interface ReadRecord {
   partition: number;
   key: string | null;
   value: CapturedRecord;
+  headers?: Record<string, string>;
 }
 
 /** Reads topics from their start and keeps what it saw. */
@@ -33,8 +34,8 @@ export async function readTopics(log: EventLog, topics: readonly string[]): Prom
         startOffset: async () => null,
         async handler({ partition, records }) {
           let nextOffset = 0n;
-          for (const { key, value, offset } of records) {
-            seen.push({ topic, partition, key, value: JSON.parse(value.toString()) });
+          for (const { key, value, offset, headers } of records) {
+            seen.push({ topic, partition, key, value: JSON.parse(value.toString()), headers });
             nextOffset = offset + 1n;
           }
           return { outcome: 'done', nextOffset };
