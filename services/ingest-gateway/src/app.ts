@@ -11,6 +11,7 @@ import helmet from 'helmet';
 import type { ProjectKeys } from './access/project-keys.ts';
 import { answerRoutes } from './answers/answer-route.ts';
 import { createEnvironmentSettings } from './answers/environment-settings.ts';
+import { onlyMethods } from './answers/only-methods-route.ts';
 import { createCaptureMetrics } from './capture/capture-metrics.ts';
 import { findCapturePath } from './capture/capture-path.ts';
 import { type CaptureDependencies, captureRoute } from './capture/capture-route.ts';
@@ -130,7 +131,10 @@ function createApp(health: Health, routes: Router[]): Express {
     if (request.method === 'OPTIONS') return void response.set(preflightHeaders(request)).status(200).end();
     next();
   });
-  app.get('/', (_request, response) => void response.json({ status: 'Ok', service: 'millrace ingest' }));
+  app
+    .route('/')
+    .get((_request, response) => void response.json({ status: 'Ok', service: 'millrace ingest' }))
+    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
   app.get(['/_liveness', '/_readiness', '/metrics'], async (request, response) => {
     const answer = await health.answer(request.path.replace(/\/$/, ''));
     response.status(answer?.status ?? 404).set('content-type', answer?.contentType ?? 'text/plain');

@@ -137,3 +137,8 @@ test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js',
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
   },
 );
+
+test('events sent to the host without a path are told where events go', async () => {
+  const answer = await ask('/', { method: 'POST', body: '{}' });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+});

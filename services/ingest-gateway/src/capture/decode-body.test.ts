@@ -67,6 +67,7 @@ describe('every way a client sends JSON comes out as that JSON', () => {
 
   test.each(['null', 'true', '12345678', '-1'])('%s is JSON, if no request, and no base64', async (text) => {
     expect(await decode(text)).toMatchObject({ text });
+    expect(await decode(text, { contentType: form })).toMatchObject({ text });
   });
 
   test('an emoji that an old browser SDK wrote as two surrogates under base64', async () => {

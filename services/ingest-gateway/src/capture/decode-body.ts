@@ -126,7 +126,7 @@ function readUtf8(raw: Buffer, hints: BodyHints): string {
   }
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const text = hasMark ? bytes.toString('utf8', 3) : bytes.toString('utf8');
-  if (isFormType(hints.contentType) && !looksLikeJson(text)) {
+  if (isFormType(hints.contentType) && !looksLikeJson(text) && !isJsonScalar(bytes)) {
     throw new AppError('invalid', 'The form has no field `data`.', { code: 'no_data', attr: 'data' });
   }
   return text;

@@ -23,6 +23,7 @@ const checks: Record<string, (value: unknown) => unknown> = {
     if (isTimeZone(String(value))) return value;
     throw invalid('timezone', `"${String(value).slice(0, 100)}" is not a valid choice.`, 'invalid_choice');
   },
+  person_display_name_properties: withoutEmpty,
   autocapture_exceptions_errors_to_ignore: checkErrorsToIgnore,
   session_recording_sample_rate: checkSampleRate,
   session_recording_linked_flag: checkLinkedFlag,
@@ -35,6 +36,7 @@ const checks: Record<string, (value: unknown) => unknown> = {
     ),
   session_recording_event_trigger_config: withoutEmpty,
   session_replay_config: checkReplayConfig,
+  live_events_columns: withoutEmpty,
   recording_domains: withoutEmpty,
 };
 

@@ -162,6 +162,8 @@ const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ],
   ['T68', { app_urls: ['a', null, 'b', null, ''] }, { app_urls: ['a', 'b'] }],
   ['T68: all null', { app_urls: [null, null] }, { app_urls: [] }],
+  ['T69 and its like', { live_events_columns: [null, 'event'] }, { live_events_columns: ['event'] }],
+  ['T69 and its like', { person_display_name_properties: [null] }, { person_display_name_properties: [] }],
   ['T69', { recording_domains: null }, { recording_domains: null }],
   ['week_start_day', { week_start_day: '1' }, { week_start_day: 1 }],
   [
