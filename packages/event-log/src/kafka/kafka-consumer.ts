@@ -31,6 +31,7 @@ const requestTimeoutMs = 5000;
 /** `stop` waits this long for the batches in hand; the handlers have been told to begin nothing new. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
+const rejoinPauseMs = 500;
 
 /** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
 export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOptions): LogConsumer {
@@ -96,6 +97,12 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
       logger.warn('a consumer lost its group and joins again', { topic, group, error: payload.error });
       return;
     }
+    if (isBrokerAway(payload.error)) {
+      // kafkajs gives up for good when it cannot find the coordinator, although brokers come back.
+      logger.warn('a consumer lost its brokers and begins again', { topic, group, error: payload.error });
+      started = sleep(rejoinPauseMs, stopping.signal).then(start);
+      return;
+    }
     consume.onFatal(new Error(`The consumer of ${topic} has ended.`, { cause: payload.error }));
   }
 
@@ -142,7 +149,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
   consumer.on('consumer.network.request_timeout', ({ payload }) =>
     sockets.destroy('request timed out', payload.broker),
   );
-  const started = start();
+  let started = start();
   return {
     ready,
     stop() {
@@ -166,8 +173,7 @@ function createConsumer(
   return kafka.consumer({
     groupId,
     retry: {
-      // The last of these pauses is also the one before a member that crashed joins again: short, for a broker that is back.
-      ...{ retries: 5, initialRetryTime: 100, maxRetryTime: 500, factor: 0.2, multiplier: 2 },
+      ...{ retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 },
       // A member that crashed while it was being stopped must not come back.
       restartOnFailure: async () => !stopping.aborted,
     },
@@ -180,4 +186,19 @@ function createConsumer(
     maxBytes: 8 * 1024 * 1024,
     allowAutoTopicCreation: false,
   });
+}
+
+const brokerErrors = new Set([
+  'KafkaJSGroupCoordinatorNotFound',
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSBrokerNotFound',
+  'KafkaJSRequestTimeoutError',
+]);
+
+/** Whether an error says, itself or through its causes, that no broker answered; kafkajs calls some of these final. */
+function isBrokerAway(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { name, cause } = error as { name?: unknown; cause?: unknown };
+  return brokerErrors.has(String(name)) || isBrokerAway(cause);
 }
