@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '@millrace/errors';
 import { createLogger } from '@millrace/runtime';
 import {
@@ -133,12 +134,12 @@ const cases: [string, () => Promise<unknown>, { isTransient: boolean; isConnecti
   ],
   [
     'a statement ended with its connection',
-    () => cutWhile(() => faulty.sql.query('SELECT pg_sleep(20)')),
+    () => cutWhile((name) => faulty.sql.query(`SELECT pg_sleep(20) /* ${name} */`)),
     { isTransient: true, isConnection: true },
   ],
   [
     'a typed statement ended with its connection',
-    () => cutWhile(() => faulty.prisma.$queryRaw`SELECT pg_sleep(20) IS NULL AS done`),
+    () => cutWhile((name) => faulty.prisma.$queryRawUnsafe(`SELECT pg_sleep(20) IS NULL AS done /* ${name} */`)),
     { isTransient: true, isConnection: true },
   ],
   ['a deadlock', deadlock, { isTransient: true, isConnection: false }],
@@ -220,10 +221,11 @@ test.each(cases)('%s', async (_, provoke, expected) => {
   expect({ isTransient: isTransientError(error), isConnection: isConnectionError(error) }).toEqual(expected);
 });
 
-const isSleeping = `query LIKE '%pg_sleep(20)%' AND state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()`;
-
-async function cutWhile(query: () => Promise<unknown>): Promise<unknown> {
-  const running = query();
+async function cutWhile(query: (name: string) => Promise<unknown>): Promise<unknown> {
+  // A name of its own: the statement of another case may still be asleep.
+  const name = randomUUID();
+  const isSleeping = `query LIKE '%${name}%' AND state = 'active' AND pid <> pg_backend_pid()`;
+  const running = query(name);
   running.catch(() => {});
   await eventually(
     async () => (await database.sql.query(`SELECT 1 FROM pg_stat_activity WHERE ${isSleeping}`)).length > 0,
