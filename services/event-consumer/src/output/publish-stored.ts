@@ -1,11 +1,11 @@
 import type { Database, Sql } from '@millrace/db';
 import { isAppError } from '@millrace/errors';
-import type { AppendRecord, BatchContext, BatchResult, EventLog, LogBatch, LogRecord } from '@millrace/event-log';
+import type { BatchContext, BatchResult, EventLog, LogBatch, LogRecord } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import { parseRecord } from '../intake/parse-record.ts';
 import type { ProjectResolver } from '../intake/resolve-projects.ts';
 import { advanceOffset, lockOffset, readOffset } from '../offsets/offset-store.ts';
-import { type EventKey, readStoredEvents } from './stored-event-store.ts';
+import { type EventKey, readStoredEvents, type StoredEvent } from './stored-event-store.ts';
 import { toProcessedRecord } from './to-processed-record.ts';
 
 export interface PublishStoredDeps {
@@ -48,8 +48,7 @@ export function createPublishHandler(
     if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
 
     const events = await readStoredEvents(database.sql, await eventKeys(records));
-    await publish(events.map((event) => toProcessedRecord(event, deps.topic)));
-    deps.published(events.length);
+    deps.published(await publish(events));
 
     const key = { ...place, group };
     return database.transaction(async (tx) => {
@@ -83,25 +82,29 @@ export function createPublishHandler(
     });
   }
 
-  async function publish(records: AppendRecord[]): Promise<void> {
+  /** @returns how many were published. */
+  async function publish(events: StoredEvent[]): Promise<number> {
     try {
-      await deps.log.append(records);
+      await deps.log.append(events.map((event) => toProcessedRecord(event, deps.topic)));
+      return events.length;
     } catch (error) {
       if (!isAppError(error, 'too_large')) throw error;
-      for (const record of records) await publishOne(record);
     }
+    let count = 0;
+    for (const event of events) if (await publishOne(event)) count += 1;
+    return count;
   }
 
   /** With its person's properties an event can be larger than the log takes; it stays in the database only. */
-  async function publishOne(record: AppendRecord): Promise<void> {
+  async function publishOne(event: StoredEvent): Promise<boolean> {
     try {
-      await deps.log.append([record]);
+      await deps.log.append([toProcessedRecord(event, deps.topic)]);
+      return true;
     } catch (error) {
       if (!isAppError(error, 'too_large')) throw error;
-      deps.logger.warn('a stored event is too large to be published', {
-        topic: deps.topic,
-        bytes: record.value.length,
-      });
+      const { projectId, uuid } = event;
+      deps.logger.warn('a stored event is too large to be published', { topic: deps.topic, projectId, uuid });
+      return false;
     }
   }
 }

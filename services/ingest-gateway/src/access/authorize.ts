@@ -27,7 +27,7 @@ export async function requirePossibleKey(key: string, projectKeys: ProjectKeys):
   // A key of a wrong shape has an answer of its own, which needs no lookup (findProjectApiKey).
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return;
   const { outcome } = await projectKeys.find(trimmed);
-  if (outcome === 'unknown') throw unknownKey();
+  if (outcome === 'unknown') throw unknownKey('api_key');
 }
 
 const maxLookedUp = 64;
@@ -37,15 +37,16 @@ function decide(lookup: KeyLookup, request: CaptureRequest): KnownProject | null
     case 'undetermined':
       return null;
     case 'unknown':
-      throw unknownKey();
+      throw unknownKey('api_key');
     case 'known':
       if (request.isHistorical && !lookup.project.mayMigrate) throw migrationNotIncluded();
       return lookup.project;
   }
 }
 
-function unknownKey(): AppError {
-  return new AppError('unauthenticated', 'No project has this API key.', { code: 'invalid_api_key', attr: 'api_key' });
+/** @param attr the field the key was read from. */
+export function unknownKey(attr: 'api_key' | 'token'): AppError {
+  return new AppError('unauthenticated', 'No project has this API key.', { code: 'invalid_api_key', attr });
 }
 
 function migrationNotIncluded(): AppError {

@@ -1,4 +1,4 @@
-import { AppError } from '@millrace/errors';
+import { unknownKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { findProjectApiKey } from '../capture/project-api-key.ts';
 
@@ -10,5 +10,5 @@ export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys):
   const token = findProjectApiKey({ token: key }, [], null);
   const { outcome } = await projectKeys.find(token);
   if (outcome !== 'unknown') return token;
-  throw new AppError('unauthenticated', 'No project has this API key.', { code: 'invalid_api_key', attr: 'token' });
+  throw unknownKey('token');
 }

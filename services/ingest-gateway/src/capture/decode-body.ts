@@ -59,7 +59,7 @@ export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeO
   const compression = pickCompression(hints.compression, formCompression, hints.contentEncoding);
   if (compression === 'lz64') {
     const text = readLz64(bytes, options);
-    return { text, apiKey, envelopeKey: await envelopeKeyOf(text, options.lease) };
+    return { text, apiKey, envelopeKey: text.length < largeBytes ? null : await envelopeKeyOf(text, options.lease) };
   }
 
   bytes = unwrapBase64(bytes);
@@ -67,7 +67,8 @@ export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeO
     bytes = await gunzip(bytes, options.maxDecompressedBytes, options.lease);
     bytes = unwrapBase64(bytes);
   }
-  const envelopeKey = await envelopeKeyOf(bytes, options.lease);
+  // Small bodies do not wait a turn for nothing.
+  const envelopeKey = bytes.length < largeBytes ? null : await envelopeKeyOf(bytes, options.lease);
   const text = readUtf8(bytes, hints);
   if (text.trimStart() === '') throw missingData();
   return { text, apiKey, envelopeKey };
@@ -78,7 +79,6 @@ const largeBytes = 128 * 1024;
 
 /** @throws AppError see `outlineJson`. */
 async function envelopeKeyOf(json: Buffer | string, lease: ByteLease): Promise<string | null> {
-  if (json.length < largeBytes) return null;
   const { apiKey } = await outlineJson(typeof json === 'string' ? Buffer.from(json) : json, lease);
   return apiKey;
 }

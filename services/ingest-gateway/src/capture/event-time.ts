@@ -31,7 +31,6 @@ export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs
 }
 
 /** Null when there is a timestamp that cannot be read. An empty one counts as none. */
-
 function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
   if (typeof event.timestamp !== 'string' || event.timestamp.trim() === '') return nowMs;

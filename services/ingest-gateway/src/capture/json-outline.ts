@@ -32,26 +32,36 @@ const colon = 0x3a;
  */
 export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<JsonOutline> {
   const keys = new Map<string, string>();
-  /** Of a name given twice the last counts, as in the parser. */
-  const note = (name: string, key: string | null) => (key === null ? keys.delete(name) : keys.set(name, key));
   let values = 0;
   let depth = 0;
   let isObject = false;
   let expectsName = false;
   let name: string | null = null;
+  /** Where the text begins that `at` is in; -1 outside of texts. */
+  let textStart = -1;
+
+  function endText(end: number): void {
+    const start = textStart;
+    textStart = -1;
+    if (depth !== 1 || !isObject) return;
+    const text = expectsName || (name !== null && keyNames.includes(name)) ? readText(bytes, start, end) : null;
+    if (expectsName) name = text;
+    // Of a name given twice the last counts, as in the parser.
+    else if (name !== null && text !== null) keys.set(name, text);
+    else if (name !== null) keys.delete(name);
+  }
+
   for (let at = 0, turnAt = sliceBytes; at < bytes.length; at += 1) {
     if (at >= turnAt) {
       turnAt = at + sliceBytes;
       await nextTurn();
     }
     const byte = bytes[at];
-    if (byte === quote) {
-      const end = endOfText(bytes, at);
-      if (depth === 1 && isObject) {
-        if (expectsName) name = readText(bytes, at, end);
-        else if (name !== null && keyNames.includes(name)) note(name, readText(bytes, at, end));
-      }
-      at = end;
+    if (textStart >= 0) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) endText(at);
+    } else if (byte === quote) {
+      textStart = at;
     } else if (byte === comma) {
       values += 1;
       if (depth === 1) expectsName = true;
@@ -72,18 +82,6 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   lease.take(values * bytesPerValue);
   const found = keyNames.map((one) => keys.get(one)).find((key) => key !== undefined);
   return { values, apiKey: found ?? null };
-}
-
-/** Where the text that begins at `start` ends: its closing quote, or the last byte of a body that is cut short. */
-function endOfText(bytes: Buffer, start: number): number {
-  let end = start;
-  for (;;) {
-    end = bytes.indexOf(quote, end + 1);
-    if (end < 0) return bytes.length;
-    let escapes = 0;
-    while (bytes[end - 1 - escapes] === backslash) escapes += 1;
-    if (escapes % 2 === 0) return end;
-  }
 }
 
 /** Null when it is too long for a key or its name, or no JSON text after all. */

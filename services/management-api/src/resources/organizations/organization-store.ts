@@ -1,20 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
-
-export interface EnvironmentSummaryRow {
-  id: number;
-  uuid: string;
-  organization: string;
-  project_id: number;
-  api_token: string;
-  name: string;
-  completed_snippet_onboarding: boolean;
-  has_completed_onboarding_for: unknown;
-  ingested_event: boolean;
-  is_demo: boolean;
-  timezone: string;
-  access_control: boolean;
-}
+import type { EnvironmentSummaryRow } from '../environments/environment-store.ts';
 
 export interface OrganizationRow {
   id: string;
