@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 export interface ConnectionDrain {
   /** To be told of every request, before it is worked on. */
@@ -20,9 +20,13 @@ export interface DrainOptions {
   timeoutMs: number;
 }
 
-/** A connection without a request is left alone for this long, so that what is on its way on it is still answered. */
-const longestLingerMs = 500;
-const lookEveryMs = 50;
+/** A connection without a request is left alone until no request has come for so long: one may be on its way on it. */
+const longestQuietMs = 500;
+/**
+ * Time is counted in steps of this length, each of which lets the process read what has arrived: a process that got no
+ * processor for a second has not listened for a second, and must not take its silence for its clients'.
+ */
+const stepMs = 50;
 
 /**
  * Stops an HTTP server without breaking a request. Node's own `close` cuts idle connections at once, and a kept-alive
@@ -32,22 +36,26 @@ const lookEveryMs = 50;
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
   const underWay = new Set<ServerResponse>();
   let drained: Promise<void> | undefined;
+  let quietMs = 0;
 
   async function drain(): Promise<void> {
     for (const response of underWay) announceEnd(response);
-    if (graceMs > 0) await sleep(graceMs);
-    const lingerUntil = performance.now() + Math.min(graceMs, longestLingerMs);
-    const sweep = setInterval(() => {
-      if (performance.now() < lingerUntil) return;
+    for (let gone = 0; gone < graceMs; gone += stepMs) await sleep(Math.min(stepMs, graceMs));
+    if (graceMs > 0) await acceptWhatWaits(server, performance.now() + timeoutMs);
+    const quietAtLeast = Math.min(graceMs, longestQuietMs);
+    quietMs = 0;
+    const steps = setInterval(() => {
+      quietMs += stepMs;
+      if (quietMs < quietAtLeast) return;
       // A connection whose answer had begun before stopping did is idle now, and nobody else would close it. One on which
       // no request ever came does not count as idle.
       if (underWay.size > 0) server.closeIdleConnections();
       else server.closeAllConnections();
-    }, lookEveryMs);
+    }, stepMs);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
     // The net server's, which stops listening and nothing else.
     await new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-    clearInterval(sweep);
+    clearInterval(steps);
     clearTimeout(cut);
   }
 
@@ -55,6 +63,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     isDraining: () => drained !== undefined,
     note(response) {
       underWay.add(response);
+      quietMs = 0;
       response.once('close', () => underWay.delete(response));
       if (drained !== undefined) announceEnd(response);
     },
@@ -63,6 +72,21 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
       return drained;
     },
   };
+}
+
+/** The event loop accepts one connection a turn; those that still wait when a server stops listening are reset. */
+async function acceptWhatWaits(server: Server, until: number): Promise<void> {
+  let accepted = true;
+  const note = () => {
+    accepted = true;
+  };
+  server.on('connection', note);
+  while (accepted && performance.now() < until) {
+    accepted = false;
+    await nextTurn();
+    await nextTurn();
+  }
+  server.off('connection', note);
 }
 
 function announceEnd(response: ServerResponse): void {
