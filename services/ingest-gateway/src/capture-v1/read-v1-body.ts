@@ -17,9 +17,9 @@ export async function readV1Body(
   options: { limits: CaptureLimits; lease: ByteLease; onReceived(bytes: number): void },
 ): Promise<string> {
   const { limits, lease } = options;
-  const { maxDecompressedBytes } = limits;
+  const { maxBodyBytes, bodyTimeoutMs, maxDecompressedBytes } = limits;
   const decompress = decompressorOf(request.headers['content-encoding']);
-  const received = await receiveBytes(request, { ...limits, lease });
+  const received = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease });
   options.onReceived(received.length);
   const bytes = received.length === 0 ? received : await decompress(received, maxDecompressedBytes, lease);
   const hints = { compression: null, contentType: 'application/json', contentEncoding: '' };
