@@ -1,3 +1,4 @@
+export { withAppendBreaker } from './append/append-breaker.ts';
 export type {
   AppendRecord,
   BatchContext,

@@ -10,6 +10,7 @@ import {
   fallbackTopic,
   kafkaConnection,
   usesFallback,
+  withAppendBreaker,
 } from '@millrace/event-log';
 import {
   createHealth,
@@ -49,7 +50,8 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
     'cache',
     config.redisUrl === undefined ? createInProcessKeyValue() : createRedisKeyValue(config.redisUrl, logger),
   );
-  const { log, pool } = openLog(config, logger, metrics);
+  const { log: opened, pool } = openLog(config, logger, metrics);
+  const log = withAppendBreaker(opened, { logger, metrics });
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
   const topics = topicNames(config.topicPrefix);

@@ -1,0 +1,112 @@
+import { AppError, isAppError } from '@millrace/errors';
+import type { Logger, Metrics } from '@millrace/runtime';
+import type { AppendRecord, EventLog } from '../event-log.ts';
+
+export interface AppendBreakerOptions {
+  logger: Logger;
+  metrics?: Metrics;
+  /** How long nothing must have been acknowledged, while appends failed, before it opens. */
+  openAfterMs?: number;
+  /** How many appends must have failed in that time: one that had bad luck is no outage. */
+  openAfterFailures?: number;
+  /** From a failed probe to the next one. */
+  probeIntervalMs?: number;
+}
+
+/** A client that comes again after this finds a log that has been probed in between. */
+const retryAfterSeconds = 2;
+
+/**
+ * The same log, with appends that fail at once while it is out: when nothing has been acknowledged for a while, waiting
+ * the full time limit is in vain, and every request that waits holds its records in memory. One append at a time goes
+ * through to see whether the log is back, and the first acknowledgement lets everything through again. Where the log
+ * finds out by itself that its server answers, the next append is tried without waiting for its turn.
+ *
+ * Whether the log is ready for traffic is not this one's to say: a gateway whose log is out stays in its place, because
+ * its 503 with `Retry-After` (and with the headers that let a page read it) tells clients more than no gateway at all,
+ * and all gateways of an installation lose the log together.
+ */
+export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions): EventLog {
+  const { logger, metrics, openAfterMs = 2000, openAfterFailures = 3, probeIntervalMs = 500 } = options;
+  const state = metrics?.gauge('millrace_log_breaker_open', '1 while appends fail at once because the log is out');
+  const refused = metrics?.counter('millrace_log_breaker_refused_total', 'Appends that failed at once');
+  const probes = metrics?.counter('millrace_log_breaker_probes_total', 'Appends tried while the log was out', [
+    'outcome',
+  ]);
+  let isOpen = false;
+  let failures = 0;
+  let failingSince: number | null = null;
+  let acknowledgedAt = 0;
+  let probesUnderWay = 0;
+  let nextProbeAt = 0;
+  let wasUnhealthy = false;
+  state?.set(0);
+
+  function mayProbe(): boolean {
+    const isHealthy = log.isHealthy();
+    const hasComeBack = isHealthy && wasUnhealthy;
+    wasUnhealthy = !isHealthy;
+    return hasComeBack || (probesUnderWay === 0 && performance.now() >= nextProbeAt);
+  }
+
+  function acknowledged(): void {
+    acknowledgedAt = performance.now();
+    failures = 0;
+    failingSince = null;
+    if (!isOpen) return;
+    isOpen = false;
+    state?.set(0);
+    logger.info('the event log takes records again');
+  }
+
+  function failed(startedAt: number): void {
+    const now = performance.now();
+    failures += 1;
+    failingSince ??= Math.max(startedAt, acknowledgedAt);
+    if (isOpen || failures < openAfterFailures || now - failingSince < openAfterMs) return;
+    isOpen = true;
+    wasUnhealthy = !log.isHealthy();
+    nextProbeAt = now + probeIntervalMs;
+    state?.set(1);
+    logger.warn('the event log has acknowledged nothing for a while: records are refused at once');
+  }
+
+  async function attempt(records: AppendRecord[]): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await log.append(records);
+      acknowledged();
+    } catch (error) {
+      // Only this kind says something about the log; the others are about the records.
+      if (isAppError(error, 'unavailable')) failed(startedAt);
+      throw error;
+    }
+  }
+
+  async function probe(records: AppendRecord[]): Promise<void> {
+    probesUnderWay += 1;
+    try {
+      await attempt(records);
+      probes?.inc({ outcome: 'acknowledged' });
+    } catch (error) {
+      probes?.inc({ outcome: 'failed' });
+      nextProbeAt = performance.now() + probeIntervalMs;
+      throw error;
+    } finally {
+      probesUnderWay -= 1;
+    }
+  }
+
+  return {
+    ...log,
+    append(records) {
+      if (records.length === 0) return log.append(records);
+      if (!isOpen) return attempt(records);
+      if (mayProbe()) return probe(records);
+      refused?.inc();
+      return Promise.reject(
+        new AppError('unavailable', 'The event log has not answered for a while.', { retryAfterSeconds }),
+      );
+    },
+  };
+}
