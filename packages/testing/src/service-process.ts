@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** A service running as a real process of its own. */
@@ -21,12 +22,14 @@ const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta
  * Starts a compiled service and waits until it says `{type: 'listening', port}` over its channel. It sees the given
  * settings and nothing else of this process's environment.
  *
+ * @param logFile gets all that it says.
  * @throws Error with the end of its output when it ends, or is not ready after 60 s.
  */
 export async function startService(
   name: string,
   file: string,
   settings: Record<string, string>,
+  logFile?: string,
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--enable-source-maps', '--import', endWithParent, file], {
     env: { NODE_ENV: 'test', STOP_DELAY_MS: '0', ...settings },
@@ -36,6 +39,7 @@ export async function startService(
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       end = (end + text).slice(-8000);
+      if (logFile !== undefined) appendFileSync(logFile, text);
     });
   }
   const exit = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
@@ -39,7 +39,11 @@ const partitions = 8;
 /** A commit must survive its server's end, but not that of the machine. */
 const postgresSettings = { fsync: 'off', full_page_writes: 'off' };
 
-export async function startChaosSystem(settings: Record<string, string> = {}): Promise<ChaosSystem> {
+/** @param logs directory that gets one file with all that a service says, from `info` on; null keeps nothing. */
+export async function startChaosSystem(
+  settings: Record<string, string> = {},
+  logs: string | null = null,
+): Promise<ChaosSystem> {
   const root = mkdtempSync(join(tmpdir(), 'millrace-chaos-'));
   const keeper = createKeeper();
   const closers: (() => Promise<unknown> | unknown)[] = [
@@ -80,13 +84,17 @@ export async function startChaosSystem(settings: Record<string, string> = {}): P
     const [gatewayFile = '', consumerFile = ''] = programs.files;
     const shared = {
       ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: kafka.address, REDIS_URL: redis.address },
-      ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions), LOG_LEVEL: 'warn' },
-      ...{ HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
+      ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) },
+      ...{ LOG_LEVEL: logs === null ? 'warn' : 'info', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
     };
+    if (logs !== null) mkdirSync(logs, { recursive: true });
+    let started = 0;
     const services = new Set<ServiceProcess>();
     closers.push(() => Promise.all([...services].map((service) => service.stop())));
     const start = async (name: string, file: string, more: Record<string, string>) => {
-      const service = await startService(name, file, { ...shared, ...more });
+      started += 1;
+      const logFile = logs === null ? undefined : join(logs, `${String(started).padStart(3, '0')}-${name}.log`);
+      const service = await startService(name, file, { ...shared, ...more }, logFile);
       services.add(service);
       return service;
     };

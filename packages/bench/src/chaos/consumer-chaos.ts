@@ -14,6 +14,8 @@ export interface ConsumerChaosOptions {
   /** Names of phases; null for all. */
   only: string[] | null;
   seed: number;
+  /** Directory that keeps what each consumer says; null for none. */
+  logs: string | null;
 }
 
 interface PhaseResult extends StateVerdict {
@@ -36,7 +38,7 @@ const stallLimitMs = 10_000;
 /** Breaks everything around four consumers, and them, one after the other while a story is told. @returns true when its end state is right. */
 export async function chaosConsumer(options: ConsumerChaosOptions, print: (line: string) => void): Promise<boolean> {
   print(`starting PostgreSQL, Kafka, Redis and the services (seed ${options.seed})`);
-  const system = await startChaosSystem();
+  const system = await startChaosSystem({}, options.logs);
   const closers: (() => Promise<unknown>)[] = [system.stop];
   const results: PhaseResult[] = [];
   try {
@@ -115,7 +117,10 @@ async function runPhase(fault: ConsumerFault, watch: LaneWatch, phaseMs: number,
     await fault.strike(faultMs);
     watch.faultEnds();
     strikes += 1;
+    const mendedAt = new Date();
     if (!(await watch.untilMoved(patienceMs))) print(`  a partition has not moved for ${patienceMs / 1000} s`);
+    const movedMs = Date.now() - mendedAt.getTime();
+    print(`  mended at ${mendedAt.toISOString().slice(11, -1)}, all moved after ${(movedMs / 1000).toFixed(1)} s`);
   } while (performance.now() + faultMs < endsAt);
   return strikes;
 }

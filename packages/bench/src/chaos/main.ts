@@ -3,11 +3,11 @@ import { chaosConsumer } from './consumer-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
 
 const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--fallback]
-       pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N]
+       pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N] [--logs DIR]
 
 Starts PostgreSQL, Kafka (Java 17 or newer) and Redis of its own, and the services as they are installed, breaks each of
 them in turn under load, --seconds a phase, and compares what was acknowledged with what is stored. Ends with 1 when
-anything is lost, doubled or wrong. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
+anything is lost, doubled or wrong. --logs keeps what each consumer says there, with the turns of the phases. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,6 +16,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     fallback: { type: 'boolean', default: false },
     seed: { type: 'string' },
+    logs: { type: 'string' },
   },
 });
 const print = (line: string) => console.log(line);
@@ -29,7 +30,7 @@ if (!(seconds > 0) || (values.seed !== undefined && !Number.isInteger(Number(val
   process.exitCode = (await chaosGateway({ seconds, only, hasFallback: values.fallback }, print)) ? 0 : 1;
 } else if (positionals[0] === 'consumer') {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
-  process.exitCode = (await chaosConsumer({ seconds, only, seed }, print)) ? 0 : 1;
+  process.exitCode = (await chaosConsumer({ seconds, only, seed, logs: values.logs ?? null }, print)) ? 0 : 1;
 } else {
   console.error(usage);
   process.exitCode = 2;
