@@ -39,6 +39,8 @@ const capturePaths: [string, string][] = [
   ['3', '/i/v0/e'],
   ['4', '/track'],
   ['4', '/engage'],
+  ['21', '/i/v0/ai'],
+  ['21', '/i/v0/ai/batch'],
 ];
 const withSlash = (rows: [string, string][]) =>
   rows.flatMap(([row, path]): [string, string][] => [
@@ -119,6 +121,27 @@ test.each(withSlash([['20', '/i/v1/analytics/events']]))('row %s: POST %s', asyn
   };
   const answer = await ask(path, { method: 'POST', headers, body: JSON.stringify(v1Batch(sent)) });
   expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { results: { [sent.uuid]: { result: 'ok' } } }]);
+});
+
+const answeredPaths: [string, string, string, unknown][] = [
+  ['10', 'GET', '/array/<token>/config', { hasFeatureFlags: false, supportedCompression: ['gzip', 'gzip-js'] }],
+  ['11', 'GET', '/array/<token>/config.js', null],
+  ['13', 'POST', '/s', { status: 'Ok', quota_limited: ['recordings'] }],
+  ['14', 'GET', '/api/surveys?token=<token>', { surveys: [] }],
+  ['15', 'GET', '/api/early_access_features?token=<token>', { earlyAccessFeatures: [] }],
+  ['16', 'GET', '/api/web_experiments?token=<token>', { experiments: [] }],
+];
+
+test.each(answeredPaths)('row %s: %s %s, with and without a slash', async (_row, method, path, expected) => {
+  const token = await newToken();
+  for (const slash of ['', '/']) {
+    const [before = '', query] = path.replaceAll('<token>', token).split('?');
+    const answer = await ask(`${before}${slash}${query === undefined ? '' : `?${query}`}`, { method });
+    expect([slash, answer.status]).toEqual([slash, 200]);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    if (expected === null) expect(answer.headers.get('content-type')).toMatch(/javascript/);
+    else expect(JSON.parse(answer.text)).toMatchObject(expected as object);
+  }
 });
 
 test.each(['GET', 'HEAD'])('row 24: %s of what probes ask for', async (method) => {

@@ -2,6 +2,7 @@ import { createTestTenant } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
+import { measured } from './testing/traffic-probe.ts';
 
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -51,6 +52,20 @@ test('everything the Node SDK sends arrives in order', async () => {
     properties: { a: 1, $groups: { company: 'acme' }, $lib: 'posthog-node' },
     sent_at: expect.any(String),
   });
+});
+
+test('what it captures of language models arrives among the others', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  const errors = await withClient(token, {}, (client) => {
+    const properties = { $ai_model: 'm-1', $ai_input: [{ role: 'user', content: 'x'.repeat(100_000) }] };
+    client.captureAi({ distinctId: 'user-1', event: '$ai_generation', properties });
+  });
+  expect(errors).toEqual([]);
+  expect(await reader.events(token, 1)).toMatchObject([
+    { event: '$ai_generation', distinct_id: 'user-1', properties: { $ai_model: 'm-1', $ai_input: [{ role: 'user' }] } },
+  ]);
+  const answered = await measured(gateway, 'capture_requests_total', { path: '/i/v0/ai/batch', status: '200' });
+  expect(answered).toBe(1);
 });
 
 test('a historical migration goes to its own lane', async () => {

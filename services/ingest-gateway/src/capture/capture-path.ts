@@ -5,7 +5,8 @@ export interface CapturePath {
   nameForNameless: string | null;
 }
 
-const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage'];
+/** The last two are of SDKs that send what language models said by a way of its own; here they are events like others. */
+const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
 /** Every path exists with and without a trailing slash, never by a redirect (reference/ingest-wire.md section 1). */
 const paths = new Map<string, CapturePath>(
