@@ -3,6 +3,7 @@ import type { StoryEvent } from '@millrace/testing';
 
 /** Sends a story, each client its own stream in its order, with pauses whenever somebody wants to look. */
 export interface StoryLoad {
+  /** Nothing when it is running already. */
   resume(): void;
   /** Resolves when nothing is under way. */
   pause(): Promise<void>;
@@ -55,6 +56,8 @@ export function createStoryLoad(
 
   return {
     resume() {
+      // Twice the same stream at once would not be one in its order, and only one of them would be waited for.
+      if (isRunning) return;
       isRunning = true;
       running = Promise.all(streams.map(client));
     },

@@ -15,6 +15,7 @@ import { type AssignedPartition, createAssignedPartition } from './assigned-part
 import { createKafkaCommits } from './kafka-commits.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { clientConfig } from './kafka-session.ts';
+import { keptMembership } from './kept-membership.ts';
 import { createPartitionReader } from './partition-reader.ts';
 import { createStartPositions, type PartitionBounds } from './start-positions.ts';
 import { createTrackedSockets } from './tracked-sockets.ts';
@@ -32,6 +33,8 @@ const requestTimeoutMs = 5000;
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
+/** Of the pauses between attempts to reach brokers: what they cost after the brokers are back. */
+const longestPauseMs = 1000;
 
 /** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
 export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOptions): LogConsumer {
@@ -120,7 +123,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
         });
       } catch (error) {
         logger.warn('a consumer could not start yet', { topic, group, error });
-        await sleep(backoffMs(failures), stopping.signal);
+        await sleep(Math.min(backoffMs(failures), longestPauseMs), stopping.signal);
       }
     }
   }
@@ -159,6 +162,9 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
   };
 }
 
+/** Between repetitions of kafkajs's own. After the last of them the consumer begins again. */
+const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
+
 function createConsumer(
   options: KafkaLogOptions,
   groupId: string,
@@ -168,12 +174,15 @@ function createConsumer(
   const kafka = new Kafka({
     ...clientConfig(options, options.brokers),
     requestTimeout: requestTimeoutMs,
+    // For finding brokers and coordinators; by itself kafkajs lets up to 7 s pass between two looks.
+    retry: pauses,
     socketFactory,
   });
   return kafka.consumer({
     groupId,
+    partitionAssigners: [keptMembership()],
     retry: {
-      ...{ retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 },
+      ...pauses,
       // A member that crashed while it was being stopped must not come back.
       restartOnFailure: async () => !stopping.aborted,
     },

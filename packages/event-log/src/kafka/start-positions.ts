@@ -18,6 +18,9 @@ export interface StartPositionsDeps {
   boundsOf(topic: string): Promise<PartitionBounds[]>;
 }
 
+/** Asking costs little, and the partition stands still until it is answered. */
+const longestPauseMs = 1000;
+
 /** Where reading a partition begins. It is paused until that is known, so the other partitions go on meanwhile. */
 export function createStartPositions({ consume, consumer, logger, boundsOf }: StartPositionsDeps) {
   const { topic, group } = consume;
@@ -56,7 +59,7 @@ export function createStartPositions({ consume, consumer, logger, boundsOf }: St
           error,
         });
       }
-      await sleep(backoffMs(failures), signal);
+      await sleep(Math.min(backoffMs(failures), longestPauseMs), signal);
     }
   }
 

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import net from 'node:net';
+import { createFaultProxy, testServers } from '@millrace/testing';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
+import { serverAddress } from '../testing/adapters.ts';
+import { type ContractFixture, createContractFixture, numbered } from '../testing/contract-fixture.ts';
+import { eventually } from '../testing/eventually.ts';
+import { testLogger } from '../testing/test-logger.ts';
+import { createKafkaLog } from './create-kafka-log.ts';
+
+let fixture: ContractFixture;
+let admin: Admin;
+
+beforeAll(async () => {
+  fixture = await createContractFixture('kafka');
+  admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin.disconnect();
+  await fixture.stop();
+});
+
+async function membersOf(group: string): Promise<string[]> {
+  const { groups } = await admin.describeGroups([group]);
+  return (groups[0]?.members ?? []).map(({ memberId }) => memberId);
+}
+
+test('a member that lost its brokers for longer than its client is patient comes back as itself', async () => {
+  const topic = await fixture.createTopic(2);
+  const group = randomUUID();
+  const proxy = await createFaultProxy(serverAddress('kafka'));
+  const logger = testLogger();
+  let crashes = 0;
+  logger.warn = ((message: string) => {
+    if (/^a consumer lost its/.test(message)) crashes += 1;
+    return logger;
+  }) as typeof logger.warn;
+  const log = createKafkaLog({
+    brokers: testServers().kafkaBrokers,
+    clientId: 'test',
+    logger,
+    // As long as this the group would wait, all its partitions at rest, for the member that it believes to have lost.
+    sessionTimeoutMs: 40_000,
+    heartbeatIntervalMs: 300,
+    fetchWaitMs: 100,
+    socketFactory: ({ onConnect }) => net.connect({ host: '127.0.0.1', port: proxy.port }, onConnect),
+  });
+  try {
+    const consumer = await fixture.consume(topic, group, {}, log);
+    await fixture.log.append(numbered(topic, 'k', 0, 3));
+    await fixture.effects(topic, group, 3);
+    const before = await membersOf(group);
+
+    await proxy.refuse();
+    await eventually('a crash of the client', () => crashes > 0);
+    await fixture.log.append(numbered(topic, 'k', 3, 3));
+    await proxy.pass();
+
+    expect(await fixture.effects(topic, group, 6)).toHaveLength(6);
+    expect(await membersOf(group)).toEqual(before);
+    expect(before).toHaveLength(1);
+
+    // Whoever leaves is gone at once, and comes back as somebody else.
+    await consumer.stop();
+    expect(await membersOf(group)).toEqual([]);
+  } finally {
+    await log.close();
+    await proxy.stop();
+  }
+}, 60_000);
+
+test('a member whose session has ended joins anew', async () => {
+  const topic = await fixture.createTopic(2);
+  const group = randomUUID();
+  const proxy = await createFaultProxy(serverAddress('kafka'));
+  const log = createKafkaLog({
+    brokers: testServers().kafkaBrokers,
+    clientId: 'test',
+    logger: testLogger(),
+    sessionTimeoutMs: 6000,
+    heartbeatIntervalMs: 300,
+    fetchWaitMs: 100,
+    socketFactory: ({ onConnect }) => net.connect({ host: '127.0.0.1', port: proxy.port }, onConnect),
+  });
+  try {
+    const consumer = await fixture.consume(topic, group, {}, log);
+    const [before] = await membersOf(group);
+    await proxy.refuse();
+    await eventually('an empty group', async () => (await membersOf(group)).length === 0);
+    await fixture.log.append(numbered(topic, 'k', 0, 3));
+    await proxy.pass();
+    expect(await fixture.effects(topic, group, 3)).toHaveLength(3);
+    const after = await membersOf(group);
+    expect(after).toHaveLength(1);
+    expect(after).not.toContain(before);
+    await consumer.stop();
+  } finally {
+    await log.close();
+    await proxy.stop();
+  }
+}, 60_000);
