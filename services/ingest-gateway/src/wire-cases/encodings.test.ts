@@ -95,7 +95,7 @@ async function send(path: string, { method, query = '', type, headers = {}, body
     method: method ?? 'POST',
     redirect: 'manual',
     headers: { ...headers, ...(typeof type === 'string' ? { 'content-type': type } : {}) },
-    ...(body === undefined ? {} : { body: body as BodyInit }),
+    ...(body === undefined ? {} : { body: body as string }),
   });
   const answer = await response.text();
   if (response.status === 200) expect(answer).toBe('{"status":"Ok"}');
