@@ -71,6 +71,12 @@ export type GatewayWarningType =
   | 'message_size_too_large'
   /** An event was nested too deep to be looked at; it alone was dropped. */
   | 'malformed_event_properties'
+  /** Of Capture v1, which is stricter than the other paths: the event was dropped. */
+  | 'event_name_too_long'
+  | 'invalid_distinct_id'
+  | 'distinct_id_too_large'
+  | 'invalid_event_timestamp'
+  | 'invalid_options'
   /** The time of a stored event could not be read or kept; another one stands in for it. */
   | 'ignored_invalid_timestamp'
   /** The time of a stored event was too far ahead; the time of arrival stands in for it. */

@@ -87,7 +87,7 @@ async function capture(request: IncomingMessage, journey: Journey, deps: Capture
     nameForNameless: null,
     createUuid,
   });
-  const captured = traffic.steer(tellingResults(assembled, judged, metrics), project);
+  const captured = traffic.steer(tellingResults(assembled, judged), project);
   const written = await publish(captured, {
     log: deps.log,
     topics: deps.topics,

@@ -13,6 +13,7 @@ import {
 } from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { measured } from '../testing/traffic-probe.ts';
 
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -124,6 +125,9 @@ describe('one event is left out, the others are stored', () => {
     ['performance_event', { event: '$performance_event' }],
     ['message_size_too_large', { properties: { a: 'x'.repeat(1_000_000) } }],
   ])('%s (%#)', async (details, fault) => {
+    const counted = (cause: string) => measured(gateway, 'capture_events_dropped_total', { cause });
+    const countedBefore = await counted(details);
+    const timestamp = (fault as { timestamp?: string }).timestamp ?? null;
     const { token } = await createTestTenant(fixture.database);
     const [before, faulty, after] = [event({ event: 'before' }), event(fault), event({ event: 'after' })];
     const answer = await send({ token, body: batchOf(before, faulty, after) });
@@ -138,6 +142,13 @@ describe('one event is left out, the others are stored', () => {
       },
     ]);
     expect((await reader.events(token, 2)).map(({ event: name }) => name)).toEqual(['before', 'after']);
+    // The project can look it up, as with the other paths; a performance event is left out by design.
+    const sample = { index: 1, uuid: faulty.uuid, ...(details === 'invalid_event_timestamp' ? { timestamp } : {}) };
+    const warnings = details === 'performance_event' ? 0 : 1;
+    expect(await reader.warnings(token, warnings)).toMatchObject(
+      [{ type: details, count: 1, details: { samples: [sample] } }].slice(0, warnings),
+    );
+    expect(await counted(details)).toBe(countedBefore + 1);
   });
 
   test('a batch of nothing else is answered likewise, and its project is told', async () => {

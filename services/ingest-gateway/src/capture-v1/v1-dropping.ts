@@ -1,8 +1,7 @@
-import type { CaptureMetrics } from '../capture/capture-metrics.ts';
 import type { ClientEvent } from '../capture/capture-schema.ts';
-import type { DropReason } from '../capture/drop-tally.ts';
+import type { DropSample } from '../capture/drop-tally.ts';
 import type { CapturedEvents } from '../capture/to-captured-events.ts';
-import type { V1Batch } from './parse-v1-batch.ts';
+import type { V1Batch, V1Sent } from './parse-v1-batch.ts';
 import { readV1Event, type V1DropReason } from './read-v1-event.ts';
 import type { V1Head } from './v1-head.ts';
 import { createV1Results, type V1Results } from './v1-results.ts';
@@ -13,7 +12,7 @@ export interface JudgedBatch {
   events: ClientEvent[];
   /** For each of them its place in the batch. */
   places: number[];
-  dropped: { place: number; reason: V1DropReason; uuid: string; name: string | null }[];
+  dropped: { reason: V1DropReason; sample: DropSample }[];
   results: V1Results;
 }
 
@@ -29,36 +28,29 @@ export function judgeBatch(batch: V1Batch, head: V1Head): JudgedBatch {
       continue;
     }
     const { reason } = reading;
-    const name = sent.fields?.event;
-    judged.dropped.push({ place, reason, uuid: sent.uuid, name: typeof name === 'string' ? name : null });
+    judged.dropped.push({ reason, sample: sampleOf(sent, place, reason) });
     results.dropped(place, reason);
   }
   return judged;
 }
 
-/** Reasons the other capture paths know as well: projects get a warning of them. */
-const sharedReasons = new Map<V1DropReason, DropReason>([
-  ['performance_event', 'performance_event'],
-  ['missing_event_name', 'missing_event_name'],
-  ['missing_distinct_id', 'missing_distinct_id'],
-  ['malformed_event_properties', 'malformed_event_properties'],
-]);
+function sampleOf({ uuid, fields }: V1Sent, index: number, reason: V1DropReason): DropSample {
+  const { event, timestamp } = fields ?? {};
+  return {
+    index,
+    uuid,
+    event: typeof event === 'string' ? event : null,
+    ...(reason === 'invalid_event_timestamp' ? { timestamp: typeof timestamp === 'string' ? timestamp : null } : {}),
+  };
+}
 
 /**
  * The captured events with a tally that knows of the events left out before, and tells the results of those left out
  * after: by the operator's lists, or because they are too large for the log.
  */
-export function tellingResults(
-  captured: CapturedEvents,
-  { dropped, places, results }: JudgedBatch,
-  metrics: Pick<CaptureMetrics, 'dropped'>,
-): CapturedEvents {
+export function tellingResults(captured: CapturedEvents, { dropped, places, results }: JudgedBatch): CapturedEvents {
   const tally = captured.dropped;
-  for (const { place, reason, uuid, name } of dropped) {
-    const shared = sharedReasons.get(reason);
-    if (shared === undefined) metrics.dropped(reason, 1);
-    else tally.add(shared, { index: place, uuid, event: name });
-  }
+  for (const { reason, sample } of dropped) tally.add(reason, sample);
   return {
     ...captured,
     dropped: {

@@ -1,5 +1,4 @@
 import type { Metrics } from '@millrace/runtime';
-import type { V1DropReason } from '../capture-v1/read-v1-event.ts';
 import type { ByteBudget } from '../limits/byte-budget.ts';
 import type { DropTally } from './drop-tally.ts';
 
@@ -10,7 +9,7 @@ export interface CaptureMetrics {
   bodyReceived(bytes: number): void;
   published(lane: 'live' | 'historical', events: number, dropped: DropTally): void;
   /** Counts events of an accepted request that were left out before they were looked at. */
-  dropped(cause: 'quota_limited' | V1DropReason, events: number): void;
+  dropped(cause: 'quota_limited', events: number): void;
   /** @param code of the error answer; null for a success. */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
 }
