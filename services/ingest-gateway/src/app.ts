@@ -67,6 +67,7 @@ const maxHeaderBytes = 64 * 1024;
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
   const budget = createByteBudget(config.maxInFlightBytes);
+  const refusals = createRefusalLog(deps.logger);
   const capture: CaptureDependencies = {
     log: deps.log,
     topics: deps.topics,
@@ -75,7 +76,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     traffic: deps.traffic,
     limits: config,
     metrics: createCaptureMetrics(metrics, budget),
-    logRefusal: createRefusalLog(deps.logger),
+    logRefusal: refusals.write,
     isStopping: () => connections.isDraining(),
   };
   const answers = answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql) });
@@ -109,7 +110,10 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   server.on('clientError', answerBrokenRequest);
   return {
     server,
-    stop: connections.drain,
+    async stop() {
+      await connections.drain();
+      refusals.stop();
+    },
   };
 }
 

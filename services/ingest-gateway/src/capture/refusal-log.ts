@@ -1,5 +1,3 @@
-import type { Logger } from '@millrace/runtime';
-
 /** What a line about a refused request says: nothing of its content. */
 export interface RefusalLine {
   requestId: string;
@@ -12,30 +10,75 @@ export interface RefusalLine {
   cause: unknown;
 }
 
-const linesPerSecond = 10;
+export interface RefusalLog {
+  write(line: RefusalLine): void;
+  /** Says what was left out so far. */
+  stop(): void;
+}
+
+/** The part of a logger that is needed. */
+export interface RefusalLogger {
+  warn(message: string, facts: object): unknown;
+  error(message: string, facts: object): unknown;
+}
+
+/** For each reason: a flood of one mistake must not hide that somebody else makes another. */
+const linesPerWindow = 10;
+const windowMs = 1000;
+
+interface Reason {
+  status: number;
+  code: string;
+  written: number;
+  leftOut: number;
+}
 
 /**
- * One line for each refused request, at most ten a second: a client that repeats its mistake a thousand times must not
- * fill a disk. The first line of the next second says how many were left out.
+ * One line for each refused request, at most ten a second for each status and code: a client that repeats its mistake a
+ * thousand times must not fill a disk. How many were left out is said when their second is over, whether or not more
+ * follow.
  */
-export function createRefusalLog(logger: Logger): (line: RefusalLine) => void {
-  let second = 0;
-  let written = 0;
-  let leftOut = 0;
-  return ({ cause, ...line }) => {
-    const now = Math.floor(performance.now() / 1000);
-    if (now !== second) {
-      second = now;
-      written = 0;
+export function createRefusalLog(logger: RefusalLogger): RefusalLog {
+  const reasons = new Map<string, Reason>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function reasonOf({ status, code }: RefusalLine): Reason {
+    const name = `${status} ${code}`;
+    const known = reasons.get(name);
+    if (known !== undefined) return known;
+    const reason = { status, code, written: 0, leftOut: 0 };
+    reasons.set(name, reason);
+    timer ??= setTimeout(endWindow, windowMs).unref();
+    return reason;
+  }
+
+  function say(status: number, message: string, facts: object): void {
+    // Only this status is a fault of ours.
+    if (status === 500) logger.error(message, facts);
+    else logger.warn(message, facts);
+  }
+
+  function endWindow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const { status, code, leftOut } of reasons.values()) {
+      if (leftOut > 0) say(status, 'more requests were refused', { status, code, leftOut });
     }
-    if (written >= linesPerSecond) {
-      leftOut += 1;
-      return;
-    }
-    written += 1;
-    const facts = { ...line, ...(cause === undefined ? {} : { error: cause }), ...(leftOut > 0 ? { leftOut } : {}) };
-    leftOut = 0;
-    if (line.status === 500) logger.error('a request failed', facts);
-    else logger.warn('a request was refused', facts);
+    reasons.clear();
+  }
+
+  return {
+    write(line) {
+      const reason = reasonOf(line);
+      if (reason.written >= linesPerWindow) {
+        reason.leftOut += 1;
+        return;
+      }
+      reason.written += 1;
+      const { cause, ...facts } = line;
+      const message = line.status === 500 ? 'a request failed' : 'a request was refused';
+      say(line.status, message, { ...facts, ...(cause === undefined ? {} : { error: cause }) });
+    },
+    stop: endWindow,
   };
 }
