@@ -180,7 +180,7 @@ function createConsumer(
   });
   return kafka.consumer({
     groupId,
-    partitionAssigners: [keptMembership()],
+    partitionAssigners: [keptMembership(stopping)],
     retry: {
       ...pauses,
       // A member that crashed while it was being stopped must not come back.

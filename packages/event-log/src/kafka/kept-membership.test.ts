@@ -3,7 +3,8 @@ import net from 'node:net';
 import { createFaultProxy, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../testing/adapters.ts';
-import { type ContractFixture, createContractFixture, numbered } from '../testing/contract-fixture.ts';
+import { type ContractFixture, createContractFixture, numbered, range } from '../testing/contract-fixture.ts';
+import { createExactHandler } from '../testing/effects.ts';
 import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
@@ -96,6 +97,50 @@ test('a member whose session has ended joins anew', async () => {
     expect(after).not.toContain(before);
     await consumer.stop();
   } finally {
+    await log.close();
+    await proxy.stop();
+  }
+}, 60_000);
+
+test('a member whose connection breaks while it joins is still one member', async () => {
+  const topic = await fixture.createTopic(2);
+  const group = randomUUID();
+  const proxy = await createFaultProxy(serverAddress('kafka'));
+  const log = createKafkaLog({
+    brokers: testServers().kafkaBrokers,
+    clientId: 'test',
+    logger: testLogger(),
+    sessionTimeoutMs: 40_000,
+    heartbeatIntervalMs: 300,
+    fetchWaitMs: 100,
+    socketFactory: ({ onConnect }) => net.connect({ host: '127.0.0.1', port: proxy.port }, onConnect),
+  });
+  const exact = createExactHandler(fixture.database, topic, group, 'first');
+  let isAtWork = false;
+  let isReleased = false;
+  await fixture.consume(topic, group, {
+    ...exact,
+    async handler(batch) {
+      isAtWork = true;
+      await eventually('release', () => isReleased, { timeoutMs: 30_000 });
+      return exact.handler(batch);
+    },
+  });
+  try {
+    await fixture.log.append(numbered(topic, 'k', 0, 3));
+    await eventually('work', () => isAtWork);
+    // The group waits for the first, which is at work.
+    const joining = fixture.consume(topic, group, createExactHandler(fixture.database, topic, group, 'second'), log);
+    await eventually('a second member', async () => (await membersOf(group)).length === 2);
+    proxy.cut();
+    await eventually('new connections', () => proxy.connectionCount() >= 2);
+    isReleased = true;
+    await joining;
+    await fixture.log.append(range(0, 20).flatMap((key) => numbered(topic, `k${key}`, 0, 1)));
+    expect(await fixture.effects(topic, group, 23)).toHaveLength(23);
+    expect(await membersOf(group)).toHaveLength(2);
+  } finally {
+    isReleased = true;
     await log.close();
     await proxy.stop();
   }

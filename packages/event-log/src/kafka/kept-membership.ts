@@ -2,52 +2,66 @@ import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafka
 
 /** What a coordinator's broker object can do beside what kafkajs declares. */
 interface Coordinator {
-  joinGroup(request: { memberId?: string }): Promise<{ memberId: string }>;
-  leaveGroup(request: { memberId: string }): Promise<unknown>;
+  joinGroup(request: object): Promise<unknown>;
+  leaveGroup(request: object): Promise<unknown>;
+  /** The version of a request that both sides know, as a function from its content to what is sent. */
+  lookupRequest(apiKey: number, definition: unknown): (content: { memberId?: string }) => unknown;
 }
 
-type Cluster = Parameters<PartitionAssigner>[0]['cluster'];
+/** Of JoinGroup: https://kafka.apache.org/protocol#protocol_api_keys */
+const joinGroupKey = 11;
 
 /**
- * The usual assigner, from a factory that is made for one consumer. kafkajs joins as a new member after each of its
- * crashes, and it crashes whenever brokers are away for a few seconds. Its old self is still in the group then, which
- * therefore waits for it, with all partitions at rest, until its session is over. So the id a coordinator gave is kept
- * here and told again; a coordinator that does not know it (any more) says so, and kafkajs joins anew.
+ * The usual assigner, from a factory that is made for one consumer. kafkajs leaves its group with each of its crashes,
+ * or cannot leave it because the brokers are away, and joins as a new member afterwards; and it crashes whenever
+ * brokers are away for a few seconds. Its old self is then still in the group, which waits for it, with all partitions
+ * at rest or some in nobody's hands, until its session is over. So the id a coordinator gave is kept here and told
+ * again, and who crashes does not leave. A coordinator that does not know the id (any more) says so, and kafkajs joins
+ * anew.
  *
  * Where to put this in without reaching inside: an assigner is given the consumer's cluster, and that gives coordinators.
  *
+ * @param stopping aborted before the consumer is stopped for good.
  * @throws Error when kafkajs is not the one this was written for (2.2.4).
  */
-export function keptMembership(): PartitionAssigner {
+export function keptMembership(stopping: AbortSignal): PartitionAssigner {
+  const watched = new WeakSet<object>();
   let memberId = '';
 
-  async function join(broker: Coordinator, request: { memberId?: string }): Promise<{ memberId: string }> {
-    try {
-      const joined = await broker.joinGroup({ ...request, memberId: request.memberId || memberId });
-      memberId = joined.memberId;
-      return joined;
-    } catch (error) {
-      if ((error as { type?: unknown }).type === 'UNKNOWN_MEMBER_ID') memberId = '';
-      throw error;
-    }
+  /** Each connecting puts a new one in its place. */
+  function watchRequests(broker: Coordinator): void {
+    const lookUp = broker.lookupRequest;
+    if (watched.has(lookUp)) return;
+    broker.lookupRequest = (apiKey, definition) => {
+      const toRequest = lookUp(apiKey, definition);
+      if (apiKey !== joinGroupKey) return toRequest;
+      return (content) => {
+        // Before it is sent: a member that was not answered is one all the same.
+        memberId = content.memberId || memberId;
+        return toRequest({ ...content, memberId });
+      };
+    };
+    watched.add(broker.lookupRequest);
   }
 
   function watch(broker: Coordinator): void {
-    if (Object.hasOwn(broker, 'joinGroup')) return;
-    const original: Coordinator = {
-      joinGroup: broker.joinGroup.bind(broker),
-      leaveGroup: broker.leaveGroup.bind(broker),
+    watchRequests(broker);
+    if (watched.has(broker)) return;
+    watched.add(broker);
+    const [join, leave] = [broker.joinGroup, broker.leaveGroup];
+    broker.joinGroup = async (request) => {
+      try {
+        return await join.call(broker, request);
+      } catch (error) {
+        if ((error as { type?: unknown }).type === 'UNKNOWN_MEMBER_ID') memberId = '';
+        throw error;
+      }
     };
-    broker.joinGroup = (request) => join(original, request);
-    broker.leaveGroup = async (request) => {
-      const answer = await original.leaveGroup(request);
-      memberId = '';
-      return answer;
-    };
+    broker.leaveGroup = async (request) => (stopping.aborted ? leave.call(broker, request) : undefined);
   }
 
   return (config): Assigner => {
-    const cluster: Cluster = config.cluster;
+    const { cluster } = config;
     const find = cluster.findGroupCoordinator.bind(cluster);
     cluster.findGroupCoordinator = async (group) => {
       const broker = await find(group);
@@ -59,8 +73,8 @@ export function keptMembership(): PartitionAssigner {
 }
 
 function toCoordinator(broker: unknown): Coordinator {
-  const { joinGroup, leaveGroup } = broker as Partial<Coordinator>;
-  if (typeof joinGroup !== 'function' || typeof leaveGroup !== 'function') {
+  const { joinGroup, leaveGroup, lookupRequest } = broker as Partial<Coordinator>;
+  if ([joinGroup, leaveGroup, lookupRequest].some((method) => typeof method !== 'function')) {
     throw new TypeError('kafkajs has changed how groups are joined; keeping the membership needs to be looked at.');
   }
   return broker as Coordinator;
