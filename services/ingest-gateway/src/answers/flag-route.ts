@@ -47,7 +47,7 @@ async function readQuestion(
     const isPlainGet = request.method !== 'POST' && query.data === null;
     if (isPlainGet) return { key: query.apiKey, distinctId: search.get('distinct_id') };
     const body = await readBody(request, query, { limits, lease, onReceived: () => {} });
-    const question = parseJson(body.text);
+    const question = parseJson(body.json.toString('utf8'));
     if (typeof question !== 'object' || question === null || Array.isArray(question)) {
       throw new AppError('invalid', 'The body must be a JSON object.', { code: 'invalid_payload' });
     }

@@ -23,6 +23,6 @@ export async function readV1Body(
   options.onReceived(received.length);
   const bytes = received.length === 0 ? received : await decompress(received, maxDecompressedBytes, lease);
   const hints = { compression: null, contentType: 'application/json', contentEncoding: '' };
-  const { text } = await decodeBody(bytes, hints, { maxDecompressedBytes, lease });
-  return text;
+  const { json } = await decodeBody(bytes, hints, { maxDecompressedBytes, lease });
+  return json.toString('utf8');
 }

@@ -112,7 +112,7 @@ async function capture(
   const body = await readBody(request, query, { limits, lease: journey.lease, onReceived: metrics.bodyReceived });
   // A large body is not parsed for somebody whose key is nobody's.
   if (body.envelopeKey !== null) await requirePossibleKey(body.envelopeKey, deps.projectKeys);
-  const capturing = parseCaptureRequest(body.text, {
+  const capturing = parseCaptureRequest(body.json, {
     apiKey: body.apiKey ?? (isGet ? query.apiKey : null),
     sentAt: query.sentAt,
   });

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Static, Type } from 'typebox';
+import type { RawFields } from './raw-fields.ts';
 
 const objectOrNull = Type.Unsafe<JsonObject | null>({ type: ['object', 'null'] });
 
@@ -28,6 +29,8 @@ export type ClientEvent = Static<typeof clientEventSchema> & {
   distinct_id?: unknown;
   $distinct_id?: unknown;
   $unset?: unknown;
+  /** Where the whole of its properties and what is to be set are written, when only what is looked at was read. */
+  raw?: RawFields;
 };
 
 /** Hyphenated, 32 digits, braced or as URN; the empty text counts as none (cases F13-F15). */

@@ -11,7 +11,8 @@ const encoded = encodeURIComponent;
 
 async function decode(body: string | Buffer, hints: Partial<BodyHints> = {}, maxDecompressedBytes = 1_000_000) {
   const lease = createByteBudget(100_000_000).lease();
-  return decodeBody(Buffer.from(body), { ...noHints, ...hints }, { maxDecompressedBytes, lease });
+  const decoded = await decodeBody(Buffer.from(body), { ...noHints, ...hints }, { maxDecompressedBytes, lease });
+  return { ...decoded, text: decoded.json.toString('utf8') };
 }
 
 describe('every way a client sends JSON comes out as that JSON', () => {

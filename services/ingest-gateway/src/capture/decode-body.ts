@@ -18,7 +18,8 @@ export interface BodyHints {
 }
 
 export interface DecodedBody {
-  text: string;
+  /** JSON text, if it is any, as UTF-8 without a byte order mark. */
+  json: Buffer;
   /** A key given as a form field beside the payload. */
   apiKey: string | null;
   /** Of a large body: the key its outermost object names. */
@@ -58,8 +59,8 @@ export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeO
   }
   const compression = pickCompression(hints.compression, formCompression, hints.contentEncoding);
   if (compression === 'lz64') {
-    const text = readLz64(bytes, options);
-    return { text, apiKey, envelopeKey: text.length < largeBytes ? null : await envelopeKeyOf(text, options.lease) };
+    const json = Buffer.from(readLz64(bytes, options), 'utf8');
+    return { json, apiKey, envelopeKey: json.length < largeBytes ? null : await envelopeKeyOf(json, options.lease) };
   }
 
   bytes = unwrapBase64(bytes);
@@ -69,17 +70,17 @@ export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeO
   }
   // Small bodies do not wait a turn for nothing.
   const envelopeKey = bytes.length < largeBytes ? null : await envelopeKeyOf(bytes, options.lease);
-  const text = readUtf8(bytes, hints);
-  if (text.trimStart() === '') throw missingData();
-  return { text, apiKey, envelopeKey };
+  const json = readUtf8(bytes, hints);
+  if (isBlank(json)) throw missingData();
+  return { json, apiKey, envelopeKey };
 }
 
 /** Smaller bodies are parsed faster than looked over. */
 const largeBytes = 128 * 1024;
 
 /** @throws AppError see `outlineJson`. */
-async function envelopeKeyOf(json: Buffer | string, lease: ByteLease): Promise<string | null> {
-  const { apiKey } = await outlineJson(typeof json === 'string' ? Buffer.from(json) : json, lease);
+async function envelopeKeyOf(json: Buffer, lease: ByteLease): Promise<string | null> {
+  const { apiKey } = await outlineJson(json, lease);
   return apiKey;
 }
 
@@ -116,20 +117,28 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
   }
 }
 
-/** JSON text without a byte order mark, which some platforms put in front and no parser takes. */
-function readUtf8(raw: Buffer, hints: BodyHints): string {
-  const bytes = isUtf8(raw) ? raw : mendSurrogates(raw);
-  if (!isUtf8(bytes)) {
+/** The text without a byte order mark, which some platforms put in front and no parser takes. */
+function readUtf8(raw: Buffer, hints: BodyHints): Buffer {
+  const isText = isUtf8(raw);
+  const bytes = isText ? raw : mendSurrogates(raw);
+  if (!isText && !isUtf8(bytes)) {
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
     const advice = isOtherEncoding ? ' The only compression of bodies understood here is gzip.' : '';
     throw new AppError('invalid', `The body is not UTF-8 text.${advice}`, { code: 'invalid_utf8' });
   }
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  const text = hasMark ? bytes.toString('utf8', 3) : bytes.toString('utf8');
-  if (isFormType(hints.contentType) && !looksLikeJson(text) && !isJsonScalar(bytes)) {
+  const json = hasMark ? bytes.subarray(3) : bytes;
+  if (isFormType(hints.contentType) && !looksLikeJson(json.toString('utf8')) && !isJsonScalar(bytes)) {
     throw new AppError('invalid', 'The form has no field `data`.', { code: 'no_data', attr: 'data' });
   }
-  return text;
+  return json;
+}
+
+/** Nothing but white space, of which there is more than JSON knows. */
+function isBlank(json: Buffer): boolean {
+  const [first = 0] = json;
+  const isPlain = first > 0x20 && first < 0x7f;
+  return !isPlain && json.toString('utf8').trimStart() === '';
 }
 
 export function missingData(): AppError {

@@ -1,11 +1,18 @@
 import fc from 'fast-check';
+import type { ClientEvent } from './capture-schema.ts';
 import { parseCaptureRequest } from './parse-capture-request.ts';
+import { parseRawFields } from './raw-fields.ts';
 
 const key = 'phc_0123456789';
 const event = { event: 'a', distinct_id: 'b' };
 const noHints = { apiKey: null, sentAt: null };
-const parse = (value: unknown) =>
-  parseCaptureRequest(typeof value === 'string' ? value : JSON.stringify(value), noHints);
+const parse = (value: unknown) => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const request = parseCaptureRequest(Buffer.from(text), noHints);
+  return { ...request, events: request.events.map(inFull) };
+};
+/** With the fields that are passed on as they were written. */
+const inFull = ({ raw, ...event }: ClientEvent) => (raw === undefined ? event : { ...event, ...parseRawFields(raw) });
 const batch = (...events: unknown[]) => ({ api_key: key, batch: events });
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 

@@ -2,9 +2,12 @@ import { AppError } from '@millrace/errors';
 import { type ClientEvent, findFieldProblem } from './capture-schema.ts';
 import { cleanValue, mayNeedCleaning } from './clean-text.ts';
 import { rawDistinctId } from './distinct-id.ts';
+import { slotsPerEvent } from './event-fields.ts';
 import { isDeeperThan } from './nesting.ts';
 import { parseJson, quoteLongNumericIds } from './parse-json.ts';
 import { findProjectApiKey } from './project-api-key.ts';
+import { readEnvelope, readScannedEvent } from './read-scanned-event.ts';
+import { createScanner } from './scan-request.ts';
 import { readSentAt } from './sent-at.ts';
 
 /** A request whose form is in order. Single events may still turn out to have no name or no id. */
@@ -39,10 +42,23 @@ const maxNesting = 64;
  *
  * @throws AppError `invalid` naming the field (`batch__3__properties`), `unauthenticated` for a missing or malformed key.
  */
-export function parseCaptureRequest(text: string, hints: RequestHints): CaptureRequest {
+export function parseCaptureRequest(json: Buffer, hints: RequestHints): CaptureRequest {
+  const scanned = readScan(json);
+  return scanned === null ? parseText(json.toString('utf8'), hints) : toRequest(scanned, hints);
+}
+
+/** What a scan cannot take, and what is to be refused with the reason. */
+function parseText(text: string, hints: RequestHints): CaptureRequest {
   let shape = readShape(parseJson(text));
   if (shape.events.some(hasRoundedId)) shape = readShape(parseJson(quoteLongNumericIds(text)));
-  const { envelope, events } = shape;
+  const request = toRequest(shape, hints);
+  // After the key was read: a NUL in it has its own answer.
+  if (mayNeedCleaning(text)) for (const event of request.events) cleanValue(event);
+  return request;
+}
+
+function toRequest(shape: Shape, hints: RequestHints): CaptureRequest {
+  const { envelope, events, isShallow } = shape;
   if (events.length === 0) {
     throw new AppError('invalid', 'The request holds no event.', {
       code: 'no_events',
@@ -52,45 +68,68 @@ export function parseCaptureRequest(text: string, hints: RequestHints): CaptureR
   const tooDeep: number[] = [];
   for (let i = 0; i < events.length; i++) {
     checkEvent(events[i], shape, i);
-    if (isDeeperThan(events[i], maxNesting)) tooDeep.push(i);
+    if (!isShallow && isDeeperThan(events[i], maxNesting)) tooDeep.push(i);
   }
   // Alone there is nobody to lose by it, and a refusal tells the sender more than a silent drop.
   if (tooDeep.length === 1 && events.length === 1) throw nestedTooDeep(shape);
   const token = findProjectApiKey(envelope, events, hints.apiKey);
   for (const index of tooDeep) events[index] = remains(events[index]);
-  const request = {
+  return {
     token,
     ...(tooDeep.length === 0 ? {} : { tooDeep }),
     events: events as ClientEvent[],
     isHistorical: envelope !== null && readHistorical(envelope),
     sentAtMs: readSentAt(envelope?.sent_at ?? envelope?.sentAt, hints.sentAt),
   };
-  // After the key was read: a NUL in it has its own answer.
-  if (mayNeedCleaning(text)) for (const event of events) cleanValue(event);
-  return request;
 }
 
 interface Shape {
   /** The object around a batch, null for the other shapes. */
   envelope: Fields | null;
   events: Fields[];
+  /** True when no event can be nested too deep. */
+  isShallow: boolean;
   /** How an event's place is written in `attr`. */
   placeOf(index: number): string[];
 }
 
+const placeIn = {
+  event: () => [],
+  array: (index: number) => [String(index)],
+  batch: (index: number) => ['batch', String(index)],
+};
+
+const scan = createScanner();
+
+/** Null when it is not the usual: then parsing says more. */
+function readScan(json: Buffer): Shape | null {
+  const found = scan(json);
+  if (found === null) return null;
+  const { shape, slots } = found;
+  const events: Fields[] = [];
+  if (shape === 'event') events.push(readScannedEvent(json, slots, 0));
+  for (let number = 1; number <= found.events; number++) {
+    events.push(readScannedEvent(json, slots, number * slotsPerEvent));
+  }
+  if (events.some(hasRoundedId)) return null;
+  const envelope = shape === 'batch' ? readEnvelope(json, slots) : null;
+  return { envelope, events, isShallow: true, placeOf: placeIn[shape] };
+}
+
 function readShape(parsed: unknown): Shape {
-  if (Array.isArray(parsed)) return { envelope: null, events: parsed, placeOf: (index) => [String(index)] };
+  const isShallow = false;
+  if (Array.isArray(parsed)) return { envelope: null, events: parsed, isShallow, placeOf: placeIn.array };
   if (typeof parsed !== 'object' || parsed === null) {
     throw invalidField([], 'The body must be a JSON object or array', parsed);
   }
   const object = parsed as Fields;
   if (Array.isArray(object.batch)) {
-    return { envelope: object, events: object.batch, placeOf: (index) => ['batch', String(index)] };
+    return { envelope: object, events: object.batch, isShallow, placeOf: placeIn.batch };
   }
   if ('batch' in object && typeof object.event !== 'string') {
     throw invalidField(['batch'], 'The field `batch` must be an array of events', object.batch);
   }
-  return { envelope: null, events: [object], placeOf: () => [] };
+  return { envelope: null, events: [object], isShallow, placeOf: placeIn.event };
 }
 
 function hasRoundedId(event: unknown): boolean {

@@ -1,7 +1,9 @@
 import { type CapturedRecord, encodeCapturedRecord, recordKey, type TopicNames } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
-import type { CapturedEvents } from './to-captured-events.ts';
+import { encodeRawRecord } from './encode-raw-record.ts';
+import { parseRawFields } from './raw-fields.ts';
+import type { AcceptedEvent, CapturedEvents } from './to-captured-events.ts';
 
 export interface PublishOptions {
   log: Pick<EventLog, 'append'>;
@@ -43,8 +45,9 @@ export async function publish(captured: CapturedEvents, options: PublishOptions)
     await log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
-  for (const { index, partitionId, record, overflow } of accepted) {
-    const value = encodeCapturedRecord(record);
+  for (const event of accepted) {
+    const { index, partitionId, record, overflow } = event;
+    const value = encode(event, maxRecordBytes);
     if (value.length > maxRecordBytes) {
       if (accepted.length === 1 && dropped.counts().size === 0) throw eventTooLarge(maxRecordBytes);
       dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
@@ -61,6 +64,13 @@ export async function publish(captured: CapturedEvents, options: PublishOptions)
   }
   await appendPending();
   return written;
+}
+
+/** As it was written, unless it is too large so: escapes and white space need not be the reason. */
+function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
+  if (raw === undefined) return encodeCapturedRecord(record);
+  const value = encodeRawRecord(record, raw);
+  return value.length <= maxBytes ? value : encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
 }
 
 /** Warnings need no order; without a key those of a busy project do not crowd one partition. */

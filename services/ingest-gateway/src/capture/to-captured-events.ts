@@ -1,9 +1,10 @@
-import { type CapturedEvent, eventNames } from '@millrace/contracts';
+import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import type { ClientEvent } from './capture-schema.ts';
 import { readDistinctId, withOtherIdCut } from './distinct-id.ts';
 import { createDropTally, type DropTally } from './drop-tally.ts';
 import { readEventTime } from './event-time.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
+import { parseRawFields, type RawFields } from './raw-fields.ts';
 
 /** What the server knows of a request besides its body. */
 export interface Arrival {
@@ -18,6 +19,11 @@ export interface AcceptedEvent {
   /** Place in the request, from 0. */
   index: number;
   record: CapturedEvent;
+  /**
+   * Set when the record is to be written with these fields in place of its own, which then hold only what the gateway
+   * looks at.
+   */
+  raw?: RawFields | undefined;
   /** What the partition is chosen by, with the key: the person, or the address when there shall be no person. */
   partitionId: string;
   /** Set when the event goes to the overflow lane: with its key, or without, spread over all partitions. */
@@ -63,7 +69,8 @@ export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): Cap
     if (time.finding !== null) {
       dropped.note(time.finding, { index, uuid, event: name, timestamp: event.timestamp ?? null });
     }
-    const properties = withOtherIdCut(name, event.properties ?? {});
+    const fields = passedOn(event, name);
+    const { properties } = fields.event;
     const ip = 'capture_internal' in properties ? '127.0.0.1' : arrival.ip;
     accepted.push({
       index,
@@ -79,14 +86,26 @@ export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): Cap
         sent_at: sentAt,
         ip,
         historical_migration: request.isHistorical ? true : undefined,
-        $set: event.$set ?? undefined,
-        $set_once: event.$set_once ?? undefined,
-        $unset: event.$unset ?? undefined,
+        $set: fields.event.$set ?? undefined,
+        $set_once: fields.event.$set_once ?? undefined,
+        $unset: fields.event.$unset ?? undefined,
         properties,
       },
+      raw: fields.raw,
     });
   }
   return { lane: request.isHistorical ? 'historical' : 'live', token: request.token, now, accepted, dropped };
+}
+
+type PassedOn = Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
+
+/** The fields that are passed on; read in full when one of them must be changed, else as they were written. */
+function passedOn(event: ClientEvent, name: string): { event: PassedOn; raw: RawFields | undefined } {
+  const { raw, properties: sent = {}, $set, $set_once, $unset } = event;
+  const properties = withOtherIdCut(name, sent);
+  if (raw === undefined || properties === sent) return { event: { $set, $set_once, $unset, properties }, raw };
+  const whole = parseRawFields(raw);
+  return { event: { ...whole, properties: withOtherIdCut(name, whole.properties) }, raw: undefined };
 }
 
 /** Null when there is no name. A name that is not text is none. */

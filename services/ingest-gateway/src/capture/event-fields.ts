@@ -1,0 +1,83 @@
+/**
+ * The fields of a request that the gateway looks at; everything else in an event is passed on as it was written. Of each
+ * field a scan keeps where its value begins and ends: two numbers at twice its place in this list.
+ */
+const eventFields = [
+  'event',
+  'distinct_id',
+  '$distinct_id',
+  'uuid',
+  'timestamp',
+  'offset',
+  'properties',
+  '$set',
+  '$set_once',
+  '$unset',
+  'api_key',
+  'token',
+  '$token',
+] as const;
+
+/** Those of the object around a batch, beside its keys. */
+const envelopeFields = ['batch', 'historical_migration', 'sent_at', 'sentAt'] as const;
+
+const propertyFields = [
+  'token',
+  'distinct_id',
+  '$distinct_id',
+  '$cookieless_mode',
+  '$ignore_sent_at',
+  'capture_internal',
+  '$anon_distinct_id',
+  'alias',
+] as const;
+
+export type EventField = (typeof eventFields)[number] | (typeof envelopeFields)[number];
+export type PropertyField = (typeof propertyFields)[number];
+
+const allFields = [...eventFields, ...envelopeFields];
+/** Numbers kept of one event. */
+export const slotsPerEvent = 2 * (allFields.length + propertyFields.length);
+
+const placeByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
+const placeByProperty = new Map<string, number>(
+  propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
+);
+
+/** Where the value of a field is kept. */
+export function slotOf(name: EventField): number {
+  return placeByField.get(name) ?? 0;
+}
+
+export const propertySlots: readonly { name: PropertyField; slot: number }[] = propertyFields.map((name) => ({
+  name,
+  slot: placeByProperty.get(name) ?? 0,
+}));
+
+/** Names by their length, so that most of what is written in an event is told apart from them by that alone. */
+export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
+
+function tableOf(places: ReadonlyMap<string, number>): NameTable {
+  const table: { bytes: Buffer; slot: number }[][] = Array.from({ length: 32 }, () => []);
+  for (const [name, slot] of places) table[name.length]?.push({ bytes: Buffer.from(name), slot });
+  return table;
+}
+
+export const fieldNames = tableOf(placeByField);
+export const propertyNames = tableOf(placeByProperty);
+
+/** The place of the name written from `start` to `end`; -1 for a name nobody looks at. */
+export function findSlot(names: NameTable, bytes: Buffer, start: number, end: number): number {
+  const candidates = names[end - start];
+  if (candidates === undefined) return -1;
+  for (let index = 0; index < candidates.length; index++) {
+    const candidate = candidates[index];
+    if (candidate !== undefined && isWritten(candidate.bytes, bytes, start)) return candidate.slot;
+  }
+  return -1;
+}
+
+function isWritten(name: Buffer, bytes: Buffer, start: number): boolean {
+  for (let index = 0; index < name.length; index++) if (name[index] !== bytes[start + index]) return false;
+  return true;
+}

@@ -1,0 +1,106 @@
+import { fieldNames, findSlot, type NameTable, propertyNames, slotOf, slotsPerEvent } from './event-fields.ts';
+import { skipColon, skipSpace, skipText, skipValue } from './skip-json.ts';
+
+/** Where everything is that the gateway looks at. The first `slotsPerEvent` numbers are of the object around a batch. */
+export interface Scan {
+  shape: 'event' | 'array' | 'batch';
+  /** Of a batch or an array, after the first. */
+  events: number;
+  slots: Int32Array;
+}
+
+/** Levels of objects and arrays an event may have, itself included. */
+const maxNesting = 64;
+const batchSlot = slotOf('batch');
+const propertiesSlot = slotOf('properties');
+
+/**
+ * A scanner reads requests as they usually are, in one pass over their bytes and without making a value of anything. It
+ * gives null for whatever needs a second look: no JSON, a shape that is none, names written with escapes, nesting too
+ * deep, text that must be mended. The next scan writes over the numbers of the last.
+ */
+export function createScanner(): (json: Buffer) => Scan | null {
+  let slots = new Int32Array(64 * slotsPerEvent);
+  let events = 0;
+
+  /** Makes room for one more and gives its first number's place. */
+  function addEvent(): number {
+    const base = events * slotsPerEvent;
+    events += 1;
+    if (base + slotsPerEvent > slots.length) {
+      const larger = new Int32Array(slots.length * 2);
+      larger.set(slots);
+      slots = larger;
+    }
+    for (let index = base; index < base + slotsPerEvent; index++) slots[index] = 0;
+    return base;
+  }
+
+  /** @param start at the brace. @param base -1 when nothing of it is kept. */
+  function scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
+    let at = skipSpace(json, start + 1);
+    if (json[at] === 0x7d) return at + 1;
+    for (;;) {
+      if (json[at] !== 0x22) return -1;
+      const nameEnd = skipText(json, at);
+      if (nameEnd < 0 || hasEscape(json, at + 1, nameEnd - 1)) return -1;
+      const slot = findSlot(names, json, at + 1, nameEnd - 1);
+      at = skipColon(json, nameEnd);
+      if (at < 0) return -1;
+      const end = scanField(json, at, names, slot, base, levels);
+      if (end < 0) return -1;
+      if (slot >= 0) {
+        slots[base + slot] = at;
+        slots[base + slot + 1] = end;
+      }
+      at = skipSpace(json, end);
+      if (json[at] === 0x7d) return at + 1;
+      if (json[at] !== 0x2c) return -1;
+      at = skipSpace(json, at + 1);
+    }
+  }
+
+  function scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
+    if (names === fieldNames && slot === propertiesSlot) {
+      // Given twice, the last counts, and nothing of the first may be left.
+      if (slots[base + slot] !== 0) return -1;
+      if (json[at] === 0x7b) return scanObject(json, at, propertyNames, base, levels - 1);
+    }
+    if (names === fieldNames && slot === batchSlot) {
+      return base === 0 && events === 1 && json[at] === 0x5b ? scanEvents(json, at) : -1;
+    }
+    return skipValue(json, at, levels);
+  }
+
+  /** @param start at the bracket. */
+  function scanEvents(json: Buffer, start: number): number {
+    let at = skipSpace(json, start + 1);
+    if (json[at] === 0x5d) return at + 1;
+    for (;;) {
+      if (json[at] !== 0x7b) return -1;
+      at = scanObject(json, at, fieldNames, addEvent(), maxNesting - 1);
+      if (at < 0) return -1;
+      at = skipSpace(json, at);
+      if (json[at] === 0x5d) return at + 1;
+      if (json[at] !== 0x2c) return -1;
+      at = skipSpace(json, at + 1);
+    }
+  }
+
+  return (json) => {
+    events = 0;
+    const outer = addEvent();
+    const start = skipSpace(json, 0);
+    const isArray = json[start] === 0x5b;
+    if (!isArray && json[start] !== 0x7b) return null;
+    const end = isArray ? scanEvents(json, start) : scanObject(json, start, fieldNames, outer, maxNesting - 1);
+    if (end < 0 || skipSpace(json, end) !== json.length) return null;
+    const shape = isArray ? 'array' : slots[outer + batchSlot] === 0 ? 'event' : 'batch';
+    return { shape, events: events - 1, slots };
+  };
+}
+
+function hasEscape(json: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (json[at] === 0x5c) return true;
+  return false;
+}

@@ -1,0 +1,166 @@
+/**
+ * A strict reader of JSON that keeps nothing: each function takes the place where something begins and gives the place
+ * after it, or -1 when it is not what JSON allows there, is nested deeper than allowed, or holds an escape that the store
+ * could not take as it is (NUL, half of a surrogate pair). Bytes must be valid UTF-8. It says -1 rather than explain:
+ * whoever wants to know why parses.
+ */
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+
+export function skipSpace(bytes: Buffer, start: number): number {
+  let at = start;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    at += 1;
+  }
+}
+
+/** @param start of the value, white space before it skipped. @param levels of objects and arrays that may be opened. */
+export function skipValue(bytes: Buffer, start: number, levels: number): number {
+  switch (bytes[start]) {
+    case quote:
+      return skipText(bytes, start);
+    case 0x7b:
+      return levels === 0 ? -1 : skipObject(bytes, start, levels - 1);
+    case 0x5b:
+      return levels === 0 ? -1 : skipArray(bytes, start, levels - 1);
+    case 0x74:
+      return isWord(bytes, start, 0x72, 0x75, 0x65) ? start + 4 : -1;
+    case 0x6e:
+      return isWord(bytes, start, 0x75, 0x6c, 0x6c) ? start + 4 : -1;
+    case 0x66:
+      return isWord(bytes, start + 1, 0x6c, 0x73, 0x65) && bytes[start + 1] === 0x61 ? start + 5 : -1;
+    default:
+      return skipNumber(bytes, start);
+  }
+}
+
+/** @param start at the opening quote. */
+export function skipText(bytes: Buffer, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const byte = bytes[at] ?? 0;
+    if (byte === quote) return at + 1;
+    // Control characters, and the end of the bytes.
+    if (byte < 0x20) return -1;
+    if (byte === backslash) {
+      at = skipEscape(bytes, at);
+      if (at < 0) return -1;
+    } else {
+      at += 1;
+    }
+  }
+}
+
+function skipEscape(bytes: Buffer, start: number): number {
+  const kind = bytes[start + 1];
+  if (kind !== 0x75) return isShortEscape(kind) ? start + 2 : -1;
+  const unit = readHex(bytes, start + 2);
+  if (unit <= 0 || (unit >= 0xdc00 && unit <= 0xdfff)) return -1;
+  if (unit < 0xd800 || unit > 0xdfff) return start + 6;
+  if (bytes[start + 6] !== backslash || bytes[start + 7] !== 0x75) return -1;
+  const low = readHex(bytes, start + 8);
+  return low >= 0xdc00 && low <= 0xdfff ? start + 12 : -1;
+}
+
+/** `"`, `\`, `/`, `b`, `f`, `n`, `r`, `t`. */
+function isShortEscape(byte: number | undefined): boolean {
+  switch (byte) {
+    case quote:
+    case backslash:
+    case 0x2f:
+    case 0x62:
+    case 0x66:
+    case 0x6e:
+    case 0x72:
+    case 0x74:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Four hexadecimal digits; -1 when they are none. */
+function readHex(bytes: Buffer, start: number): number {
+  let value = 0;
+  for (let at = start; at < start + 4; at++) {
+    const byte = bytes[at] ?? 0;
+    const letter = byte | 0x20;
+    if (byte >= 0x30 && byte <= 0x39) value = value * 16 + byte - 0x30;
+    else if (letter >= 0x61 && letter <= 0x66) value = value * 16 + letter - 0x57;
+    else return -1;
+  }
+  return value;
+}
+
+function skipObject(bytes: Buffer, start: number, levels: number): number {
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === 0x7d) return at + 1;
+  for (;;) {
+    at = skipName(bytes, at);
+    if (at < 0) return -1;
+    at = skipValue(bytes, at, levels);
+    if (at < 0) return -1;
+    at = skipSpace(bytes, at);
+    if (bytes[at] === 0x7d) return at + 1;
+    if (bytes[at] !== comma) return -1;
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** A name, the colon and white space around it. */
+function skipName(bytes: Buffer, start: number): number {
+  if (bytes[start] !== quote) return -1;
+  return skipColon(bytes, skipText(bytes, start));
+}
+
+/** @param start after a name; -1 is passed on. @returns where the value begins. */
+export function skipColon(bytes: Buffer, start: number): number {
+  if (start < 0) return -1;
+  const at = skipSpace(bytes, start);
+  return bytes[at] === colon ? skipSpace(bytes, at + 1) : -1;
+}
+
+function skipArray(bytes: Buffer, start: number, levels: number): number {
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === 0x5d) return at + 1;
+  for (;;) {
+    at = skipValue(bytes, at, levels);
+    if (at < 0) return -1;
+    at = skipSpace(bytes, at);
+    if (bytes[at] === 0x5d) return at + 1;
+    if (bytes[at] !== comma) return -1;
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+function skipNumber(bytes: Buffer, start: number): number {
+  let at = bytes[start] === 0x2d ? start + 1 : start;
+  if (bytes[at] === 0x30) at += 1;
+  else at = skipDigits(bytes, at);
+  if (at > 0 && bytes[at] === 0x2e) at = skipDigits(bytes, at + 1);
+  if (at > 0 && ((bytes[at] ?? 0) | 0x20) === 0x65) {
+    const sign = bytes[at + 1];
+    at = skipDigits(bytes, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+  }
+  return at;
+}
+
+/** At least one. */
+function skipDigits(bytes: Buffer, start: number): number {
+  let at = start;
+  for (;;) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x30 || byte > 0x39) return at > start ? at : -1;
+    at += 1;
+  }
+}
+
+/** Whether the three bytes after the first are these. */
+function isWord(bytes: Buffer, start: number, second: number, third: number, fourth: number): boolean {
+  return bytes[start + 1] === second && bytes[start + 2] === third && bytes[start + 3] === fourth;
+}
