@@ -12,6 +12,7 @@ import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type AssignedPartition, createAssignedPartition } from './assigned-partition.ts';
+import { isBrokerAway } from './is-broker-away.ts';
 import { createKafkaCommits } from './kafka-commits.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { clientConfig } from './kafka-session.ts';
@@ -195,19 +196,4 @@ function createConsumer(
     maxBytes: 8 * 1024 * 1024,
     allowAutoTopicCreation: false,
   });
-}
-
-const brokerErrors = new Set([
-  'KafkaJSGroupCoordinatorNotFound',
-  'KafkaJSConnectionError',
-  'KafkaJSConnectionClosedError',
-  'KafkaJSBrokerNotFound',
-  'KafkaJSRequestTimeoutError',
-]);
-
-/** Whether an error says, itself or through its causes, that no broker answered; kafkajs calls some of these final. */
-function isBrokerAway(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { name, cause } = error as { name?: unknown; cause?: unknown };
-  return brokerErrors.has(String(name)) || isBrokerAway(cause);
 }
