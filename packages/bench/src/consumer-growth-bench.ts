@@ -4,7 +4,7 @@ import { compilePrograms, testServers } from '@millrace/testing';
 import { type FilledTopic, measureDrain } from './drain/measure-drain.ts';
 import { prefill } from './drain/prefill.ts';
 import { environmentFacts } from './report/environment-facts.ts';
-import { type GrowthMeasurement, growthReport } from './report/growth-report.ts';
+import { type GrowthMeasurement, growthLine, growthReport } from './report/growth-report.ts';
 import { addProjects } from './topic/add-projects.ts';
 import { createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
@@ -16,8 +16,12 @@ export interface ConsumerGrowthOptions {
   events: number;
   /** Numbers of projects the events are spread over; the first is what the others are compared with. */
   projects: number[];
-  /** Events stored beforehand, beside the situation with none; 0 = only that. */
-  prefill: number;
+  /** How many events are stored beforehand, in turn. */
+  prefills: number[];
+  /** Events at the beginning of the topic that are stored before the measuring begins: what each project costs once. */
+  warmUp: number;
+  /** Whether to say what PostgreSQL's statements cost; the server must have loaded `pg_stat_statements`. */
+  withStatements: boolean;
 }
 
 const partitions = 8;
@@ -41,19 +45,27 @@ export async function benchConsumerGrowth(
       filled.push({ topic: { prefix, partitions, count: options.events, lastEvents }, keys });
     }
     const measurements: GrowthMeasurement[] = [];
-    for (let pair = 1; pair <= options.pairs; pair++) {
-      for (const { topic, keys } of filled) {
-        for (const stored of options.prefill > 0 ? [0, options.prefill] : [0]) {
-          const database = await createBenchDatabase(keys[0] ?? '');
-          try {
-            if (measurements.length === 0) for (const line of await environmentFacts(topics, database)) print(line);
-            await addProjects(database, keys.slice(1));
-            await prefill(database, stored);
-            print(`pair ${pair} of ${options.pairs}: ${keys.length} project(s), ${stored} events stored`);
-            measurements.push({ projects: keys.length, stored, ...(await measureDrain(file, topic, database)) });
-          } finally {
-            await database.drop();
+    for (const { topic, keys } of filled) {
+      for (const stored of options.prefills) {
+        const original = await createBenchDatabase(keys[0] ?? '');
+        try {
+          if (measurements.length === 0) for (const line of await environmentFacts(topics, original)) print(line);
+          await addProjects(original, keys.slice(1));
+          await prefill(original, stored);
+          for (let pair = 1; pair <= options.pairs; pair++) {
+            print(`${keys.length} project(s), ${stored} events stored: run ${pair} of ${options.pairs}`);
+            const database = await original.copy();
+            try {
+              const measured = await measureDrain(file, topic, database, options);
+              measurements.push({ projects: keys.length, stored, ...measured });
+              print(`  ${growthLine(measured)}`);
+              for (const line of measured.statements) print(`  ${line}`);
+            } finally {
+              await database.drop();
+            }
           }
+        } finally {
+          await original.drop();
         }
       }
     }

@@ -8,7 +8,8 @@ import { benchStore } from './store-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 32]
        pnpm bench consumer [--pairs 3] [--events 60000] [--copy]
-       pnpm bench consumer --projects 1,1000 [--prefill 0] [--pairs 3] [--events 60000]
+       pnpm bench consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 60000]
+                          [--warm-up 20000] [--statements]
        pnpm bench store    [--pairs 3] [--events 60000]
        pnpm bench e2e      [--rate 5000] [--seconds 20]
        pnpm bench management [--connections 16] [--seconds 5]
@@ -27,6 +28,8 @@ const { values, positionals } = parseArgs({
     copy: { type: 'boolean', default: false },
     projects: { type: 'string' },
     prefill: { type: 'string' },
+    'warm-up': { type: 'string', default: '0' },
+    statements: { type: 'boolean', default: false },
     rate: { type: 'string', default: '5000' },
   },
 });
@@ -39,7 +42,11 @@ const positive = [
   values.connections ?? '1',
   ...(values.projects ?? '1').split(','),
 ];
-const isValid = positive.every((text) => Number(text) > 0) && Number(values.prefill ?? 0) >= 0;
+const prefills = (values.prefill ?? '0').split(',').map(Number);
+const warmUp = Number(values['warm-up']);
+const isValid =
+  positive.every((text) => Number(text) > 0) &&
+  [...prefills, warmUp].every((count) => Number.isInteger(count) && count >= 0);
 const print = (line: string) => console.log(line);
 const connections = (usual: number) => Number(values.connections ?? usual);
 const seconds = (usual: number) => Number(values.seconds ?? usual);
@@ -57,7 +64,9 @@ switch (isValid ? positionals[0] : 'none') {
           pairs: Number(values.pairs),
           events: Number(values.events),
           projects: (values.projects ?? '1').split(',').map(Number),
-          prefill: Number(values.prefill ?? 0),
+          prefills,
+          warmUp,
+          withStatements: values.statements,
         },
         print,
       );

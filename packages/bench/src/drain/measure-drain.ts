@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { CapturedEvent } from '@millrace/contracts';
+import { type CapturedEvent, consumerGroup, topicNames } from '@millrace/contracts';
 import { testServers } from '@millrace/testing';
 import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
 import { startMeasured } from '../process/measured-process.ts';
+import { dearestStatements, forgetStatements } from '../process/statement-costs.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 
 export interface DrainMeasurement {
@@ -18,6 +19,8 @@ export interface DrainMeasurement {
   /** Different uuids among the rows. */
   uuids: number;
   persons: number;
+  /** The dearest statements, a line each; empty unless asked for. */
+  statements: string[];
 }
 
 /** A topic filled beforehand. */
@@ -31,12 +34,13 @@ export interface FilledTopic {
 
 /**
  * Lets a compiled consumer drain a full topic into a database. The clock runs from the first stored rows to the last, so
- * that starting up counts for nobody. Rows stored beforehand are left out of all figures.
+ * that starting up counts for nobody; with `warmUp` it begins once so many events are consumed. Rows stored beforehand are left out of all figures.
  */
 export async function measureDrain(
   file: string,
   { prefix, partitions, count: eventCount, lastEvents }: FilledTopic,
   database: BenchDatabase,
+  { warmUp = 0, withStatements = false }: { warmUp?: number; withStatements?: boolean } = {},
 ): Promise<DrainMeasurement> {
   const servers = testServers();
   const before = await readStart(database);
@@ -54,9 +58,11 @@ export async function measureDrain(
     NAIVE_GROUP: `${prefix}naive-${randomUUID()}`,
   });
   try {
-    await waitUntilStored(database, async () => (await countRows(database, before.at)) > 0);
+    const countDone = () => (warmUp > 0 ? countConsumed(database, prefix) : countRows(database, before.at));
+    await waitUntilStored(database, async () => (await countDone()) > warmUp);
+    if (withStatements) await forgetStatements(database);
     const startedAt = performance.now();
-    const rowsAtStart = await countRows(database, before.at);
+    const rowsAtStart = await countDone();
     const usageAtStart = await consumer.usage();
     const backendsAtStart = await readBackendCpu(database);
     // Counting a large table again and again would slow down what is measured.
@@ -64,8 +70,9 @@ export async function measureDrain(
     const endedAt = performance.now();
     const usage = await consumer.usage();
     const backends = await readBackendCpu(database);
-    const end = await countAll(database, before.at);
     const measured = eventCount - rowsAtStart;
+    const statements = withStatements ? await dearestStatements(database, measured) : [];
+    const end = await countAll(database, before.at);
     return {
       eventsPerSecond: measured / ((endedAt - startedAt) / 1000),
       cpuMicrosPerEvent: (usage.cpuMicros - usageAtStart.cpuMicros) / measured,
@@ -76,6 +83,7 @@ export async function measureDrain(
       rows: end.rows,
       uuids: end.uuids,
       persons: end.persons - before.persons,
+      statements,
     };
   } finally {
     await consumer.stop();
@@ -111,6 +119,15 @@ async function countRows(database: BenchDatabase, since: string): Promise<number
   const [row] = await database.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM event WHERE created_at >= $1::timestamptz',
     [since],
+  );
+  return row?.count ?? 0;
+}
+
+/** How many records of the live topic the consumer is through with. One that stores its offsets elsewhere has none. */
+async function countConsumed(database: BenchDatabase, prefix: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    'SELECT coalesce(sum(next_offset), 0)::int AS count FROM consumer_offset WHERE topic = $1 AND "group" = $2',
+    [topicNames(prefix).live, consumerGroup('live', prefix)],
   );
   return row?.count ?? 0;
 }

@@ -12,17 +12,19 @@ const eventsPerStatement = 300_000;
 /**
  * Puts events with their identities, and a person with its id for every third of them, into the database, spread over
  * all its projects. All lie in this month, where what is drained afterwards goes too, so that it meets tables and
- * indexes of that size. Properties are small: what costs with size are the indexes.
+ * indexes of that size. Properties are small: what costs with size are the indexes. Uuids rise as v7 ones do.
  */
 export async function prefill(database: BenchDatabase, count: number): Promise<void> {
   await createPartition(database.url);
   const until = new Date().toISOString();
   for (let first = 0; first < count; first += eventsPerStatement) {
     const range = [first, Math.min(first + eventsPerStatement, count) - 1, count, until];
-    await database.query(personStatement, range.slice(0, 2));
-    await database.query(mappingStatement, range.slice(0, 2));
-    await database.query(`${rows} ${identityStatement}`, range);
-    await database.query(`${rows} ${eventStatement}`, range);
+    await Promise.all([
+      database.query(`${rows} ${eventStatement}`, range),
+      database.query(`${rows} ${identityStatement}`, range),
+      database.query(personStatement, range.slice(0, 2)),
+      database.query(mappingStatement, range.slice(0, 2)),
+    ]);
   }
   await database.query('VACUUM (ANALYZE) event, event_identity, person, person_distinct_id');
 }
@@ -55,7 +57,8 @@ const mappingStatement = `
   ON CONFLICT DO NOTHING`;
 
 const rows = `${projects}, rows AS (
-  SELECT ${projectOf(`(number / ${eventsPerPerson})`)} AS project_id, md5('event ' || number)::uuid AS uuid,
+  SELECT ${projectOf(`(number / ${eventsPerPerson})`)} AS project_id, (lpad(to_hex(number), 12, '0') || '7' || substr(md5('event ' || number), 1, 3) || '8'
+           || substr(md5('event ' || number), 4, 15))::uuid AS uuid,
          md5('person ' || number / ${eventsPerPerson})::uuid AS person_id,
          'stored-' || number / ${eventsPerPerson} AS distinct_id,
          date_trunc('milliseconds', month + ($4::timestamptz - month) * (number::float8 / $3::int)) AS timestamp

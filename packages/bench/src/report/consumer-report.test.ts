@@ -11,6 +11,7 @@ const run = (side: ConsumerSide, eventsPerSecond: number, overrides: Partial<Con
   rows: 100,
   uuids: 100,
   persons: 30,
+  statements: [],
   ...overrides,
 });
 const verdicts = (runs: ConsumerMeasurement[]) =>

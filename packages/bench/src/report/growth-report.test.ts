@@ -12,6 +12,7 @@ const run = (overrides: Partial<GrowthMeasurement>): GrowthMeasurement => ({
   rows: 100,
   uuids: 100,
   persons: 30,
+  statements: [],
   ...overrides,
 });
 const verdicts = (runs: GrowthMeasurement[]) =>

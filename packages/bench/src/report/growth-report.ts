@@ -8,6 +8,12 @@ export interface GrowthMeasurement extends DrainMeasurement {
   stored: number;
 }
 
+/** One run, as it comes in. */
+export function growthLine({ cpuMicrosPerEvent, databaseMicrosPerEvent, eventsPerSecond }: DrainMeasurement): string {
+  const [own, database, rate] = [cpuMicrosPerEvent, databaseMicrosPerEvent, eventsPerSecond].map(readable);
+  return `${own} + ${database} µs/event, ${rate} events/s`;
+}
+
 /** "Flat": what an event may cost over what it costs in the first situation. */
 const flatness = 1.2;
 

@@ -7,13 +7,14 @@ import { seededRandom } from './seeded-random.ts';
 export const mix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
 
 const propertyBytes = 1024;
-const groupCount = 500;
+/** Companies of a stream by itself. */
+export const groupCount = 500;
 
 /**
  * A day of an ordinary product in the proportions of `mix`, properties about 1 KB: visitors arrive without a name, come
  * back, some log in (their anonymous person merges into a user), companies are updated. The same seed gives the same events.
  */
-export function* mixedEvents(count: number, token: string, seed = 1): Generator<CapturedEvent> {
+export function* mixedEvents(count: number, token: string, seed = 1, companies = groupCount): Generator<CapturedEvent> {
   const random = seededRandom(seed);
   const startedAtMs = Date.now() - count;
   const anonymous: string[] = [];
@@ -36,7 +37,7 @@ export function* mixedEvents(count: number, token: string, seed = 1): Generator<
       return { event: eventNames.identify, distinctId, properties: { $anon_distinct_id: visitor, $set } };
     }
     const distinctId = pick(known);
-    const company = `company-${Math.floor(random() * groupCount)}`;
+    const company = `company-${Math.floor(random() * companies)}`;
     if (dice < mix.newPersonShare + mix.identifyShare + mix.groupIdentifyShare) {
       const $group_set = { name: company, seats: Math.floor(random() * 100) };
       return {

@@ -32,12 +32,18 @@ const hourMs = 3_600_000;
 const maxRemembered = 100_000;
 /** Names waiting to be written; more of them at once come from a client that puts data into names. */
 const maxPending = 20_000;
-/** Beside the first of its name, every so many-th event of a batch is looked at for properties. */
+/**
+ * So many batches a minute have the first event of a name looked at for properties. Where many projects share a batch
+ * nearly every event is the first of its name, and looking at all of them costs more than half as much as storing them.
+ */
+const looksPerMinute = 5;
+/** Beside those, every so many-th event of a batch is looked at. */
 const sampleEvery = 64;
+const minuteMs = 60_000;
 
 /**
  * Keeps which event names and properties each project sends (reference/event-processing.md section 14). From a sample:
- * of each batch the first event of every name and some of the others; each name is written once an hour at most, beside
+ * the first event of every name in a batch, for some batches of each minute, and some of the others; each name is written once an hour at most, beside
  * the batches' transactions, so a crash can lose the last seconds of it, and the next event of the kind brings it back.
  */
 export function createDefinitions({ database, logger, now, flushIntervalMs = 5000 }: DefinitionsOptions): Definitions {
@@ -45,6 +51,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   const noted = new LRUCache<string, number>({ max: maxRemembered });
   const events = new Map<string, EventDefinition>();
   const properties = new Map<string, PropertyDefinition>();
+  const looks = createLooks();
   let flushing: Promise<void> = Promise.resolve();
 
   function note(rows: readonly EventRow[], ledger: Ledger): void {
@@ -55,10 +62,9 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
       const { projectId, event: name } = row;
       const key = `e:${projectId}:${name}`;
       const isFirst = !seenInBatch.has(key);
-      if (!isFirst && index % sampleEvery !== 0) return;
-      seenInBatch.add(key);
-      if (isFirst && isDescribable(name) && isNews(key, hour, true))
-        events.set(key, { projectId, name, seenAtMs: nowMs });
+      if (isFirst) seenInBatch.add(key);
+      if (!(isFirst && looks.take(key, nowMs)) && index % sampleEvery !== 0) return;
+      if (isDescribable(name) && isNews(key, hour, true)) events.set(key, { projectId, name, seenAtMs: nowMs });
       const groupTypes = ledger.projects.get(projectId)?.groupTypes;
       for (const one of findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs))
         noteProperty(one, hour);
@@ -118,6 +124,24 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
     async stop() {
       clearInterval(timer);
       await flush();
+    },
+  };
+}
+
+/** Counts what is taken of each key in a minute of the clock. */
+function createLooks() {
+  const taken = new Map<string, number>();
+  let minute = 0;
+  return {
+    /** False when enough was taken. */
+    take(key: string, nowMs: number): boolean {
+      const current = Math.floor(nowMs / minuteMs);
+      if (current !== minute || taken.size >= maxRemembered) taken.clear();
+      minute = current;
+      const count = taken.get(key) ?? 0;
+      if (count >= looksPerMinute) return false;
+      taken.set(key, count + 1);
+      return true;
     },
   };
 }
