@@ -1,3 +1,5 @@
+import type { LogRecord } from '../event-log.ts';
+
 /** A partition this member holds in the current generation of its group. */
 export interface AssignedPartition {
   readonly partition: number;
@@ -5,13 +7,26 @@ export interface AssignedPartition {
   readonly abort: AbortController;
   /** Offset of the next record to deliver; null until it has been looked up. kafkajs's own position is never trusted. */
   position: bigint | null;
+  /** Fetched and not yet handled, in their order, from `position` on. */
+  waiting: LogRecord[];
+  /** About how much memory they hold. */
+  waitingBytes: number;
+  /** Offset of the next record to fetch: `position`, or what follows the last of those that wait. */
+  fetchPosition: bigint | null;
+  /** Not fetched from, because enough of it waits. */
+  isHeldBack: boolean;
+  /** End of the partition when it was last fetched from. */
+  highWatermark: bigint;
   /** See `LogBatch.continuesFrom`. */
   continuesFrom: bigint | null;
   /** Batches in a row without progress: handler failures and stale answers. */
   failures: number;
   /** First record beyond a hole seen once: the hole is real when it is there again after an explicit seek. */
   suspectedGap: bigint | null;
-  isBusy: boolean;
+  /** The batch in the hands of the handler; settles with it, never fails. */
+  delivery: Promise<void> | null;
+  /** Tells the coordinator that this member is alive. */
+  heartbeat(): Promise<void>;
 }
 
 export function createAssignedPartition(partition: number): AssignedPartition {
@@ -19,9 +34,15 @@ export function createAssignedPartition(partition: number): AssignedPartition {
     partition,
     abort: new AbortController(),
     position: null,
+    waiting: [],
+    waitingBytes: 0,
+    fetchPosition: null,
+    isHeldBack: false,
+    highWatermark: 0n,
     continuesFrom: null,
     failures: 0,
     suspectedGap: null,
-    isBusy: false,
+    delivery: null,
+    heartbeat: async () => {},
   };
 }

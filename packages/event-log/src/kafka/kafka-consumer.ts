@@ -20,6 +20,7 @@ import { keptMembership } from './kept-membership.ts';
 import { createPartitionReader } from './partition-reader.ts';
 import { createStartPositions, type PartitionBounds } from './start-positions.ts';
 import { createTrackedSockets } from './tracked-sockets.ts';
+import { createWaitingRecords } from './waiting-records.ts';
 
 export interface KafkaConsumerDeps {
   options: KafkaLogOptions;
@@ -46,8 +47,9 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
   const stopping = new AbortController();
   const consumer = createConsumer(options, group, sockets.socketFactory, stopping.signal);
   const commits = createKafkaCommits(consumer, topic, logger);
-  const positions = createStartPositions({ ...deps, consume, consumer });
-  const reader = createPartitionReader({ ...deps, consume, positions, commits });
+  const waiting = createWaitingRecords(consumer, topic);
+  const positions = createStartPositions({ ...deps, consume, consumer, waiting });
+  const reader = createPartitionReader({ ...deps, consume, positions, waiting, commits, interruptAll });
   let stopped: Promise<void> | undefined;
   let announceJoined: () => void = () => {};
   const ready = new Promise<void>((resolve) => {
@@ -57,41 +59,41 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
   /** Whoever held what before: all positions are looked up again, because others may have moved the stored offsets. */
   function beginGeneration({ payload }: ConsumerGroupJoinEvent): void {
     const assigned = payload.memberAssignment[topic] ?? [];
-    for (const partition of endGeneration()) {
+    const before = endGeneration();
+    for (const partition of before.keys()) {
       if (!assigned.includes(partition)) deps.metrics.forgetLag(topic, group, partition);
     }
     if (!stopping.signal.aborted) {
       for (const number of assigned) {
         const partition = createAssignedPartition(number);
         partitions.set(number, partition);
-        void positions.resumeFromStored(partition, 0);
+        void positions.beginFromStored(partition, before.get(number)?.delivery ?? null);
       }
     }
     logger.info('joined a consumer group', { topic, group, partitions: assigned });
     announceJoined();
   }
 
-  function endGeneration(): number[] {
-    const held = [...partitions.keys()];
-    for (const partition of partitions.values()) partition.abort.abort();
+  /** @returns what this member held. */
+  function endGeneration(): Map<number, AssignedPartition> {
+    interruptAll();
+    const held = new Map(partitions);
     partitions.clear();
     return held;
   }
 
   /** The coordinator wants the group to assemble anew: finish what is in hand, begin nothing. */
   function interruptAll(): void {
-    for (const partition of partitions.values()) partition.abort.abort();
+    for (const partition of partitions.values()) {
+      partition.abort.abort();
+      waiting.clear(partition);
+    }
   }
 
   async function eachBatch(payload: EachBatchPayload): Promise<void> {
     const partition = partitions.get(payload.batch.partition);
-    if (partition === undefined || partition.isBusy) return sleep(20);
-    partition.isBusy = true;
-    try {
-      await reader.read(partition, payload, interruptAll);
-    } finally {
-      partition.isBusy = false;
-    }
+    if (partition === undefined) return sleep(20);
+    return reader.read(partition, payload);
   }
 
   function onCrash({ payload }: ConsumerCrashEvent): void {
@@ -119,7 +121,8 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
         return await consumer.run({
           autoCommit: false,
           eachBatchAutoResolve: false,
-          partitionsConsumedConcurrently: consume.partitionConcurrency,
+          // What is fetched is put aside at once (waiting-records.ts), one partition after the other.
+          partitionsConsumedConcurrently: 1,
           eachBatch,
         });
       } catch (error) {
@@ -136,8 +139,10 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
     interruptAll();
     // Otherwise kafkajs would fetch the same records again and again while the last batches end.
     positions.pauseAll();
-    const deadline = performance.now() + drainTimeoutMs;
-    while (held.some(({ isBusy }) => isBusy) && performance.now() < deadline) await sleep(10);
+    const inHand = Promise.all(held.map(({ delivery }) => delivery));
+    await withDeadline(inHand, drainTimeoutMs, 'finishing the batches in hand').catch((error: unknown) => {
+      logger.warn('a consumer stops with batches in hand', { topic, group, error });
+    });
     await commits.stop();
     try {
       await withDeadline(consumer.disconnect(), leaveTimeoutMs, 'leaving the group');
@@ -145,10 +150,11 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
       logger.debug('a consumer left its group by breaking the connection', { topic, group, error });
     }
     sockets.retire('the consumer has stopped');
-    for (const partition of endGeneration()) deps.metrics.forgetLag(topic, group, partition);
+    for (const partition of endGeneration().keys()) deps.metrics.forgetLag(topic, group, partition);
   }
 
   consumer.on('consumer.group_join', beginGeneration);
+  consumer.on('consumer.rebalancing', interruptAll);
   consumer.on('consumer.crash', onCrash);
   consumer.on('consumer.network.request_timeout', ({ payload }) =>
     sockets.destroy('request timed out', payload.broker),
@@ -192,8 +198,8 @@ function createConsumer(
     heartbeatInterval: options.heartbeatIntervalMs ?? defaults.heartbeatIntervalMs,
     maxWaitTimeInMs: options.fetchWaitMs ?? defaults.fetchWaitMs,
     minBytes: 1,
-    maxBytesPerPartition: 2 * 1024 * 1024,
-    maxBytes: 8 * 1024 * 1024,
+    maxBytesPerPartition: 1024 * 1024,
+    maxBytes: 4 * 1024 * 1024,
     allowAutoTopicCreation: false,
   });
 }

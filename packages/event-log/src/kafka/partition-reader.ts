@@ -4,57 +4,57 @@ import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { cutBatch } from '../consume/cut-batch.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
+import { createTurns } from '../consume/in-turn.ts';
 import type { BatchContext, ConsumeOptions, LogRecord } from '../event-log.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
 import type { KafkaCommits } from './kafka-commits.ts';
 import type { StartPositions } from './start-positions.ts';
 import { toLogRecord } from './to-log-record.ts';
+import type { WaitingRecords } from './waiting-records.ts';
 
 export interface PartitionReaderDeps {
   consume: ConsumeOptions;
   logger: Logger;
   metrics: ConsumeMetrics;
   positions: StartPositions;
+  waiting: WaitingRecords;
   commits: KafkaCommits;
+  /** Told when the coordinator says that the group assembles anew. */
+  interruptAll(): void;
 }
 
-/** How often a member tells that it is alive while a handler works; kafkajs drops those that come too soon. */
-const keepAliveIntervalMs = 500;
 const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
 
-/** Takes what kafkajs fetched for one partition and hands it over in batches. */
+/** Takes what kafkajs fetched and hands it over in batches, `partitionConcurrency` partitions at once, in turns. */
 export function createPartitionReader(deps: PartitionReaderDeps) {
-  const { consume, logger, metrics, positions, commits } = deps;
+  const { consume, logger, metrics, positions, waiting, commits } = deps;
   const { topic, group } = consume;
+  const inTurn = createTurns(consume.partitionConcurrency);
 
-  /** @param interruptAll told when the coordinator says that the group assembles anew. */
-  async function read(
-    partition: AssignedPartition,
-    payload: EachBatchPayload,
-    interruptAll: () => void,
-  ): Promise<void> {
+  /** Resolves when kafkajs may fetch more. */
+  async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
     const records = expectedRecords(partition, payload);
     // A moment's rest: kafkajs would come back at once with the same records.
     if (records === null) return sleep(20);
-    const context = createContext(partition, payload, interruptAll);
-    const keepAlive = setInterval(context.heartbeat, keepAliveIntervalMs);
-    try {
-      await deliverAll(partition, records, payload, context);
-    } finally {
-      clearInterval(keepAlive);
-    }
+    partition.highWatermark = BigInt(payload.batch.highWatermark);
+    partition.heartbeat = () => heartbeat(payload);
+    waiting.add(partition, records);
+    payload.resolveOffset(String(records.at(-1)?.offset));
+    deliverInTurn(partition);
+    await waiting.room(partition.heartbeat);
   }
 
-  /** The fetched records from the partition's position on; null when there is nothing to deliver of them now. */
+  /** The fetched records that come next; null when there is nothing to take of them now. */
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
-    const { position } = partition;
-    if (position === null || partition.abort.signal.aborted || isStale()) return null;
-    const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= position);
+    const { fetchPosition } = partition;
+    if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
+    const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
-    if (first === undefined || !isContiguous(partition, position, first.offset)) {
+    if (first === undefined || !isContiguous(partition, fetchPosition, first.offset)) {
       positions.seekAgain(partition);
       return null;
     }
+    partition.suspectedGap = null;
     return records;
   }
 
@@ -73,33 +73,32 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     return true;
   }
 
-  async function deliverAll(
-    partition: AssignedPartition,
-    records: LogRecord[],
-    payload: EachBatchPayload,
-    context: BatchContext,
-  ): Promise<void> {
-    let rest = records;
-    while (rest.length > 0 && !partition.abort.signal.aborted) {
-      const batch = {
-        topic,
-        partition: partition.partition,
-        continuesFrom: partition.continuesFrom,
-        records: cutBatch(rest, 0, consume.maxBatchRecords, consume.maxBatchBytes),
-      };
-      const delivery = await deliver(deps, batch, context);
-      if (!accept(partition, delivery, payload)) return;
-      const { position } = partition;
-      rest = position === null ? [] : rest.filter(({ offset }) => offset >= position);
-    }
+  /** After each batch the partition goes to the end of the line. */
+  function deliverInTurn(partition: AssignedPartition): void {
+    if (partition.delivery !== null || partition.waiting.length === 0) return;
+    partition.delivery = inTurn(() => deliverNext(partition)).then(() => {
+      partition.delivery = null;
+      deliverInTurn(partition);
+    });
   }
 
-  /** True when the next batch may follow. */
-  function accept(partition: AssignedPartition, delivery: Delivery, payload: EachBatchPayload): boolean {
+  async function deliverNext(partition: AssignedPartition): Promise<void> {
+    const { signal } = partition.abort;
+    if (signal.aborted || partition.waiting.length === 0) return;
+    const batch = {
+      topic,
+      partition: partition.partition,
+      continuesFrom: partition.continuesFrom,
+      records: cutBatch(partition.waiting, 0, consume.maxBatchRecords, consume.maxBatchBytes),
+    };
+    const context: BatchContext = { signal, heartbeat: partition.heartbeat };
+    accept(partition, await deliver(deps, batch, context));
+  }
+
+  function accept(partition: AssignedPartition, delivery: Delivery): void {
     switch (delivery.outcome) {
       case 'done':
-        advance(partition, delivery.nextOffset, payload);
-        return true;
+        return advance(partition, delivery.nextOffset);
       case 'stale':
         partition.failures += 1;
         // The first time at once; a handler that says so again and again must not be asked at full speed.
@@ -108,42 +107,32 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
           delivery.nextOffset,
           partition.failures > 1 ? backoffMs(partition.failures - 1) : 0,
         );
-        return false;
+        return;
       case 'failed':
         partition.failures += 1;
         void positions.resumeFromStored(partition, backoffMs(partition.failures));
-        return false;
+        return;
       case 'interrupted':
-        return false;
+        return;
     }
   }
 
-  function advance(partition: AssignedPartition, nextOffset: bigint, payload: EachBatchPayload): void {
+  function advance(partition: AssignedPartition, nextOffset: bigint): void {
     partition.failures = 0;
-    partition.suspectedGap = null;
     partition.position = nextOffset;
     partition.continuesFrom = nextOffset;
-    payload.resolveOffset(String(nextOffset - 1n));
+    waiting.removeBelow(partition, nextOffset);
     commits.reached(partition.partition, nextOffset);
-    metrics.lag(topic, group, partition.partition, Number(BigInt(payload.batch.highWatermark) - nextOffset));
+    metrics.lag(topic, group, partition.partition, Number(partition.highWatermark - nextOffset));
+  }
+
+  async function heartbeat(payload: EachBatchPayload): Promise<void> {
+    try {
+      await payload.heartbeat();
+    } catch (error) {
+      if (membershipLost.has(String((error as { type?: unknown }).type))) deps.interruptAll();
+    }
   }
 
   return { read };
-}
-
-function createContext(
-  partition: AssignedPartition,
-  payload: EachBatchPayload,
-  interruptAll: () => void,
-): BatchContext {
-  return {
-    signal: partition.abort.signal,
-    async heartbeat() {
-      try {
-        await payload.heartbeat();
-      } catch (error) {
-        if (membershipLost.has(String((error as { type?: unknown }).type))) interruptAll();
-      }
-    },
-  };
 }

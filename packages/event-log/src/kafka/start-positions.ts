@@ -3,6 +3,8 @@ import type { Consumer } from 'kafkajs';
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeOptions } from '../event-log.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
+import type { WaitingRecords } from './waiting-records.ts';
+import { whileRunning } from './while-running.ts';
 
 /** The offsets a partition has: from `low` on, `high` is the next to be written. */
 export interface PartitionBounds {
@@ -14,6 +16,7 @@ export interface PartitionBounds {
 export interface StartPositionsDeps {
   consume: Pick<ConsumeOptions, 'topic' | 'group' | 'startOffset'>;
   consumer: Pick<Consumer, 'pause' | 'resume' | 'seek'>;
+  waiting: Pick<WaitingRecords, 'clear'>;
   logger: Logger;
   boundsOf(topic: string): Promise<PartitionBounds[]>;
 }
@@ -22,13 +25,21 @@ export interface StartPositionsDeps {
 const longestPauseMs = 1000;
 
 /** Where reading a partition begins. It is paused until that is known, so the other partitions go on meanwhile. */
-export function createStartPositions({ consume, consumer, logger, boundsOf }: StartPositionsDeps) {
+export function createStartPositions({ consume, consumer, waiting, logger, boundsOf }: StartPositionsDeps) {
   const { topic, group } = consume;
   let sharedBounds: Promise<PartitionBounds[]> | undefined;
 
   /** Stops delivery, waits, asks for the stored offset and goes on from there. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
     return resume(partition, delayMs, () => consume.startOffset(topic, partition.partition));
+  }
+
+  /** The same for a partition that was just assigned, once the batch this member still has in hand of it is over. */
+  function beginFromStored(partition: AssignedPartition, inHand: Promise<void> | null): Promise<void> {
+    return resume(partition, 0, async () => {
+      await inHand;
+      return consume.startOffset(topic, partition.partition);
+    });
   }
 
   /** The same with an offset that the handler has just read. */
@@ -42,7 +53,10 @@ export function createStartPositions({ consume, consumer, logger, boundsOf }: St
     readStored: () => Promise<bigint | null>,
   ): Promise<void> {
     const { signal } = partition.abort;
+    // The partition may have been assigned anew meanwhile, and is then another's to pause.
+    if (signal.aborted) return;
     partition.position = null;
+    waiting.clear(partition);
     whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
     for (let failures = 1; !signal.aborted; failures += 1) {
@@ -66,6 +80,7 @@ export function createStartPositions({ consume, consumer, logger, boundsOf }: St
   function go(partition: AssignedPartition, stored: bigint | null, start: bigint): void {
     partition.continuesFrom = stored;
     partition.position = start;
+    partition.fetchPosition = start;
     partition.suspectedGap = null;
     consumer.seek({ topic, partition: partition.partition, offset: String(start) });
     consumer.resume([{ topic, partitions: [partition.partition] }]);
@@ -106,23 +121,15 @@ export function createStartPositions({ consume, consumer, logger, boundsOf }: St
   return {
     resumeFromStored,
     resumeFrom,
-    /** Repeats the current position to kafkajs. */
+    beginFromStored,
+    /** Repeats to kafkajs where to fetch from. */
     seekAgain(partition: AssignedPartition): void {
-      if (partition.position === null) return;
-      const offset = String(partition.position);
+      if (partition.fetchPosition === null) return;
+      const offset = String(partition.fetchPosition);
       whileRunning(() => consumer.seek({ topic, partition: partition.partition, offset }));
     },
     pauseAll: () => whileRunning(() => consumer.pause([{ topic }])),
   };
-}
-
-/** kafkajs throws when the consumer is between a crash and its restart; what is asked of it is then beside the point. */
-function whileRunning(ask: () => void): void {
-  try {
-    ask();
-  } catch {
-    // The next assignment begins afresh.
-  }
 }
 
 export type StartPositions = ReturnType<typeof createStartPositions>;

@@ -3,9 +3,9 @@ import type { Logger } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
+import { createTurns } from '../consume/in-turn.ts';
 import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
 import { withDeadline } from '../with-deadline.ts';
-import { createTurns } from './in-turn.ts';
 import { type LeasedPartition, readLeasedPartition } from './leased-partition.ts';
 import {
   beat,

@@ -1,0 +1,82 @@
+import type { Consumer } from 'kafkajs';
+import { sleep } from '../consume/backoff.ts';
+import type { LogRecord } from '../event-log.ts';
+import type { AssignedPartition } from './assigned-partition.ts';
+import { whileRunning } from './while-running.ts';
+
+/** About what a record holds beside its value: key, headers, offsets. */
+const recordOverheadBytes = 256;
+const mebibyte = 1024 * 1024;
+/** A partition with so much waiting is not fetched from, so that one in trouble leaves room for the others. */
+const partitionLimitBytes = mebibyte;
+/** With so much waiting in all partitions nothing is fetched. */
+const limitBytes = 8 * mebibyte;
+const keepAliveMs = 500;
+
+/**
+ * Records that were fetched ahead, so that the next batch is there when a handler is free and fetching is never waited
+ * for. kafkajs alone fetches again only when everything it fetched has been handled.
+ */
+export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
+  let bytes = 0;
+  let announceRoom: () => void = () => {};
+
+  function add(partition: AssignedPartition, records: LogRecord[]): void {
+    const last = records.at(-1);
+    if (last === undefined) return;
+    partition.waiting = partition.waiting.length === 0 ? records : partition.waiting.concat(records);
+    partition.fetchPosition = last.offset + 1n;
+    change(partition, sizeOf(records));
+    if (partition.waitingBytes >= partitionLimitBytes && !partition.isHeldBack) {
+      partition.isHeldBack = true;
+      whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
+    }
+  }
+
+  /** Takes away the records below the offset. */
+  function removeBelow(partition: AssignedPartition, offset: bigint): void {
+    const kept = partition.waiting.findIndex((record) => record.offset >= offset);
+    const removed = kept === -1 ? partition.waiting : partition.waiting.slice(0, kept);
+    partition.waiting = kept === -1 ? [] : partition.waiting.slice(kept);
+    change(partition, -sizeOf(removed));
+    if (partition.isHeldBack && partition.waitingBytes < partitionLimitBytes) {
+      partition.isHeldBack = false;
+      whileRunning(() => consumer.resume([{ topic, partitions: [partition.partition] }]));
+    }
+  }
+
+  /** Forgets what waits; whoever has reading begin again elsewhere lets the partition be fetched from. */
+  function clear(partition: AssignedPartition): void {
+    partition.waiting = [];
+    partition.isHeldBack = false;
+    partition.fetchPosition = null;
+    change(partition, -partition.waitingBytes);
+  }
+
+  function change(partition: AssignedPartition, by: number): void {
+    partition.waitingBytes += by;
+    bytes += by;
+    if (by < 0) announceRoom();
+  }
+
+  return {
+    add,
+    removeBelow,
+    clear,
+    /** Resolves when there is room for more. Keeps telling the coordinator meanwhile that this member is alive. */
+    async room(heartbeat: () => Promise<void>): Promise<void> {
+      while (bytes >= limitBytes) {
+        const made = new AbortController();
+        announceRoom = () => made.abort();
+        await sleep(keepAliveMs, made.signal);
+        await heartbeat();
+      }
+    },
+  };
+}
+
+export type WaitingRecords = ReturnType<typeof createWaitingRecords>;
+
+function sizeOf(records: readonly LogRecord[]): number {
+  return records.reduce((sum, { value }) => sum + value.length + recordOverheadBytes, 0);
+}
