@@ -10,6 +10,7 @@ import type { EventPartitions } from './events/event-partitions.ts';
 import { insertEvents } from './events/event-store.ts';
 import { markEventsIngested } from './events/first-event-store.ts';
 import { freshEvents, identitiesOf } from './events/fresh-events.ts';
+import { groupsToWrite, saveGroups } from './groups/save-groups.ts';
 import type { KnownIds } from './identity/known-ids.ts';
 import { loadLedger } from './identity/load-ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
@@ -86,6 +87,7 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
   );
 
   let endTurn = () => {};
+  let endGroupTurn = () => {};
   let afterCommit = () => {};
   const report = await deps.database
     .transaction(async (tx): Promise<BatchReport | StaleBatch> => {
@@ -112,6 +114,10 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
       );
       const projectsStored = [...new Set(decisions.rows.map(({ projectId }) => projectId))];
       await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
+      const groups = groupsToWrite(loaded.ledger);
+      // Whoever has this turn waits for nobody: the ids' turns come before it.
+      endGroupTurn = await step('take_group_turn', () => deps.turns.take(new Set(groups.keys())));
+      await step('save_groups', () => saveGroups(tx, loaded.ledger, [...groups.values()]));
       await step('advance_offset', () => advanceOffset(tx, key, nextOffset));
 
       return {
@@ -124,7 +130,10 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
         deadLettered: intake.deadLetters.map(({ reason }) => reason),
       };
     })
-    .finally(() => endTurn());
+    .finally(() => {
+      endGroupTurn();
+      endTurn();
+    });
   if (report.outcome === 'done') {
     deps.projects.noteEvents(report.projectsStored);
     afterCommit();

@@ -12,13 +12,13 @@
  * them can wait for each other but never in a circle:
  *
  *  1. the batch's `consumer_offset` row                                          offsets/offset-store.ts
- *  2. stored groups, locked in the order of (project, type index, key)           groups/group-store.ts
- *  3. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
- *  4. new persons, inserted in the order of (project, uuid)                      insertPersons
- *  5. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
- *  6. new group types in the order of (project, index), then new groups          groups/group-store.ts
- *  7. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
- *  8. event rows, warnings in the order of (project, id), environments by id
+ *  2. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
+ *  3. new persons, inserted in the order of (project, uuid)                      insertPersons
+ *  4. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
+ *  5. new group types in the order of (project, index)                           groups/group-store.ts
+ *  6. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
+ *  7. event rows, warnings in the order of (project, id), environments by id
+ *  8. groups: stored ones, then new ones, in the order of (project, type index, key)   groups/save-groups.ts
  *
  * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, starts over:
  * it must not lock once more out of order.

@@ -24,8 +24,8 @@ export interface ProjectLedger {
   mergedPersonMoves: Map<string, number>;
   /** group type → index 0..4. All types of the project are loaded. */
   groupTypes: Map<string, GroupTypeState>;
-  /** Keyed by `groupLedgerKey(index, key)`. Only groups named by a group identify of the batch are loaded. */
-  groups: Map<string, GroupState>;
+  /** What the group identifies of the batch say, in their order. Their groups are read last (groups/save-groups.ts). */
+  groupUpdates: GroupUpdate[];
 }
 
 export interface DistinctIdState {
@@ -56,19 +56,12 @@ export interface GroupTypeState {
   isNew: boolean;
 }
 
-export interface GroupState {
+export interface GroupUpdate {
   index: number;
   key: string;
-  properties: JsonObject;
-  version: number;
+  /** Laid over the properties of the group. */
+  groupSet: JsonObject;
   createdAtMs: number;
-  isNew: boolean;
-  isDirty: boolean;
-}
-
-/** Two group types may share a key text, so the index is part of the key. */
-export function groupLedgerKey(index: number, key: string): string {
-  return `${index}:${key}`;
 }
 
 export function emptyProjectLedger(projectId: number): ProjectLedger {
@@ -79,6 +72,6 @@ export function emptyProjectLedger(projectId: number): ProjectLedger {
     mergedPersons: new Map(),
     mergedPersonMoves: new Map(),
     groupTypes: new Map(),
-    groups: new Map(),
+    groupUpdates: [],
   };
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '@millrace/db';
-import { type GroupKey, lockGroups, readGroupTypes } from '../groups/group-store.ts';
-import { emptyProjectLedger, groupLedgerKey, type Ledger } from './ledger.ts';
+import { readGroupTypes } from '../groups/group-store.ts';
+import { emptyProjectLedger, type Ledger } from './ledger.ts';
 import { LedgerMoved } from './ledger-moved.ts';
 import {
   type DistinctIdKey,
@@ -27,8 +27,8 @@ export interface LoadOptions {
 }
 
 /**
- * Loads everything a batch can touch, in at most four statements. Groups are locked, persons normally are not; how
- * that is safe, and the order of locks, stands in ledger-store.ts.
+ * Loads the persons, ids and group types a batch can touch, in at most four statements. Persons are normally not locked;
+ * how that is safe, and the order of locks, stands in ledger-store.ts.
  *
  * @throws LedgerMoved when a mapping moved between locking and reading.
  */
@@ -42,7 +42,7 @@ export async function loadLedger(
     ledger: { projects: new Map(touched.projectIds.map((id) => [id, emptyProjectLedger(id)])) },
     stored: new Map(),
   };
-  await loadGroups(tx, loaded.ledger, touched);
+  await loadGroupTypes(tx, loaded.ledger, touched);
   if (!lockFirst) {
     await loadPersons(tx, loaded, distinctIds);
     return loaded;
@@ -93,19 +93,9 @@ function requireLocked({ stored }: LoadedLedger, locked: PersonKey[]): void {
   for (const key of stored.keys()) if (!keys.has(key)) throw new LedgerMoved('the person of a distinct id');
 }
 
-async function loadGroups(tx: Transaction, ledger: Ledger, touched: TouchedByBatch): Promise<void> {
+async function loadGroupTypes(tx: Transaction, ledger: Ledger, touched: TouchedByBatch): Promise<void> {
   for (const { projectId, type, ...groupType } of await readGroupTypes(tx, touched.projectsWithGroups)) {
     ledger.projects.get(projectId)?.groupTypes.set(type, { ...groupType, isNew: false });
-  }
-  // A type that is new to the project has no groups yet.
-  const keys = touched.groups.flatMap(({ projectId, type, key }): GroupKey[] => {
-    const index = ledger.projects.get(projectId)?.groupTypes.get(type)?.index;
-    return index === undefined ? [] : [{ projectId, index, key }];
-  });
-  for (const group of await lockGroups(tx, keys)) {
-    ledger.projects
-      .get(group.projectId)
-      ?.groups.set(groupLedgerKey(group.index, group.key), { ...stateOf(group), isNew: false, isDirty: false });
   }
 }
 

@@ -1,11 +1,5 @@
 import type { Transaction } from '@millrace/db';
-import {
-  insertGroups,
-  insertGroupTypes,
-  type StoredGroup,
-  type StoredGroupType,
-  updateGroups,
-} from '../groups/group-store.ts';
+import { insertGroupTypes, type StoredGroupType } from '../groups/group-store.ts';
 import type { ProjectLedger } from './ledger.ts';
 import {
   deletePersons,
@@ -22,7 +16,7 @@ import {
 import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
 
 /**
- * Writes back what the rules changed: one statement per kind of change, none for a kind without changes. An id that is
+ * Writes back what the rules changed about persons, ids and group types: one statement per kind of change, none for a kind without changes. An id that is
  * new in the batch is inserted with the person it ended up with; a stored id that merges moved is moved by its person's
  * set update, once, by as many versions as the ledger counted.
  *
@@ -37,8 +31,6 @@ export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise
   await deletePersons(tx, changes.mergedPersons);
   await insertMappings(tx, changes.newMappings);
   await insertGroupTypes(tx, changes.newGroupTypes);
-  await insertGroups(tx, changes.newGroups);
-  await updateGroups(tx, changes.changedGroups);
 }
 
 interface Changes {
@@ -49,8 +41,6 @@ interface Changes {
   mergedPersons: MergedPerson[];
   newMappings: StoredMapping[];
   newGroupTypes: StoredGroupType[];
-  newGroups: StoredGroup[];
-  changedGroups: StoredGroup[];
 }
 
 function collectChanges({ ledger, stored }: LoadedLedger): Changes {
@@ -61,8 +51,6 @@ function collectChanges({ ledger, stored }: LoadedLedger): Changes {
     mergedPersons: [],
     newMappings: [],
     newGroupTypes: [],
-    newGroups: [],
-    changedGroups: [],
   };
   for (const project of ledger.projects.values()) {
     const markWritten = (uuid: string) => {
@@ -71,7 +59,7 @@ function collectChanges({ ledger, stored }: LoadedLedger): Changes {
       if (version !== undefined) changes.writtenPersons.set(key, version);
     };
     collectPersons(project, changes, markWritten);
-    collectGroups(project, changes);
+    collectGroupTypes(project, changes);
   }
   return changes;
 }
@@ -98,13 +86,9 @@ function collectPersons(project: ProjectLedger, changes: Changes, markWritten: (
   }
 }
 
-function collectGroups(project: ProjectLedger, changes: Changes): void {
+function collectGroupTypes(project: ProjectLedger, changes: Changes): void {
   const { projectId } = project;
   for (const [type, { index, createdAtMs, isNew }] of project.groupTypes) {
     if (isNew) changes.newGroupTypes.push({ projectId, type, index, createdAtMs });
-  }
-  for (const group of project.groups.values()) {
-    if (group.isNew) changes.newGroups.push({ projectId, ...group });
-    else if (group.isDirty) changes.changedGroups.push({ projectId, ...group });
   }
 }

@@ -10,9 +10,8 @@ export interface TouchedByBatch {
   /** By a text that is one for each id of each project. */
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
-  groups: { projectId: number; type: string; key: string }[];
   /**
-   * One text for each distinct id and each group that the batch is likely to create or change. Only these are worth
+   * One text for each distinct id whose person the batch is likely to create or change. Only these are worth
    * waiting for (turns.ts): batches that merely look at the same persons do not disturb each other. A guess, made before
    * anything is read; where it is wrong, versions tell, and the batch is done again.
    */
@@ -23,7 +22,6 @@ export function touchedByBatch(events: readonly IncomingEvent[], knownIds: Pick<
   const projectIds = new Set<number>();
   const distinctIds = new Map<string, DistinctIdKey>();
   const projectsWithGroups = new Set<number>();
-  const groups = new Map<string, { projectId: number; type: string; key: string }>();
   const contested = new Set<string>();
   for (const event of events) {
     const projectId = event.project.id;
@@ -39,18 +37,11 @@ export function touchedByBatch(events: readonly IncomingEvent[], knownIds: Pick<
       if (changesPerson) contested.add(key);
     }
     if (touched.groupTypes.length > 0) projectsWithGroups.add(projectId);
-    if (touched.groupIdentify !== null) {
-      const { type, key } = touched.groupIdentify;
-      const groupKey = JSON.stringify([projectId, type, key]);
-      groups.set(groupKey, { projectId, type, key });
-      contested.add(groupKey);
-    }
   }
   return {
     projectIds: [...projectIds],
     distinctIds,
     projectsWithGroups: [...projectsWithGroups],
-    groups: [...groups.values()],
     contested,
   };
 }

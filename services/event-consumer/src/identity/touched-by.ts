@@ -7,14 +7,13 @@ import { mergeRequest } from './identity-rules.ts';
 /** Everything the rules may look up for one event. May name more than they end up using, never less. */
 export interface Touched {
   distinctIds: string[];
-  groupIdentify: GroupIdentifyTarget | null;
   groupTypes: string[];
 }
 
 /** Says what must be in the ledger before `processEvent` sees the event. */
 export function touchedBy(event: IncomingEvent): Touched {
   const groupIdentify = event.event === eventNames.groupIdentify ? groupIdentifyTarget(event.properties) : null;
-  return { distinctIds: touchedDistinctIds(event), groupIdentify, groupTypes: touchedGroupTypes(event, groupIdentify) };
+  return { distinctIds: touchedDistinctIds(event), groupTypes: touchedGroupTypes(event, groupIdentify) };
 }
 
 function touchedDistinctIds(event: IncomingEvent): string[] {

@@ -13,7 +13,10 @@ export interface EndState {
 }
 
 /** What the rules say the tables hold. */
-export function decidedState({ ledger }: RuleWorld, outcomes: { uuid: string; outcome: SentOutcome }[]): EndState {
+export function decidedState(
+  { ledger, groups }: RuleWorld,
+  outcomes: { uuid: string; outcome: SentOutcome }[],
+): EndState {
   const warnings = outcomes.flatMap(({ uuid, outcome }) => outcome.warnings.map(({ type }) => `${uuid} ${type}`));
   return {
     persons: sorted(
@@ -31,7 +34,7 @@ export function decidedState({ ledger }: RuleWorld, outcomes: { uuid: string; ou
     ),
     groupTypes: sorted([...ledger.groupTypes].map(([type, { index }]) => ({ type, index }))),
     groups: sorted(
-      [...ledger.groups.values()].map(({ index, key, properties, version, createdAtMs }) => {
+      [...groups.values()].map(({ index, key, properties, version, createdAtMs }) => {
         return { index, key, properties, version, createdAt: iso(createdAtMs) };
       }),
     ),

@@ -41,7 +41,7 @@ export const groupCases: RuleCase[] = [
     outcomes: [{ row: { properties: { $groups: { sixth: 'x', a: 'y' }, $group_0: 'y' } } }, {}],
     also: (world) => {
       expect(Object.keys(typesOf(world))).toEqual(fiveTypes);
-      expect(world.ledger.groups.size).toBe(0);
+      expect(world.groups.size).toBe(0);
     },
   },
   ...(
@@ -58,7 +58,7 @@ export const groupCases: RuleCase[] = [
       is: `$groupidentify without a ${what} is stored and writes no group`,
       send: [groupIdentify({ ...properties, $group_set: { a: 1 } })],
       outcomes: [{}],
-      also: (world) => expect(world.ledger.groups.size).toBe(0),
+      also: (world) => expect(world.groups.size).toBe(0),
     }),
   ),
   {
@@ -155,7 +155,7 @@ export const groupCases: RuleCase[] = [
       send: [groupIdentify({ ...acme, $group_set: groupSet })],
       outcomes: [{ warnings: ['invalid_group_set'] }],
       also: (world) => {
-        expect(world.ledger.groups.size).toBe(0);
+        expect(world.groups.size).toBe(0);
         const [warning] = world.send(groupIdentify({ ...acme, $group_set: groupSet })).warnings;
         expect(warning?.details).toMatchObject({ receivedType });
       },
@@ -166,7 +166,7 @@ export const groupCases: RuleCase[] = [
     is: 'a key of 400 characters is kept, one of 401 drops the event',
     send: [399, 400, 401].map((length) => groupIdentify({ $group_type: 'org', $group_key: 'k'.repeat(length) })),
     outcomes: [{}, {}, { dropped: 'group_key_too_long', warnings: ['group_key_too_long'] }],
-    also: (world) => expect(world.ledger.groups.size).toBe(2),
+    also: (world) => expect(world.groups.size).toBe(2),
   },
   {
     is: 'a number is a key, as text',
@@ -205,7 +205,7 @@ export const groupCases: RuleCase[] = [
     also: (world) => {
       expect(typesOf(world)).toEqual({ org: 0, project: 1 });
       expect(world.ledger.groupTypes.get('org')).toEqual({ index: 0, createdAtMs: Date.parse(eventTime), isNew: true });
-      expect(world.ledger.groups.size).toBe(0);
+      expect(world.groups.size).toBe(0);
     },
   },
   {

@@ -1,10 +1,9 @@
 import type { EventOutcome } from '../events/event-outcome.ts';
+import { foldGroupUpdates, type GroupState } from '../groups/fold-group-updates.ts';
 import {
   type DistinctIdState,
   emptyProjectLedger,
-  type GroupState,
   type GroupTypeState,
-  groupLedgerKey,
   type PersonState,
   type ProjectLedger,
 } from '../identity/ledger.ts';
@@ -38,11 +37,6 @@ function load(store: MemoryStore, projectId: number, events: readonly IncomingEv
   for (const event of events) {
     const touched = touchedBy(event);
     for (const id of touched.distinctIds) loadDistinctId(store, ledger, id);
-    const index = touched.groupIdentify === null ? undefined : store.groupTypes.get(touched.groupIdentify.type)?.index;
-    if (touched.groupIdentify === null || index === undefined) continue;
-    const key = groupLedgerKey(index, touched.groupIdentify.key);
-    const group = store.groups.get(key);
-    if (group !== undefined) ledger.groups.set(key, { ...group, isNew: false, isDirty: false });
   }
   return ledger;
 }
@@ -69,7 +63,9 @@ function save(store: MemoryStore, ledger: ProjectLedger): void {
   }
   for (const [id, { isNew, ...mapping }] of ledger.distinctIds) if (isNew) store.distinctIds.set(id, mapping);
   for (const [type, { isNew, ...groupType }] of ledger.groupTypes) if (isNew) store.groupTypes.set(type, groupType);
-  for (const [key, { isNew, isDirty, ...group }] of ledger.groups) {
+  const groups = new Map([...store.groups].map(([key, group]) => [key, { ...group, isNew: false, isDirty: false }]));
+  foldGroupUpdates(ledger.groupUpdates, groups);
+  for (const [key, { isNew, isDirty, ...group }] of groups) {
     if (isNew || isDirty) store.groups.set(key, { ...group, properties: stored(group.properties) });
   }
 }

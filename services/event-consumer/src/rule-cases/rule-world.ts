@@ -1,12 +1,7 @@
 import { type CapturedEvent, encodeCapturedRecord, type JsonObject } from '@millrace/contracts';
 import type { EventOutcome } from '../events/event-outcome.ts';
-import {
-  emptyProjectLedger,
-  type GroupState,
-  groupLedgerKey,
-  type PersonState,
-  type ProjectLedger,
-} from '../identity/ledger.ts';
+import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../groups/fold-group-updates.ts';
+import { emptyProjectLedger, type PersonState, type ProjectLedger } from '../identity/ledger.ts';
 import { personUuid } from '../identity/person-uuid.ts';
 import type { IncomingEvent, IngestProject } from '../intake/incoming-event.ts';
 import { parseRecord } from '../intake/parse-record.ts';
@@ -51,6 +46,7 @@ export type SentOutcome = EventOutcome | { kind: 'invalid'; reason: string; warn
 export interface RuleWorld {
   project: IngestProject;
   ledger: ProjectLedger;
+  groups: GroupStates;
   send(event: SentEvent): SentOutcome;
   personOf(distinctId: string): PersonState | undefined;
   /** All ids of the person this id belongs to, sorted; empty when it belongs to nobody. */
@@ -72,14 +68,18 @@ export function createRuleWorld(start: WorldStart = {}): RuleWorld {
     ...start.project,
   };
   const ledger = storedLedger(project.id, start);
+  const groups = storedGroups(start);
   let sentCount = 0;
   return {
     project,
     ledger,
+    groups,
     send: (event) => {
       sentCount += 1;
       const uuid = `00000000-0000-4000-8000-${String(sentCount).padStart(12, '0')}`;
-      return sendTo(project, ledger, { ...event, uuid: event.uuid ?? uuid });
+      const outcome = sendTo(project, ledger, { ...event, uuid: event.uuid ?? uuid });
+      foldGroupUpdates(ledger.groupUpdates.splice(0), groups);
+      return outcome;
     },
     personOf: (distinctId) => {
       const mapping = ledger.distinctIds.get(distinctId);
@@ -88,7 +88,7 @@ export function createRuleWorld(start: WorldStart = {}): RuleWorld {
     idsWith: (distinctId) => idsWith(distinctId, ledger),
     group: (type, key) => {
       const groupType = ledger.groupTypes.get(type);
-      return groupType && ledger.groups.get(groupLedgerKey(groupType.index, key));
+      return groupType && groups.get(groupStateKey({ index: groupType.index, key }));
     },
     uuidOf: (distinctId) => personUuid(project.id, distinctId),
   };
@@ -145,12 +145,20 @@ function storedLedger(projectId: number, start: WorldStart): ProjectLedger {
   for (const [index, type] of (start.groupTypes ?? []).entries()) {
     ledger.groupTypes.set(type, { index, createdAtMs: 0, isNew: false });
   }
+  return ledger;
+}
+
+function storedGroups(start: WorldStart): GroupStates {
+  const groups: GroupStates = new Map();
   for (const { index, key, properties = {}, version = 1, createdAt = eventTime } of start.groups ?? []) {
     const createdAtMs = Date.parse(createdAt);
-    const group: GroupState = { index, key, properties, version, createdAtMs, isNew: false, isDirty: false };
-    ledger.groups.set(groupLedgerKey(index, key), group);
+    groups.set(groupStateKey({ index, key }), {
+      ...{ index, key, properties, version, createdAtMs },
+      isNew: false,
+      isDirty: false,
+    });
   }
-  return ledger;
+  return groups;
 }
 
 function idsWith(distinctId: string, ledger: ProjectLedger): string[] {
