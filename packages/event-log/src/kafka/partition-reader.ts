@@ -98,7 +98,8 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
   function accept(partition: AssignedPartition, delivery: Delivery): void {
     switch (delivery.outcome) {
       case 'done':
-        return advance(partition, delivery.nextOffset);
+        advance(partition, delivery.nextOffset);
+        return;
       case 'stale':
         partition.failures += 1;
         // The first time at once; a handler that says so again and again must not be asked at full speed.
