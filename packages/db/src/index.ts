@@ -59,5 +59,6 @@ export {
 export { connectForeign, type ForeignConnection, type ForeignConnectionOptions } from './foreign-connection.ts';
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
+export { sealingKeyIds } from './sealing-key-ids.ts';
 export { isTransientError } from './transient-error.ts';
 export { isUniqueViolation } from './unique-violation.ts';

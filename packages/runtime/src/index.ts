@@ -5,3 +5,4 @@ export { startHealthServer } from './health-server.ts';
 export { createLifecycle, type Lifecycle, runService, type Stoppable } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
+export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeySetting } from './secret-box.ts';

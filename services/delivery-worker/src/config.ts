@@ -1,4 +1,4 @@
-import { integerSetting } from '@millrace/runtime';
+import { integerSetting, secretsKeySetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
@@ -17,6 +17,7 @@ export const configSchema = Type.Object({
     default: false,
     description: 'true lets webhooks and exports lead into private networks',
   }),
+  secretsKey: secretsKeySetting,
   keepOutcomesDays: integerSetting(90, 'days for which it can be seen what came of reports and runs', { min: 1 }),
   pollIntervalMs: integerSetting(1000, 'milliseconds between looks for work', { min: 10 }),
   logLevel: Type.String({

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@millrace/db';
@@ -19,7 +20,7 @@ afterAll(async () => {
   await bed.stop();
 });
 
-async function start(): Promise<{ child: ChildProcess; url: string }> {
+function spawnWorker(settings: Record<string, string> = {}): ChildProcess {
   const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
     env: {
       ...environment(),
@@ -31,10 +32,18 @@ async function start(): Promise<{ child: ChildProcess; url: string }> {
       ALLOW_PRIVATE_DESTINATIONS: 'true',
       POLL_INTERVAL_MS: '50',
       LOG_LEVEL: 'error',
+      SECRETS_KEY: bed.secretsKey,
+      ...settings,
     },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   children.push(child);
+  return child;
+}
+
+async function start(): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawnWorker();
+  child.stdout?.pipe(process.stdout);
   const [message] = (await once(child, 'message')) as [{ type: string; port: number }];
   return { child, url: `http://127.0.0.1:${message.port}` };
 }
@@ -90,9 +99,30 @@ test('killed in the middle of an export, the next process exports every event ex
   await eventually(async () => (await run())?.status === 'Completed', { what: 'The export', timeoutMs: 30_000 });
   expect(await end(second.child, 'SIGTERM')).toBe(0);
   expect(await run()).toEqual({ status: 'Completed', records: count });
+  const [stored] = await sql.query('SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1', [id]);
+  expect(stored?.secrets).toEqual({ sealed: expect.stringMatching(/^v1:/) });
   const there = await warehouseCount(warehouse.url);
   expect(there).toEqual({ rows: count, events: count });
   await warehouse.drop();
+});
+
+test('it does not start without the key of the secrets that are stored', async () => {
+  const { environmentId } = await createTestTenant(bed.database);
+  const id = randomUUID();
+  const destination_secrets = bed.secretBox.seal({ user: 'u', password: 'hunter2' }, id);
+  await storeExport(bed.database.sql, environmentId, { id, destination_secrets });
+  const other = randomBytes(32).toString('base64');
+  for (const key of ['', other]) {
+    const child = spawnWorker({ SECRETS_KEY: key });
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    const [code] = await once(child, 'close');
+    expect([code, output]).toEqual([1, expect.stringContaining('SECRETS_KEY lacks the key')]);
+    for (const text of ['hunter2', bed.secretsKey, other]) expect(output).not.toContain(text);
+  }
+  await bed.database.sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
 async function warehouseCount(url: string) {

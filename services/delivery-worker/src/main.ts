@@ -1,9 +1,10 @@
-import { createDatabase } from '@millrace/db';
+import { createDatabase, sealingKeyIds } from '@millrace/db';
 import { createMailer } from '@millrace/mail';
 import {
   createHealth,
   createLogger,
   createMetrics,
+  createSecretBox,
   environment,
   readConfig,
   runService,
@@ -37,9 +38,11 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
   const { healthPort: port, healthHost: host } = config;
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
-  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, keepOutcomesDays } = config;
+  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, keepOutcomesDays, secretsKey } = config;
+  const secretBox = createSecretBox(secretsKey);
+  secretBox.requireKeys(await sealingKeyIds(database.sql));
   const worker = startWorker(
-    { database, mailer, logger, metrics },
+    { database, mailer, logger, metrics, secretBox },
     { publicAppUrl, mayBePrivate, pollIntervalMs, keepOutcomesDays },
   );
   lifecycle.own('worker', {

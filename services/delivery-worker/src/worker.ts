@@ -1,8 +1,9 @@
 import type { Database } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
-import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
 import { planBackfill, planRun } from './batch-exports/plan-runs.ts';
+import { sealSecrets } from './batch-exports/seal-secrets.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
@@ -14,6 +15,7 @@ export interface WorkerDeps {
   mailer: Mailer | null;
   logger: Logger;
   metrics: Metrics;
+  secretBox: SecretBox;
 }
 
 export interface WorkerOptions {
@@ -29,7 +31,7 @@ const postTimeoutMs = 10_000;
 
 /** Everything this service does by itself. Several of it share the work, row by row. */
 export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable {
-  const { database, logger } = deps;
+  const { database, logger, secretBox } = deps;
   const metrics = createPollMetrics(deps.metrics);
   const deliverDeps = {
     ...deps,
@@ -39,7 +41,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     counter: createDeliveryMetrics(deps.metrics),
   };
   const { mayBePrivate } = options;
-  const exportDeps = { database, logger, mayBePrivate, counter: createExportMetrics(deps.metrics) };
+  const exportDeps = { database, logger, secretBox, mayBePrivate, counter: createExportMetrics(deps.metrics) };
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'deliver_reports', work: () => deliverDue(deliverDeps) },
@@ -48,6 +50,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     // Two at a time: a large one does not hold up all others.
     { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
     { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
+    { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
     { name: 'clean_up', work: () => cleanUp(database) },
     { name: 'forget_old', work: () => forgetOld(database.sql, options.keepOutcomesDays) },
   ];

@@ -1,4 +1,4 @@
-import { integerSetting } from '@millrace/runtime';
+import { integerSetting, secretsKeySetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
@@ -38,6 +38,10 @@ export const configSchema = Type.Object({
   apiWrongKeysPerMinute: integerSetting(
     30,
     'wrong keys from one address per minute before it is shut out; 0 = no limit',
+  ),
+  secretsKey: secretsKeySetting,
+  nodeEnv: Type.Optional(
+    Type.String({ description: '`production`: secrets of batch exports are stored encrypted or not at all' }),
   ),
   tokenSecret: Type.Optional(
     Type.String({

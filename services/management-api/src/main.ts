@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
-import { createDatabase } from '@millrace/db';
+import { createDatabase, sealingKeyIds } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createMailer } from '@millrace/mail';
-import { createHealth, createLogger, createMetrics, environment, readConfig, runService } from '@millrace/runtime';
+import {
+  createHealth,
+  createLogger,
+  createMetrics,
+  createSecretBox,
+  environment,
+  readConfig,
+  runService,
+} from '@millrace/runtime';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
+import { createDestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
 import { createChallengeLookup } from './resources/domains/look-up-challenge.ts';
 import { createInviteMailing } from './resources/invites/invite-mailing.ts';
 import { watchDatabase } from './watch-database.ts';
@@ -37,6 +46,16 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
   );
   health.require('database', () => (watch.isAnswering() ? null : 'The database does not answer.'));
+  const secretBox = createSecretBox(config.secretsKey);
+  if (watch.isAnswering()) secretBox.requireKeys(await sealingKeyIds(database.sql));
+  const isProduction = config.nodeEnv === 'production';
+  if (!config.secretsKey) {
+    logger.warn(
+      isProduction
+        ? 'SECRETS_KEY is not set: batch exports, which have secrets to be encrypted, cannot be made'
+        : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production none would be',
+    );
+  }
   const keyValue = lifecycle.own(
     'key-value store',
     config.redisUrl ? createRedisKeyValue(config.redisUrl, logger) : createInProcessKeyValue(),
@@ -66,6 +85,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     prisma: database.prisma,
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
+    destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
     keyValue,
     limits: {
       requestsPerMinute: config.apiRequestsPerMinute,

@@ -3,6 +3,7 @@ import type { Route } from '@millrace/http';
 import type { KeyChanges } from './access/announce-key-change.ts';
 import type { Caller } from './access/caller.ts';
 import { batchExportRoutes } from './resources/batch-exports/batch-export-routes.ts';
+import type { DestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
 import { domainRoutes } from './resources/domains/domain-routes.ts';
 import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
 import type { LookUpChallenge } from './resources/domains/look-up-challenge.ts';
@@ -27,6 +28,7 @@ import { userRoutes } from './resources/users/user-routes.ts';
 export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
+  destinationSecrets: DestinationSecrets;
   /** To be called after the commit. */
   announceKeyChange: KeyChanges['announce'];
   /** Signs what the API hands out for other services to check (`live_events_token`). */

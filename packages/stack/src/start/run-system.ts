@@ -12,6 +12,7 @@ import { kafkaSources, redisSources } from '../provision/sources.ts';
 import type { Connection } from './connection-file.ts';
 import { type Demo, ensureDemo } from './demo.ts';
 import { readPorts } from './ports.ts';
+import { ensureSecretsKey } from './secrets-key.ts';
 import { type ServiceSettings, serviceEnvironment, serviceUrl } from './service-environment.ts';
 import type { StopRequest } from './stop-request.ts';
 import { type SupervisedService, supervise } from './supervise.ts';
@@ -51,7 +52,8 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       options.withKafka ? startBroker(options, own) : Promise.resolve({}),
       progress.step('Building the services', () => bundlePrograms(root, serviceEntries(root), built)),
     ]);
-    const settings: ServiceSettings = { databaseUrl: data.databaseUrl, ...broker };
+    const secretsKey = ensureSecretsKey(directory);
+    const settings: ServiceSettings = { databaseUrl: data.databaseUrl, secretsKey, ...broker };
     const ports: Partial<Record<ServiceName, number>> = {};
     for (const name of services) {
       if (stopRequest.isMade()) break;

@@ -1,6 +1,6 @@
 import { serviceEnvironment, serviceUrl } from './service-environment.ts';
 
-const settings = { databaseUrl: 'postgresql://x' };
+const settings = { databaseUrl: 'postgresql://x', secretsKey: 'key of the data directory' };
 const gateway = { name: 'ingest-gateway', port: 8000 } as const;
 
 test('a stray broker or Redis in the environment does not change the embedded system', () => {

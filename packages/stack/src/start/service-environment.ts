@@ -5,6 +5,8 @@ export interface ServiceSettings {
   databaseUrl: string;
   kafkaBrokers?: string;
   redisUrl?: string;
+  /** Encrypts the secrets of batch exports. */
+  secretsKey: string;
 }
 
 const loopback = '127.0.0.1';
@@ -35,7 +37,7 @@ export function serviceUrl(env: Record<string, string | undefined>, name: Servic
  */
 export function serviceEnvironment(
   env: Record<string, string | undefined>,
-  { databaseUrl, kafkaBrokers, redisUrl }: ServiceSettings,
+  { databaseUrl, kafkaBrokers, redisUrl, secretsKey }: ServiceSettings,
   { name, port }: { name: ServiceName; port: number },
 ): Record<string, string | undefined> {
   return {
@@ -46,6 +48,7 @@ export function serviceEnvironment(
     EVENT_LOG: kafkaBrokers ? 'kafka' : 'postgres',
     KAFKA_BROKERS: kafkaBrokers,
     REDIS_URL: redisUrl,
+    SECRETS_KEY: env.SECRETS_KEY || secretsKey,
     // On one's own machine a webhook or a warehouse is likely to be on that machine.
     ALLOW_PRIVATE_DESTINATIONS: env.ALLOW_PRIVATE_DESTINATIONS || 'true',
     // No balancer has to notice.

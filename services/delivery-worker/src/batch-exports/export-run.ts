@@ -1,6 +1,11 @@
 import type { Database, Transaction } from '@millrace/db';
-import type { Logger, Metrics } from '@millrace/runtime';
-import { DestinationError, type DestinationOptions, type DestinationWriter } from './destinations/destination.ts';
+import { type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
+import {
+  DestinationError,
+  type DestinationOptions,
+  type DestinationWriter,
+  type OpenedRun,
+} from './destinations/destination.ts';
 import { openPostgresWriter } from './destinations/postgres-writer.ts';
 import { openS3Writer } from './destinations/s3-writer.ts';
 import { type EventRecord, openCursor, type PersonRecord } from './export-source-store.ts';
@@ -15,6 +20,8 @@ const retryDelaysSeconds = [30, 120, 600, 3600];
 export interface ExportRunDeps extends DestinationOptions {
   database: Database;
   logger: Logger;
+  /** Opens the secrets of destinations. */
+  secretBox: SecretBox;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
@@ -64,7 +71,7 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
 
 /** @returns how many records were written. */
 async function copy(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<number> {
-  const writer = await openWriter(run, deps);
+  const writer = await openWriter(openSecrets(run, deps.secretBox), deps);
   try {
     const records = await deps.database.transaction((tx) => copyPages(tx, run, { writer, deps, signal }));
     // Whoever cancelled in the meantime finds nothing at the destination.
@@ -106,7 +113,20 @@ async function keepClaim(run: ClaimedRun, records: number, { deps, signal }: Omi
   if (!(await renewClaim(deps.database.sql, run, { records, leaseSeconds }))) throw new Interrupted();
 }
 
-function openWriter(run: ClaimedRun, options: DestinationOptions): Promise<DestinationWriter> {
+/** A key that is not there may be given to the worker later: the run is tried again. */
+function openSecrets(run: ClaimedRun, box: SecretBox): OpenedRun {
+  try {
+    return {
+      ...run,
+      settings: { ...run.destination_config, ...box.open(run.destination_secrets, run.batch_export_id) },
+    };
+  } catch (cause) {
+    if (!(cause instanceof SecretBoxError)) throw cause;
+    throw new DestinationError('The secrets of the destination cannot be decrypted: send them again.', { cause });
+  }
+}
+
+function openWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   switch (run.destination_type) {
     case 'Postgres':
       return openPostgresWriter(run, options);

@@ -36,7 +36,7 @@ export async function openCursor(tx: Transaction, run: ClaimedRun): Promise<void
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
   if (run.model === 'persons') return openPersons(tx, run.environment_id);
   const time = run.by_stored_time ? 'created_at' : 'timestamp';
-  const { include_events: include = null, exclude_events: exclude = null } = run.settings;
+  const { include_events: include = null, exclude_events: exclude = null } = run.destination_config;
   await tx.query(
     `DECLARE ${cursorName} NO SCROLL CURSOR FOR
      SELECT uuid, event, distinct_id, person_id, properties::text, person_properties::text, elements_chain, timestamp,

@@ -14,8 +14,10 @@ export interface ClaimedRun {
   environment_id: number;
   model: ExportModel;
   destination_type: ExportDestinationType;
-  /** Secrets among them: not to be logged. */
-  settings: Record<string, unknown>;
+  /** What may be shown of the settings. */
+  destination_config: Record<string, unknown>;
+  /** The rest of them, encrypted. */
+  destination_secrets: Record<string, unknown>;
 }
 
 type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
@@ -35,7 +37,7 @@ export async function claimRun(sql: Sql, leaseSeconds: number): Promise<ClaimedR
        RETURNING r.*
      )
      SELECT c.id, c.attempts, coalesce(b.by_stored_time, true) AS by_stored_time, c.data_interval_start, c.data_interval_end, c.batch_export_id,
-            e.environment_id, e.model, e.destination_type, e.destination_config || e.destination_secrets AS settings
+            e.environment_id, e.model, e.destination_type, e.destination_config, e.destination_secrets
        FROM claimed c
        JOIN batch_export e ON e.id = c.batch_export_id
        LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,

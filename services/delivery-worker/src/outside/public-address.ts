@@ -10,27 +10,45 @@ for (const [network, prefix] of [
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv4');
 }
 for (const [network, prefix] of [
-  ['::', 128],
-  ['::1', 128],
-  ['64:ff9b::', 96],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
+  // Teredo, benchmarks, documentation and 6to4: all within the public range, none a place to send to. Teredo and 6to4
+  // hold an IPv4 address, which may be a private one.
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
 ] as const) {
   notPublic.addSubnet(network, prefix, 'ipv6');
 }
+/** All of IPv6 that is the internet; whatever lies outside is local, translated, or of no use yet. */
+const publicIpv6 = new BlockList();
+publicIpv6.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an address belongs to the internet, not to the network we run in. IPv4 written as IPv6 counts as IPv4. */
+/**
+ * Whether an address belongs to the internet, not to the network we run in. IPv4 written as IPv6 counts as IPv4; what is
+ * no address does not.
+ */
 export function isPublicAddress(address: string): boolean {
-  return !notPublic.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  switch (isIP(mapped)) {
+    case 4:
+      return !notPublic.check(mapped, 'ipv4');
+    case 6:
+      return publicIpv6.check(mapped, 'ipv6') && !notPublic.check(mapped, 'ipv6');
+    default:
+      return false;
+  }
 }
 
 /** Why no connection was made. */

@@ -149,17 +149,32 @@ test('a target that stays away is given up after five attempts', async () => {
   ]);
 });
 
-test.each(['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'http://169.254.169.254/latest/'])(
-  'webhooks do not lead into our own network unless allowed: %s',
-  async (target_value) => {
-    await store({ target_type: 'webhook', target_value });
-    await scheduleDue(bed.database, now);
-    await deliverDue({ ...deps, mayBePrivate: false });
-    expect(await deliveries()).toMatchObject([
-      { status: 'failed', attempts: 1, error: 'The address could not be reached (EPRIVATEADDRESS).' },
-    ]);
-  },
-);
+test.each([
+  'http://127.0.0.1:PORT/',
+  'http://localhost:PORT/',
+  'http://[::1]:PORT/',
+  'http://169.254.169.254/latest/',
+  'http://2130706433:PORT/',
+  'http://0x7f000001:PORT/',
+  'http://0177.0.0.1:PORT/',
+  'http://127.1:PORT/',
+  'http://0:PORT/',
+  'http://[::ffff:127.0.0.1]:PORT/',
+  'http://[::127.0.0.1]:PORT/',
+  'http://[64:ff9b::7f00:1]:PORT/',
+  'http://[2002:7f00:1::]:PORT/',
+  'http://user@127.0.0.1:PORT/',
+  'http://１２７.０.０.１:PORT/',
+])('webhooks do not lead into our own network unless allowed: %s', async (address) => {
+  const target_value = address.replace('PORT', new URL(bed.receiver.url).port);
+  await store({ target_type: 'webhook', target_value });
+  await scheduleDue(bed.database, now);
+  await deliverDue({ ...deps, mayBePrivate: false });
+  expect(bed.receiver.posts).toEqual([]);
+  expect(await deliveries()).toMatchObject([
+    { status: 'failed', attempts: 1, error: 'The address could not be reached (EPRIVATEADDRESS).' },
+  ]);
+});
 
 test('an unknown mailbox is given up, a full outage of the mail server is not', async () => {
   bed.mailServer.refuse('gone@example.com');

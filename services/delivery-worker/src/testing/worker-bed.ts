@@ -1,6 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
 import { createMailer, type Mailer } from '@millrace/mail';
-import { createLogger, createMetrics, type Logger, type Metrics } from '@millrace/runtime';
+import {
+  createLogger,
+  createMetrics,
+  createSecretBox,
+  type Logger,
+  type Metrics,
+  type SecretBox,
+} from '@millrace/runtime';
 import { createTestDatabase, type MailServer, startMailServer } from '@millrace/testing';
 import { startWebReceiver, type WebReceiver } from './web-receiver.ts';
 
@@ -12,6 +20,9 @@ export interface WorkerBed {
   receiver: WebReceiver;
   logger: Logger;
   metrics: Metrics;
+  /** Its key is `secretsKey`. */
+  secretBox: SecretBox;
+  secretsKey: string;
   stop(): Promise<void>;
 }
 
@@ -26,6 +37,7 @@ export async function startWorkerBed(): Promise<WorkerBed> {
     { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 5000 },
     { logger, metrics },
   );
+  const secretsKey = randomBytes(32).toString('base64');
   const receiver = await startWebReceiver();
   return {
     database,
@@ -35,6 +47,8 @@ export async function startWorkerBed(): Promise<WorkerBed> {
     receiver,
     logger,
     metrics,
+    secretBox: createSecretBox(secretsKey),
+    secretsKey,
     async stop() {
       await receiver.stop();
       await mailer.stop();

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { serve } from '@millrace/http';
-import { createHealth, createLogger, createMetrics } from '@millrace/runtime';
+import { createHealth, createLogger, createMetrics, createSecretBox } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { type AppDeps, createApp } from '../app.ts';
+import { createDestinationSecrets } from '../resources/batch-exports/destination-secrets.ts';
 import { createChallengeLookup } from '../resources/domains/look-up-challenge.ts';
 import { createInviteMailing } from '../resources/invites/invite-mailing.ts';
 
@@ -29,6 +31,9 @@ export interface TestApi {
   statementCount(): number;
   stop(): Promise<void>;
 }
+
+/** Opens the secrets that a test API has stored. */
+export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
 export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<TestApi> {
@@ -56,6 +61,7 @@ export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<Te
     // Nobody answers there: a test that looks something up or sends a mail brings its own server.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000 }),
+    destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     keyValue: createInProcessKeyValue(),
     limits: { requestsPerMinute: 0, requestsPerHour: 0, wrongKeysPerMinute: 0 },
     tokenSecret: 'secret of a test',

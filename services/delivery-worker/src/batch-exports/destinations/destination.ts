@@ -1,4 +1,5 @@
 import type { EventRecord, PersonRecord } from '../export-source-store.ts';
+import type { ClaimedRun } from '../run-store.ts';
 
 /** One run's writing. What is written counts when `commit` has resolved, and not at all before. */
 export interface DestinationWriter {
@@ -7,6 +8,12 @@ export interface DestinationWriter {
   commit(): Promise<void>;
   /** Drops what was not committed and closes everything. Never throws; always called last. */
   close(): Promise<void>;
+}
+
+/** A run with all that its destination needs to know. */
+export interface OpenedRun extends ClaimedRun {
+  /** Secrets among them: not to be logged. */
+  settings: Record<string, unknown>;
 }
 
 export interface DestinationOptions {

@@ -2,8 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connectForeign, type ForeignConnection } from '@millrace/db';
 import { isPublicAddress, PrivateAddressError } from '../../outside/public-address.ts';
 import type { EventRecord, PersonRecord } from '../export-source-store.ts';
-import type { ClaimedRun } from '../run-store.ts';
-import { DestinationError, type DestinationOptions, type DestinationWriter } from './destination.ts';
+import { DestinationError, type DestinationOptions, type DestinationWriter, type OpenedRun } from './destination.ts';
 import { eventsTable, personsTable, type TableShape } from './postgres-tables.ts';
 
 /**
@@ -12,7 +11,7 @@ import { eventsTable, personsTable, type TableShape } from './postgres-tables.ts
  *
  * @throws DestinationError
  */
-export async function openPostgresWriter(run: ClaimedRun, options: DestinationOptions): Promise<DestinationWriter> {
+export async function openPostgresWriter(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const shape = run.model === 'persons' ? personsTable : eventsTable;
   const { schema = 'public', table_name: tableName = run.model } = run.settings as {
     schema?: string;

@@ -9,9 +9,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { checkLiteralHost, guardedLookup, PrivateAddressError } from '../../outside/public-address.ts';
-import type { ClaimedRun } from '../run-store.ts';
 import { createByteSink } from './byte-sink.ts';
-import { DestinationError, type DestinationOptions, type DestinationWriter } from './destination.ts';
+import { DestinationError, type DestinationOptions, type DestinationWriter, type OpenedRun } from './destination.ts';
 import { eventLine, personLine } from './json-lines.ts';
 import { objectKey } from './object-key.ts';
 
@@ -22,7 +21,7 @@ const partBytes = 8 * 1024 * 1024;
  * Writes one object of JSON lines for the interval. It appears when it is complete and replaces that of an earlier
  * attempt; an interval without records makes none. Memory holds one part.
  */
-export async function openS3Writer(run: ClaimedRun, options: DestinationOptions): Promise<DestinationWriter> {
+export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
   const client = createClient(settings, options);
   const isCompressed = settings.compression === 'gzip';

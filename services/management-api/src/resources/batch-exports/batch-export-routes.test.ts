@@ -3,7 +3,7 @@ import type { Scope } from '@millrace/contracts';
 import { createPersonalApiKey, createProject } from '@millrace/db';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
-import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
+import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 
 /** Cases of reference/management-api.md 13.8, by number, and the contract's batch export rows. */
 let api: TestApi;
@@ -269,7 +269,10 @@ test('X25: settings of the destination are merged, secrets stay and are shown no
       destination: { config: { bucket_name: 'other', region: 'us-east-1', compression: 'gzip' } },
     },
   });
-  expect((await stored(id)).destination_secrets).toEqual({ aws_access_key_id: secret, aws_secret_access_key: secret });
+  const { destination_secrets: sealed } = await stored(id);
+  expect(JSON.stringify(sealed)).not.toContain(secret);
+  const opened = testSecretBox.open(sealed as Record<string, unknown>, id);
+  expect(opened).toEqual({ aws_access_key_id: secret, aws_secret_access_key: secret });
   await change(id, { destination: { config: { compression: null } } });
   expect((await read(id)).destination.config).toEqual({
     bucket_name: 'other',
@@ -282,6 +285,86 @@ test('X25: settings of the destination are merged, secrets stay and are shown no
   expect(rows.length).toBe(4);
   for (const shown of [answer, moved, await api.get(path, acme.M.key), rows]) {
     expect(JSON.stringify(shown)).not.toContain(secret);
+  }
+});
+
+describe('secrets stay where they are', () => {
+  const keep = (what: string, names: string) =>
+    VE(
+      'invalid_input',
+      'destination',
+      `With another '${what}' these have to be sent again: ${names}. They would go to another server.`,
+    );
+
+  test('another server is not told the secrets of the one before', async () => {
+    const { id } = await created({ destination: postgres });
+    const before = await stored(id);
+    for (const [what, value] of [
+      ['host', 'evil.example.com'],
+      ['port', 6543],
+    ] as const) {
+      const refusal = keep(what, "'user', 'password'");
+      expect(await change(id, { destination: { config: { [what]: value } } })).toMatchObject(refusal);
+      const half = { [what]: value, user: 'u' };
+      expect(await change(id, { destination: { config: half } })).toMatchObject(keep(what, "'password'"));
+    }
+    expect(await stored(id)).toEqual(before);
+    const config = { host: 'other.example.com', user: 'u', password: 'p' };
+    expect((await change(id, { destination: { config } })).status).toBe(200);
+    const { destination_secrets: sealed } = await stored(id);
+    expect(testSecretBox.open(sealed as Record<string, unknown>, id)).toEqual({ user: 'u', password: 'p' });
+  });
+
+  test('nor another storage, also on PUT', async () => {
+    const { id } = await created();
+    const destination = { config: { endpoint_url: 'https://evil.example.com' } };
+    const refusal = keep('endpoint_url', "'aws_access_key_id', 'aws_secret_access_key'");
+    expect(await change(id, { destination })).toMatchObject(refusal);
+    expect(await change(id, { ...valid, destination }, 'PUT')).toMatchObject(refusal);
+    expect((await change(id, { destination: { config: { bucket_name: 'another' } } })).status).toBe(200);
+  });
+
+  test('a region cannot lead to another host', async () => {
+    for (const region of ['@127.0.0.1', 'x/y', 'a.evil.example', '', 'x'.repeat(64)]) {
+      const { status, body } = await create({ destination: { ...s3, config: { ...s3.config, region } } });
+      expect([status, body.attr]).toEqual([400, 'destination']);
+    }
+  });
+
+  test('a deleted export forgets them', async () => {
+    const { id } = await created();
+    expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
+    expect((await stored(id)).destination_secrets).toEqual({});
+  });
+
+  test('moved to another export they open nothing, and pausing does not touch them', async () => {
+    const [one, two] = [await created(), await created({ destination: postgres })];
+    const { destination_secrets: sealed } = await stored(two.id);
+    expect((await post(`${two.id}/pause`)).status).toBe(200);
+    expect((await stored(two.id)).destination_secrets).toEqual(sealed);
+    expect(() => testSecretBox.open(sealed as Record<string, unknown>, one.id)).toThrow('belongs somewhere else');
+  });
+});
+
+test('exports of an environment that is private to others are not there, by no path', async () => {
+  const { project } = await createProject(api.database.prisma, {
+    organizationId: acme.organizationId,
+    name: 'Private',
+  });
+  const privatePath = `/api/projects/${project.id}/batch_exports/`;
+  const { id } = (await create({}, privatePath, acme.A.key)).body;
+  await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [project.id]);
+  const list = async (key: string) => (await api.get(`${ofOrganization}?limit=100`, key)).body.results;
+  const ids = (rows: { id: string }[]) => rows.map((row) => row.id);
+  expect(ids(await list(acme.A.key))).toContain(id);
+  expect(ids(await list(acme.M.key))).not.toContain(id);
+  const key = acme.M.key;
+  expect(await api.get(`${ofOrganization}${id}/`, key)).toMatchObject(NF());
+  for (const method of ['PATCH', 'DELETE'] as const) {
+    expect(await api.send(method, `${ofOrganization}${id}/`, { key, body: {} })).toMatchObject(NF());
+  }
+  for (const action of ['pause', 'unpause', 'backfill']) {
+    expect(await api.send('POST', `${ofOrganization}${id}/${action}/`, { key, body: {} })).toMatchObject(NF());
   }
 });
 

@@ -1,8 +1,8 @@
-import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
+import type { BatchExportDeps } from './batch-export-deps.ts';
 import {
   batchExport,
   batchExportChanges,
@@ -26,11 +26,10 @@ import { latestRuns } from './run-store.ts';
 import { toBatchExport } from './to-batch-export.ts';
 import { changeBatchExport, createBatchExport } from './write-batch-export.ts';
 
-type Deps = Pick<Database, 'sql' | 'transaction'>;
 const tags: [string] = ['batch_exports'];
 
 /** The same routes below an environment, a project and an organization (reference/management-api.md section 10). */
-export function batchExportRoutes(deps: Deps) {
+export function batchExportRoutes(deps: BatchExportDeps) {
   return (['environments', 'projects', 'organizations'] as const).flatMap((family) => [
     ...readRoutes(family, deps),
     ...writeRoutes(family, deps),
@@ -39,7 +38,7 @@ export function batchExportRoutes(deps: Deps) {
   ]);
 }
 
-function readRoutes(family: Family, { sql }: Deps) {
+function readRoutes(family: Family, { sql }: BatchExportDeps) {
   const { path, listParams, params, target } = exportPlace(family, sql);
   return [
     defineRoute({
@@ -85,7 +84,7 @@ function readRoutes(family: Family, { sql }: Deps) {
   ];
 }
 
-function writeRoutes(family: Family, { sql, transaction }: Deps) {
+function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
   const { path, listParams, params, target } = exportPlace(family, sql);
   const shown = async (row: BatchExportRow) => toBatchExport(row, await latestRuns(sql, [row.id]));
   return [
@@ -105,7 +104,7 @@ function writeRoutes(family: Family, { sql, transaction }: Deps) {
       responses: { 201: { description: 'The new export.', schema: batchExport } },
       examples: { request: newBatchExportExample, response: { ...batchExportExample, latest_runs: [] } },
       target,
-      handler: async ({ caller, target: place, body }) => {
+      handler: async ({ target: place, body }) => {
         const { environmentId } = place;
         if (environmentId === null) {
           const detail =
@@ -113,8 +112,12 @@ function writeRoutes(family: Family, { sql, transaction }: Deps) {
           throw new AppError('invalid', detail, { code: 'invalid_input' });
         }
         return transaction(async (tx) => {
-          const after = await createBatchExport(tx, { ...place, environmentId }, { body, now: new Date() });
-          await recordExportActivity(tx, { actor: caller, place }, { activity: 'created', after });
+          const after = await createBatchExport(
+            tx,
+            { ...place, environmentId },
+            { body, now: new Date(), destinationSecrets },
+          );
+          await recordExportActivity(tx, place, { activity: 'created', after });
           return toBatchExport(after, []);
         });
       },
@@ -125,7 +128,8 @@ function writeRoutes(family: Family, { sql, transaction }: Deps) {
         path: `${path}/:id`,
         operationId: `${family}_batch_exports_${method === 'PUT' ? 'update' : 'partial_update'}`,
         summary: method === 'PUT' ? 'Replace a batch export' : 'Change a batch export',
-        description: 'What is not sent stays as it is, single settings and secrets of the destination too.',
+        description:
+          'What is not sent stays as it is, single settings and secrets of the destination too. Secrets go only where they were meant to go: with another `host`, `port` or `endpoint_url` they have to be sent again.',
         tags,
         scope: 'batch_export:write',
         params,
@@ -136,10 +140,14 @@ function writeRoutes(family: Family, { sql, transaction }: Deps) {
           response: batchExportExample,
         },
         target,
-        handler: async ({ caller, target: place, params: { id }, body }) => {
+        handler: async ({ target: place, params: { id }, body }) => {
           const changed = await transaction(async (tx) => {
-            const change = await changeBatchExport(tx, { place, id }, { changes: body, now: new Date() });
-            await recordExportActivity(tx, { actor: caller, place }, { activity: 'updated', ...change });
+            const change = await changeBatchExport(
+              tx,
+              { place, id },
+              { changes: body, now: new Date(), destinationSecrets },
+            );
+            await recordExportActivity(tx, place, { activity: 'updated', ...change });
             return change.after;
           });
           return shown(changed);
@@ -157,12 +165,12 @@ function writeRoutes(family: Family, { sql, transaction }: Deps) {
       params,
       responses: { 204: { description: 'Deleted.' } },
       target,
-      handler: async ({ caller, target: place, params: { id } }) =>
+      handler: async ({ target: place, params: { id } }) =>
         transaction(async (tx) => {
           const after = await lockBatchExport(tx, place, id);
           if (!after) throw new AppError('not_found', 'Not found.');
           await deleteBatchExport(tx, id);
-          await recordExportActivity(tx, { actor: caller, place }, { activity: 'deleted', after });
+          await recordExportActivity(tx, place, { activity: 'deleted', after });
           return undefined;
         }),
     }),

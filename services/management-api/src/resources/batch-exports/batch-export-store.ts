@@ -1,9 +1,15 @@
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { ExportInterval, TimeSpan } from '@millrace/schedule';
+import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 
-/** Whose exports a path addresses: those of one environment, or of all environments of an organization. */
+/**
+ * Whose exports a path addresses: those of one environment, or of all environments of an organization that are not private
+ * to others.
+ */
 export interface ExportPlace {
+  /** Who asks. */
+  userId: number;
   organizationId: string;
   /** Null: all of the organization. */
   environmentId: number | null;
@@ -33,12 +39,12 @@ const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destinati
   b."interval", b.timezone, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
-/** The place is always two parameters: organization and environment or null. */
+/** The place is always three parameters: the caller, the organization, and the environment or null. */
 const inPlace = `NOT b.deleted AND b.environment_id IN (
-  SELECT e.id FROM environment e JOIN project p ON p.id = e.project_id
-   WHERE p.organization_id = $1 AND ($2::int IS NULL OR e.id = $2))`;
+  SELECT e.id FROM ${environmentsOfCaller}
+   WHERE p.organization_id = $2 AND ($3::int IS NULL OR e.id = $3) AND (${effectiveLevel}) IS NOT NULL)`;
 
-const placeValues = ({ organizationId, environmentId }: ExportPlace) => [organizationId, environmentId];
+const placeValues = ({ userId, organizationId, environmentId }: ExportPlace) => [userId, organizationId, environmentId];
 
 /** One page of a place's exports, the newest first, and how many there are. */
 export async function listBatchExports(
@@ -53,7 +59,7 @@ export async function listBatchExports(
     ),
     sql.query<Row>(
       `SELECT ${columns} FROM batch_export b WHERE ${inPlace}
-        ORDER BY b.created_at DESC, b.id DESC LIMIT $3 OFFSET $4`,
+        ORDER BY b.created_at DESC, b.id DESC LIMIT $4 OFFSET $5`,
       [...placeValues(place), limit, offset],
     ),
   ]);
@@ -61,7 +67,7 @@ export async function listBatchExports(
 }
 
 export async function findBatchExport(sql: Sql, place: ExportPlace, id: string): Promise<BatchExportRow | undefined> {
-  const rows = await sql.query<Row>(`SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $3`, [
+  const rows = await sql.query<Row>(`SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $4`, [
     ...placeValues(place),
     id,
   ]);
@@ -75,13 +81,13 @@ export async function lockBatchExport(
   id: string,
 ): Promise<BatchExportRow | undefined> {
   const rows = await tx.query<Row>(
-    `SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $3 FOR UPDATE OF b`,
+    `SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $4 FOR UPDATE OF b`,
     [...placeValues(place), id],
   );
   return rows[0];
 }
 
-/** The stored secrets of a destination, to be merged with changes. */
+/** The secrets of a destination as they are stored. */
 export async function readDestinationSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
   const rows = await tx.query<{ secrets: Record<string, unknown> }>(
     'SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1',
@@ -96,6 +102,7 @@ export interface BatchExportFields {
   model: ExportModel;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
+  /** As they are stored: encrypted. */
   destination_secrets: Record<string, unknown>;
   interval: ExportInterval;
   timezone: string;
@@ -152,9 +159,12 @@ export async function updateBatchExport(
   );
 }
 
-/** Hides an export and ends what it has in hand; a run in progress notices at its next step. */
+/** Hides an export, forgets its secrets and ends what it has in hand; a run in progress notices at its next step. */
 export async function deleteBatchExport(tx: Transaction, id: string): Promise<void> {
-  await tx.query('UPDATE batch_export SET deleted = true, last_updated_at = now() WHERE id = $1', [id]);
+  await tx.query(
+    `UPDATE batch_export SET deleted = true, destination_secrets = '{}', last_updated_at = now() WHERE id = $1`,
+    [id],
+  );
   await tx.query(
     `UPDATE batch_export_backfill SET status = 'Cancelled', finished_at = now(), last_updated_at = now()
       WHERE batch_export_id = $1 AND status = 'Running'`,

@@ -23,7 +23,8 @@ export interface DestinationChanges {
  * be left out; another type begins with none. `null` takes a setting away.
  *
  * @param stored null for a new export.
- * @throws AppError `invalid`: a type nobody here can write to, an unknown or missing setting, a wrong type.
+ * @throws AppError `invalid`: a type nobody here can write to, an unknown or missing setting, a wrong type, another server
+ * without secrets for it.
  */
 export function changeDestination(stored: Destination | null, changes: DestinationChanges): Destination {
   const type = checkType(changes.type ?? stored?.type ?? '');
@@ -32,6 +33,7 @@ export function changeDestination(stored: Destination | null, changes: Destinati
     Object.entries({ ...kept, ...changes.config }).filter(([, value]) => value !== null),
   );
   checkSettings(type, settings);
+  if (stored?.type === type) checkSecretsStay(stored, settings, changes.config ?? {});
   const fields: Record<string, DestinationField> = exportDestinations[type];
   const part = (isSecret: boolean) =>
     Object.fromEntries(Object.entries(settings).filter(([name]) => (fields[name]?.isSecret ?? false) === isSecret));
@@ -64,6 +66,22 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
   checkMeaning(type, settings);
 }
 
+/** Settings that decide which server is shown the secrets. */
+const placesOfSecrets = ['host', 'port', 'endpoint_url'];
+
+/**
+ * Who may change an export may not read its secrets. With another server and the secrets kept, that server would be told
+ * them.
+ */
+function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
+  const moved = placesOfSecrets.find((name) => settings[name] !== stored.config[name]);
+  if (moved === undefined) return;
+  const kept = Object.keys(stored.secrets).filter((name) => name in settings && !Object.hasOwn(sent, name));
+  if (kept.length === 0) return;
+  const names = kept.map((name) => `'${name}'`).join(', ');
+  throw refusal(`With another '${moved}' these have to be sent again: ${names}. They would go to another server.`);
+}
+
 const typeNames = { string: 'str', integer: 'int', boolean: 'bool', strings: 'list' };
 
 function checkValue(name: string, field: DestinationField, value: unknown): void {
@@ -86,6 +104,9 @@ function checkMeaning(type: ExportDestinationType, settings: Record<string, unkn
   const { endpoint_url: endpoint, port } = settings;
   if (type === 'S3' && endpoint !== undefined && !isWebAddress(String(endpoint))) {
     throw refusal("'endpoint_url' must be an http(s) address.");
+  }
+  if (type === 'S3' && !/^[a-z0-9-]{1,63}$/i.test(String(settings.region))) {
+    throw refusal("'region' must consist of letters, digits and hyphens.");
   }
   if (type === 'Postgres' && typeof port === 'number' && (port < 1 || port > 65_535)) {
     throw refusal("'port' must be a port between 1 and 65535.");

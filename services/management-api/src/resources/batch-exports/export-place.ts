@@ -36,7 +36,7 @@ function ofOrganization(sql: Sql) {
   const address = addressedOrganization(sql);
   return async ({ caller, params }: Context): Promise<ExportPlace> => {
     const { organizationId } = await address({ caller, params: params as { organization_id: string } });
-    return { organizationId, environmentId: null };
+    return { userId: caller.userId, organizationId, environmentId: null };
   };
 }
 
@@ -44,6 +44,6 @@ function ofEnvironment(sql: Sql) {
   const address = parentEnvironment(sql);
   return async ({ caller, params }: Context): Promise<ExportPlace> => {
     const { organizationId, environmentId } = await address({ caller, params: params as { project_id: string } });
-    return { organizationId, environmentId };
+    return { userId: caller.userId, organizationId, environmentId };
   };
 }

@@ -19,7 +19,7 @@ function visible(row: BatchExportRow) {
 /** Records who made, changed or deleted an export, in the transaction that does it. */
 export async function recordExportActivity(
   tx: Sql,
-  { actor, place }: { actor: { userId: number }; place: ExportPlace },
+  place: ExportPlace,
   {
     activity,
     before,
@@ -32,7 +32,7 @@ export async function recordExportActivity(
     scope: 'BatchExport',
     itemId: after.id,
     activity,
-    actor: { userId: actor.userId },
+    actor: { userId: place.userId },
     name: after.name,
     ...(before && { change: { before: visible(before), after: visible(after) } }),
   });

@@ -17,24 +17,31 @@ import {
   readDestinationSecrets,
   updateBatchExport,
 } from './batch-export-store.ts';
-import { changeDestination } from './destination.ts';
+import { changeDestination, type Destination } from './destination.ts';
+import type { DestinationSecrets } from './destination-secrets.ts';
 
 type Changes = Static<typeof batchExportChanges>;
+
+interface Writing {
+  now: Date;
+  destinationSecrets: DestinationSecrets;
+}
 
 /** @throws AppError `invalid` naming the field. */
 export async function createBatchExport(
   tx: Transaction,
   place: ExportPlace & { environmentId: number },
-  { body, now }: { body: Static<typeof newBatchExport>; now: Date },
+  { body, now, destinationSecrets }: { body: Static<typeof newBatchExport> } & Writing,
 ): Promise<BatchExportRow> {
   const { type, config, secrets } = changeDestination(null, body.destination);
   checkQuery(body);
+  const id = uuidv7();
   const fields: BatchExportFields = {
     name: body.name,
     model: modelOf(body.model),
     destination_type: type,
     destination_config: config,
-    destination_secrets: secrets,
+    destination_secrets: destinationSecrets.seal(secrets, id),
     interval: body.interval,
     timezone: await findTimeZone(tx, place.environmentId),
     paused: body.paused ?? false,
@@ -43,7 +50,6 @@ export async function createBatchExport(
     end_at: toTime(body.end_at),
   };
   checkTimes(fields);
-  const id = uuidv7();
   await insertBatchExport(
     tx,
     { id, environmentId: place.environmentId },
@@ -61,12 +67,10 @@ export async function createBatchExport(
 export async function changeBatchExport(
   tx: Transaction,
   { place, id }: { place: ExportPlace; id: string },
-  { changes, now }: { changes: Changes; now: Date },
+  { changes, now, destinationSecrets }: { changes: Changes } & Writing,
 ): Promise<{ before: BatchExportRow; after: BatchExportRow }> {
   const before = found(await lockBatchExport(tx, place, id));
-  const secrets = await readDestinationSecrets(tx, id);
-  const stored = { type: before.destination_type, config: before.destination_config, secrets };
-  const destination = changes.destination === undefined ? stored : changeDestination(stored, changes.destination);
+  const destination = await changedDestination(tx, before, { changes, destinationSecrets });
   checkQuery(changes);
   const paused = changes.paused ?? before.paused;
   const fields: BatchExportFields = {
@@ -98,15 +102,29 @@ export async function changeBatchExport(
 export async function setPaused(
   tx: Transaction,
   { place, id }: { place: ExportPlace; id: string },
-  { paused, now, withBackfill = false }: { paused: boolean; now: Date; withBackfill?: boolean },
+  { paused, withBackfill = false, ...writing }: { paused: boolean; withBackfill?: boolean } & Writing,
 ): Promise<{ before: BatchExportRow; after: BatchExportRow } | null> {
   const row = found(await lockBatchExport(tx, place, id));
   if (row.paused === paused) return null;
-  const changed = await changeBatchExport(tx, { place, id }, { changes: { paused }, now });
+  const changed = await changeBatchExport(tx, { place, id }, { changes: { paused }, ...writing });
+  const { now } = writing;
   if (withBackfill && row.last_paused_at && row.last_paused_at < now) {
     await startBackfill(tx, row, { start: row.last_paused_at, end: now, byStoredTime: true });
   }
   return changed;
+}
+
+/** The destination after a change, its secrets as they are to be stored. Untouched ones stay as they are. */
+async function changedDestination(
+  tx: Transaction,
+  { id, destination_type: type, destination_config: config }: BatchExportRow,
+  { changes, destinationSecrets }: { changes: Changes; destinationSecrets: DestinationSecrets },
+): Promise<Destination> {
+  const stored = await readDestinationSecrets(tx, id);
+  if (changes.destination === undefined) return { type, config, secrets: stored };
+  const before = { type, config, secrets: destinationSecrets.open(stored, id) };
+  const after = changeDestination(before, changes.destination);
+  return { ...after, secrets: destinationSecrets.seal(after.secrets, id) };
 }
 
 function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportModel {

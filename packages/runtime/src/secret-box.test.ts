@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { Type } from 'typebox';
+import { readConfig } from './config.ts';
+import { createSecretBox, SecretBoxError, secretsKeySetting } from './secret-box.ts';
+
+const newKey = () => randomBytes(32).toString('base64');
+const secret = { user: 'u', password: 'Ω hunter2' };
+
+test('what is sealed opens again in its place, and tells nothing', () => {
+  const box = createSecretBox(newKey());
+  const stored = box.seal(secret, 'row 1');
+  expect(JSON.stringify(stored)).not.toContain('hunter2');
+  expect(stored.sealed.startsWith(box.newestPrefix ?? '-')).toBe(true);
+  expect(box.open({ ...stored }, 'row 1')).toEqual(secret);
+  expect(box.seal(secret, 'row 1')).not.toEqual(stored);
+});
+
+test('it opens in no other place, and not when a bit of it was changed', () => {
+  const box = createSecretBox(newKey());
+  const { sealed } = box.seal(secret, 'row 1');
+  expect(() => box.open({ sealed }, 'row 2')).toThrow(SecretBoxError);
+  const last = sealed.at(-3) === 'A' ? 'B' : 'A';
+  for (const text of [`${sealed.slice(0, -3)}${last}${sealed.slice(-2)}`, sealed.slice(0, -8), sealed.slice(0, 20), ''])
+    expect(() => box.open({ sealed: text }, 'row 1')).toThrow(SecretBoxError);
+});
+
+test('keys are rotated: the first seals, all of them open', () => {
+  const [old, young] = [newKey(), newKey()];
+  const sealed = { ...createSecretBox(old).seal(secret, 'x') };
+  const both = createSecretBox(`${young}, ${old}`);
+  expect(both.open(sealed, 'x')).toEqual(secret);
+  const again = { ...both.seal(secret, 'x') };
+  expect(createSecretBox(young).open(again, 'x')).toEqual(secret);
+  expect(() => createSecretBox(young).open(sealed, 'x')).toThrow(/SECRETS_KEY lacks the key [0-9a-f]{12}\./);
+  expect(() => createSecretBox(undefined).open(sealed, 'x')).toThrow(SecretBoxError);
+});
+
+test('a key that is needed and missing is named, a key that is there is not', () => {
+  const box = createSecretBox(newKey());
+  expect(() => box.requireKeys(box.keyIds)).not.toThrow();
+  expect(() => box.requireKeys(['0123456789ab', ...box.keyIds])).toThrow(
+    /SECRETS_KEY lacks the key 0123456789ab, with/,
+  );
+  expect(() => createSecretBox(undefined).requireKeys(box.keyIds)).toThrow(/SECRETS_KEY/);
+});
+
+test('what was never sealed comes back as it is; without a key nothing is sealed', () => {
+  const box = createSecretBox(undefined);
+  expect(box.open(secret, 'x')).toEqual(secret);
+  expect(box.newestPrefix).toBeNull();
+  expect(() => box.seal(secret, 'x')).toThrow('no key');
+});
+
+test.each([
+  [newKey(), true],
+  [`${newKey()},${newKey()}`, true],
+  [randomBytes(32).toString('base64url'), true],
+  [undefined, true],
+  ['short', false],
+  [randomBytes(31).toString('base64').slice(0, 40), false],
+  [`${newKey()},`, false],
+])('a setting is 32 bytes in base64: %#', (text, isRight) => {
+  const read = () => readConfig(Type.Object({ secretsKey: secretsKeySetting }), { SECRETS_KEY: text });
+  if (isRight) expect(read().secretsKey).toBe(text);
+  else expect(read).toThrow(/SECRETS_KEY is not valid/);
+});

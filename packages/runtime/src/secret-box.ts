@@ -1,0 +1,97 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { Type } from 'typebox';
+import { ConfigError } from './config.ts';
+
+/** Setting of every service that keeps or uses other people's secrets (`secretsKey` ← `SECRETS_KEY`). */
+export const secretsKeySetting = Type.Optional(
+  Type.String({
+    pattern: '^[A-Za-z0-9+/_-]{43}=?(\\s*,\\s*[A-Za-z0-9+/_-]{43}=?)*$',
+    description:
+      'encrypts the secrets of batch exports: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
+  }),
+);
+
+/** Something secret as it lies in the database: which key opens it, and what that key opens. */
+export interface SealedSecret {
+  sealed: string;
+}
+
+/** Keeps secrets out of databases and their copies: AES-256-GCM with a key that only services have. */
+export interface SecretBox {
+  /** Beginning of everything sealed by the newest key; null when there is no key. */
+  newestPrefix: string | null;
+  /** Names of the keys at hand. */
+  keyIds: readonly string[];
+  /**
+   * Better no start than secrets that fail one by one.
+   * @param used names of the keys with which something is sealed.
+   * @throws ConfigError naming those that are missing.
+   */
+  requireKeys(used: readonly string[]): void;
+  /**
+   * @param place where the secret belongs, e.g. the id of its row: sealed for one place it does not open in another.
+   * @throws Error without a key.
+   */
+  seal(secret: Record<string, unknown>, place: string): SealedSecret;
+  /**
+   * @param stored what `seal` made; anything else was never sealed and comes back as it is.
+   * @throws SecretBoxError when no key at hand opens it.
+   */
+  open(stored: Record<string, unknown>, place: string): Record<string, unknown>;
+}
+
+/** No key at hand opens a secret, or it does not belong where it lies. The message holds nothing of the secret. */
+export class SecretBoxError extends Error {}
+
+const version = 'v1';
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** @param setting as `secretsKeySetting` allows it; undefined: nothing can be sealed, and nothing sealed be opened. */
+export function createSecretBox(setting: string | undefined): SecretBox {
+  const keys = (setting?.split(',') ?? []).map((text) => Buffer.from(text.trim(), 'base64'));
+  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
+  const [newest] = byId;
+  return {
+    newestPrefix: newest ? `${version}:${newest[0]}:` : null,
+    keyIds: [...byId.keys()],
+    requireKeys(used) {
+      const missing = used.filter((id) => !byId.has(id));
+      if (missing.length === 0) return;
+      const names = missing.join(', ');
+      throw new ConfigError([`SECRETS_KEY lacks the key ${names}, with which secrets in the database are encrypted`]);
+    },
+    seal(secret, place) {
+      if (!newest) throw new Error('There is no key to encrypt secrets with.');
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv('aes-256-gcm', newest[1], iv).setAAD(Buffer.from(place));
+      const text = Buffer.concat([cipher.update(JSON.stringify(secret), 'utf8'), cipher.final()]);
+      const bytes = Buffer.concat([iv, cipher.getAuthTag(), text]);
+      return { sealed: `${version}:${newest[0]}:${bytes.toString('base64url')}` };
+    },
+    open(stored, place) {
+      if (typeof stored.sealed !== 'string') return stored;
+      const [found, keyId = '', text = ''] = stored.sealed.split(':');
+      const key = byId.get(keyId);
+      if (found !== version || !key) throw new SecretBoxError(`SECRETS_KEY lacks the key ${keyId}.`);
+      return JSON.parse(decrypt(key, Buffer.from(text, 'base64url'), place)) as Record<string, unknown>;
+    },
+  };
+}
+
+/** Names a key without telling anything of it, so that nobody has to number keys. */
+function keyIdOf(key: Buffer): string {
+  return createHash('sha256').update('millrace secrets key\n').update(key).digest('hex').slice(0, 12);
+}
+
+function decrypt(key: Buffer, bytes: Buffer, place: string): string {
+  const [iv, tag] = [bytes.subarray(0, ivBytes), bytes.subarray(ivBytes, ivBytes + tagBytes)];
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(place))
+      .setAuthTag(tag);
+    return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
+  } catch (cause) {
+    throw new SecretBoxError('A stored secret was changed, or belongs somewhere else.', { cause });
+  }
+}

@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureSecretsKey } from './secrets-key.ts';
+
+test('the key is made once, kept, and readable for its owner only', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-key-'));
+  try {
+    const key = ensureSecretsKey(directory);
+    expect(Buffer.from(key, 'base64')).toHaveLength(32);
+    expect(ensureSecretsKey(directory)).toBe(key);
+    expect(statSync(join(directory, 'secrets.key')).mode & 0o777).toBe(0o600);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
