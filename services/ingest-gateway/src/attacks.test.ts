@@ -1,0 +1,217 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { eventually } from '@millrace/testing';
+import { type AttackedGateway, type AttackReport, startAttackedGateway } from './testing/attacked-gateway.ts';
+import { openRawConnection } from './testing/raw-http.ts';
+
+/**
+ * Attacks that need no large body (those are in hostile-bodies.test.ts): each ends with an honest answer or a closed
+ * connection, in bounded memory, and whoever sends meanwhile is answered. The gateway is a process of its own.
+ */
+let gateway: AttackedGateway;
+const bodyTimeoutMs = 1000;
+
+beforeAll(async () => {
+  gateway = await startAttackedGateway({ BODY_TIMEOUT_MS: String(bodyTimeoutMs) });
+}, 120_000);
+afterAll(() => gateway?.stop());
+
+/** Far above what anybody should wait, far below what an attacker would be content with; the machine may be busy. */
+const longestStallMs = 5000;
+
+function expectUnharmed({ answered, failed, slowestMs, grownMib }: AttackReport<unknown>, mostMib: number): void {
+  expect(failed).toEqual([]);
+  expect(answered).toBeGreaterThan(0);
+  expect(slowestMs).toBeLessThan(longestStallMs);
+  expect(grownMib).toBeLessThan(mostMib);
+}
+
+const head = (length: number, more = '') =>
+  `POST /batch/ HTTP/1.1\r\nhost: x\r\n${more}content-length: ${length}\r\n\r\n`;
+const event = () => JSON.stringify({ api_key: gateway.token, event: 'small', distinct_id: 'd' });
+const request = () => head(Buffer.byteLength(event())) + event();
+
+async function post(body: Buffer): Promise<{ status: number; code: string | undefined }> {
+  const response = await fetch(`${gateway.url}/batch/`, { method: 'POST', body: new Uint8Array(body) });
+  return { status: response.status, code: ((await response.json()) as { code?: string }).code };
+}
+
+/** As many connections as a process may have open here, ten thousand at most; some files are needed for the rest. */
+function socketsToOpen(): number {
+  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const limit = Number(report.userLimits?.open_files?.soft);
+  return Math.max(100, Math.min(10_000, (Number.isFinite(limit) ? limit : 10_500) - 500));
+}
+
+test('ten thousand sockets that say nothing, or half a word', async () => {
+  const count = socketsToOpen();
+  // Nobody shall believe that ten thousand were tried where fewer may be open.
+  if (count < 10_000) process.stderr.write(`only ${count} sockets: the limit of open files is too low for more\n`);
+  const sockets: Socket[] = [];
+  const filesBefore = await gateway.openFiles();
+  const report = await gateway.during(async () => {
+    for (let opened = 0; opened < count; opened += 250) {
+      const wave = Array.from({ length: Math.min(250, count - opened) }, () => open());
+      sockets.push(...(await Promise.all(wave)));
+    }
+    await eventually(async () => (await gateway.openFiles()) >= filesBefore + count * 0.99, {
+      what: `${count} open connections`,
+      timeoutMs: 60_000,
+    });
+    await sleep(1000);
+  });
+  // About 12 KiB each, measured.
+  expectUnharmed(report, 300);
+  for (const socket of sockets) socket.destroy();
+  await eventually(async () => (await gateway.openFiles()) < filesBefore + 100, {
+    what: 'the connections being gone',
+    timeoutMs: 60_000,
+  });
+
+  async function open(): Promise<Socket> {
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.on('error', () => {});
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    if (sockets.length % 2 === 0) socket.write('POST /e/ HTTP/1.1\r\nhost: x\r\nx-half');
+    return socket;
+  }
+}, 180_000);
+
+describe('floods of headers', () => {
+  test.each<[string, string, number]>([
+    ['one long header', `x-long: ${'x'.repeat(100_000)}\r\n`, 431],
+    ['ten thousand short ones', Array.from({ length: 10_000 }, (_, i) => `x-${i}: ${i}\r\n`).join(''), 431],
+    ['a long path', '', 431],
+    ['as many as pass', Array.from({ length: 2500 }, (_, i) => `x-${i}: ${i}\r\n`).join(''), 200],
+  ])('%s', async (name, headers, status) => {
+    const report = await gateway.during(() =>
+      Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const connection = await openRawConnection(gateway.port);
+          const whole = head(Buffer.byteLength(event()), headers) + event();
+          connection.write(name === 'a long path' ? whole.replace('/batch/', `/${'x'.repeat(100_000)}`) : whole);
+          const answer = await connection.answer();
+          connection.socket.destroy();
+          return answer.status;
+        }),
+      ),
+    );
+    expect(new Set(report.result)).toEqual(new Set([status]));
+    expectUnharmed(report, 150);
+  });
+
+  test('one that never ends is answered and cut off', async () => {
+    const report = await gateway.during(async () => {
+      const connection = await openRawConnection(gateway.port);
+      connection.write('POST /e/ HTTP/1.1\r\nhost: x\r\n');
+      let isClosed = false;
+      const closed = connection.closed.then(() => {
+        isClosed = true;
+      });
+      for (let i = 0; !isClosed && i < 1000; i++) {
+        connection.write(`x-${i}: ${'y'.repeat(1000)}\r\n`);
+        await sleep(5);
+      }
+      await closed;
+      return isClosed;
+    });
+    expect(report.result).toBe(true);
+    expectUnharmed(report, 150);
+  });
+});
+
+test('five hundred bodies that stop in their middle: 408 for each, and nothing is kept', async () => {
+  const report = await gateway.during(() =>
+    Promise.all(
+      Array.from({ length: 500 }, async () => {
+        const connection = await openRawConnection(gateway.port);
+        connection.write(`${head(100_000)}{"api_key":"${'x'.repeat(10_000)}`);
+        const answer = await connection.answer();
+        await connection.closed;
+        return answer.status;
+      }),
+    ),
+  );
+  expect(new Set(report.result)).toEqual(new Set([408]));
+  expectUnharmed(report, 200);
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(metrics).toMatch(/^millrace_capture_in_flight_bytes 0$/m);
+}, 60_000);
+
+describe('requests sent without waiting for answers', () => {
+  test('a thousand on one connection are answered, each in its turn', async () => {
+    const report = await gateway.during(async () => {
+      const connection = await openRawConnection(gateway.port);
+      connection.write(request().repeat(1000));
+      const statuses: number[] = [];
+      while (statuses.length < 1000) statuses.push((await connection.answer()).status);
+      connection.socket.destroy();
+      return statuses;
+    });
+    expect(report.result).toEqual(Array.from({ length: 1000 }, () => 200));
+    expectUnharmed(report, 150);
+  }, 60_000);
+
+  test('a sender that reads no answer is not read from any more', async () => {
+    const report = await gateway.during(async () => {
+      const socket = connect(gateway.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.pause();
+      const preflights = 'OPTIONS /e/ HTTP/1.1\r\nhost: x\r\norigin: https://a.example\r\n\r\n'.repeat(1000);
+      let isTaken = true;
+      for (let i = 0; isTaken && i < 500; i++) {
+        isTaken = await Promise.race([
+          new Promise<boolean>((resolve) => socket.write(preflights, () => resolve(true))),
+          sleep(2000, false),
+        ]);
+      }
+      socket.destroy();
+      return isTaken;
+    });
+    expect(report.result).toBe(false);
+    expectUnharmed(report, 200);
+  }, 60_000);
+});
+
+/** Texts that collide in hash tables without a secret seed: by the hash of Java, and as numbers equal in their last bits. */
+function collidingKeys(count: number): Record<string, string[]> {
+  const bits = Math.ceil(Math.log2(count));
+  const asJava = (number: number) =>
+    Array.from({ length: bits }, (_, bit) => ((number >> bit) & 1 ? 'Aa' : 'BB')).join('');
+  return {
+    'equal by the hash of Java': Array.from({ length: count }, (_, index) => asJava(index)),
+    'numbers equal in their last 16 bits': Array.from({ length: count }, (_, index) =>
+      String((index % 250) * 65536 + Math.floor(index / 250)),
+    ),
+    'numbers equal in their last 24 bits': Array.from({ length: count }, (_, index) =>
+      String((60 + (index % 190)) * 16_777_216 + Math.floor(index / 190)),
+    ),
+    'numbers too large for an index': Array.from({ length: count }, (_, index) => String(4_294_967_296 * (index + 1))),
+  };
+}
+
+describe('keys that collide in a hash table', () => {
+  test.each(Object.keys(collidingKeys(1)))(
+    '%s',
+    async (name) => {
+      const keys = collidingKeys(100_000)[name] ?? [];
+      const fields = keys.map((key) => `"${key}":1`);
+      const batch = (items: string) => gzipSync(`{"api_key":"${gateway.token}","batch":[${items}]}`);
+      const item = (some: string[]) => `{"event":"e","distinct_id":"d","properties":{${some.join(',')}}}`;
+      const tooLarge = batch(item(fields));
+      const many = batch(
+        Array.from({ length: 5 }, (_, part) => item(fields.slice(part * 20_000, part * 20_000 + 20_000))).join(','),
+      );
+      const inTheEnvelope = gzipSync(`{${fields.join(',')},"api_key":"${gateway.token}","batch":[${item([])}]}`);
+      const report = await gateway.during(() => Promise.all([tooLarge, many, inTheEnvelope].map(post)));
+      expect(report.result).toEqual([
+        { status: 413, code: 'event_too_large' },
+        { status: 200, code: undefined },
+        { status: 200, code: undefined },
+      ]);
+      expectUnharmed(report, 250);
+    },
+    60_000,
+  );
+});
