@@ -42,6 +42,8 @@ export interface RunningServices {
   /** Index is identity: a killed one is replaced in its place. */
   consumers: ServiceProcess[];
   startConsumer(): Promise<ServiceProcess>;
+  /** One more gateway; who starts it stops it. */
+  startGateway(): Promise<ServiceProcess>;
   stop(): Promise<void>;
 }
 
@@ -82,8 +84,9 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   };
   const [gatewayFile = '', consumerFile = '', apiFile = ''] = programs.files;
   const startConsumer = () => startService('event-consumer', consumerFile, settings);
+  const startGateway = () => startService('ingest-gateway', gatewayFile, settings);
   const [gateway, api, ...consumers] = await allOrNone([
-    startService('ingest-gateway', gatewayFile, settings),
+    startGateway(),
     options.managementApi === false ? null : startService('management-api', apiFile, settings),
     ...Array.from({ length: options.consumers ?? 1 }, startConsumer),
   ]);
@@ -100,6 +103,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     gateway,
     consumers: running,
     startConsumer,
+    startGateway,
     async stop() {
       await Promise.all([gateway, ...running, ...(api ? [api] : [])].map((service) => service.stop()));
       await database.end();

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One request, sent once: whatever goes wrong with it is a failure. */
+export interface Sent {
+  client: string;
+  uuid: string;
+  /** HTTP status, or what broke. */
+  outcome: number | string;
+}
+
+export interface RestartClients {
+  sent: Sent[];
+  stop(): Promise<void>;
+}
+
+interface ClientStyle {
+  name: string;
+  /** Undefined: a connection of its own for every request. */
+  agent: Agent | undefined;
+  pauseMs(): number;
+  bodyBytes: number;
+}
+
+/** Busy and thoughtful clients that keep their connection, some that do not, one with much to say. */
+function clientStyles(): ClientStyle[] {
+  const keeping = () => new Agent({ keepAlive: true, maxSockets: 1 });
+  const some = (count: number, name: string, style: () => Omit<ClientStyle, 'name'>) =>
+    Array.from({ length: count }, (_, index) => ({ name: `${name} ${index}`, ...style() }));
+  return [
+    ...some(4, 'busy', () => ({ agent: keeping(), pauseMs: () => 5, bodyBytes: 200 })),
+    ...some(4, 'now and then', () => ({ agent: keeping(), pauseMs: () => Math.random() * 200, bodyBytes: 200 })),
+    ...some(2, 'new each time', () => ({ agent: undefined, pauseMs: () => 20, bodyBytes: 200 })),
+    ...some(1, 'large', () => ({ agent: keeping(), pauseMs: () => 50, bodyBytes: 400_000 })),
+  ];
+}
+
+/** Sends events without a pause for restarts and without a second try. */
+export function startRestartClients(url: string, projectApiKey: string): RestartClients {
+  const sent: Sent[] = [];
+  let isRunning = true;
+  const styles = clientStyles();
+
+  const loops = styles.map(async ({ name, agent, pauseMs, bodyBytes }) => {
+    while (isRunning) {
+      const uuid = randomUUID();
+      const properties = { filler: 'x'.repeat(bodyBytes) };
+      const body = JSON.stringify({ api_key: projectApiKey, event: 'tick', distinct_id: name, uuid, properties });
+      sent.push({ client: name, uuid, outcome: await post(`${url}/batch/`, body, agent) });
+      await sleep(pauseMs());
+    }
+  });
+  return {
+    sent,
+    async stop() {
+      isRunning = false;
+      await Promise.all(loops);
+      for (const { agent } of styles) agent?.destroy();
+    },
+  };
+}
+
+/** An answer has to come within this, restart or not. */
+const answerWithinMs = 15_000;
+
+function post(url: string, body: string, agent: Agent | undefined): Promise<number | string> {
+  return new Promise((resolve) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sending = request(url, { method: 'POST', headers, agent: agent ?? false, timeout: answerWithinMs });
+    sending.on('timeout', () => sending.destroy(new Error('no answer')));
+    sending.on('error', (error) => resolve(error.message));
+    sending.on('response', (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+      response.on('error', (error) => resolve(error.message));
+    });
+    sending.end(body);
+  });
+}
