@@ -20,21 +20,21 @@ export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange'> {
   health: Health;
   /** Address for links; without it the request's own host. */
   publicUrl?: string | undefined;
-  /** Whether `X-Forwarded-Proto` and `X-Forwarded-Host` come from a proxy of ours. */
-  trustProxy?: boolean;
+  /** How many proxies of ours are in front, whose `X-Forwarded-…` is believed; none by default. */
+  trustedProxies?: number;
   /** Answers that do not fit their schema become errors; for tests. */
   checkResponses?: boolean;
 }
 
 /** The management API as a request listener. */
 export function createApp(deps: AppDeps) {
-  const { sql, logger, metrics, health, publicUrl, trustProxy, checkResponses, keyValue, limits } = deps;
+  const { sql, logger, metrics, health, publicUrl, trustedProxies, checkResponses, keyValue, limits } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
-  // One hop: what stands further left in X-Forwarded-For was written by whoever sent the request.
-  app.set('trust proxy', trustProxy ? 1 : false);
+  // What stands further left in X-Forwarded-For was written by whoever sent the request.
+  app.set('trust proxy', trustedProxies || false);
   app.set('query parser', false);
   app.use(healthRoutes(health));
   app.use(securityHeaders());

@@ -14,6 +14,11 @@ export const configSchema = Type.Object({
     default: false,
     description: 'true when a proxy in front sets X-Forwarded-Proto and X-Forwarded-Host',
   }),
+  proxyHops: integerSetting(
+    1,
+    'with TRUST_PROXY: proxies in front that add to X-Forwarded-For; the address they saw first is the client’s',
+    { min: 1, max: 20 },
+  ),
   dnsServers: Type.Optional(
     Type.String({
       pattern: '^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$',

@@ -97,7 +97,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     metrics,
     health,
     publicUrl: config.publicApiUrl,
-    trustProxy: config.trustProxy,
+    trustedProxies: config.trustProxy ? config.proxyHops : 0,
   });
   const server = await serve(app, {
     port: config.apiPort,

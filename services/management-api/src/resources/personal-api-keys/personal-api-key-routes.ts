@@ -7,12 +7,14 @@ import {
   type PersonalApiKeyWithValue,
   revokePersonalApiKey,
   rollPersonalApiKey,
+  sqlOf,
   updatePersonalApiKey,
 } from '@millrace/db';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { type KeyPowers, requireWithin } from './key-powers.ts';
+import { lockKeysOf } from './lock-keys-store.ts';
 import {
   newPersonalApiKey,
   personalApiKey,
@@ -39,6 +41,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
   ): Promise<T> =>
     prisma.$transaction(async (client) => {
       const choice = chooseKey(caller, params.id);
+      await lockKeysOf(sqlOf(client), caller.userId);
       const own = await powersOfCaller(client, caller);
       requireWithin(own, await getPersonalApiKey(client, choice));
       return work(client, choice, own);
@@ -74,6 +77,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: madeExample },
       handler: async ({ caller, body }) =>
         prisma.$transaction(async (client) => {
+          await lockKeysOf(sqlOf(client), caller.userId);
           const own = await powersOfCaller(client, caller);
           const made = await createPersonalApiKey(client, {
             userId: caller.userId,

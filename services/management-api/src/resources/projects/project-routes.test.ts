@@ -121,7 +121,7 @@ test('a forwarded host counts only when a proxy is trusted', async () => {
   };
   await createProject(api.database.prisma, { organizationId: tenant.organizationId, name: randomUUID() });
   expect(await nextOf(api.url, headers)).toBe(`${api.url}/api/projects?limit=1&offset=1`);
-  const trusting = await startTestApi({ trustProxy: true });
+  const trusting = await startTestApi({ trustedProxies: 1 });
   const other = await createTestTenant(trusting.database);
   await createProject(trusting.database.prisma, { organizationId: other.organizationId, name: 'Second' });
   const otherHeaders = { ...headers, authorization: `Bearer ${other.personalApiKey}` };

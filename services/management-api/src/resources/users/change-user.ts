@@ -2,7 +2,8 @@ import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import { findEnvironment } from '../../access/addressed-store.ts';
-import type { Caller } from '../../access/caller.ts';
+import { type Caller, visibleOrganizationIds } from '../../access/caller.ts';
+import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { userChanges } from './user-changes.ts';
 import { findUser, setCurrentPlace, type UserFields, updateUser } from './user-store.ts';
@@ -21,17 +22,20 @@ export async function changeUser(
 ): Promise<void> {
   await changeFields(tx, caller, fields);
   const organizationId = organization?.toLowerCase();
-  const own = caller.memberships.map((membership) => membership.organizationId);
+  // A key that is limited to some must not decide what `@current` is for the person's other keys.
+  const own = visibleOrganizationIds(caller);
   if (organizationId !== undefined && !own.includes(organizationId)) {
     throw unknown('set_current_organization', organizationId);
   }
   if (team === undefined) {
+    if (organizationId !== undefined) refuseProjectScopedKey(caller);
     if (organizationId !== undefined) await setCurrentPlace(tx, caller.userId, { organizationId, environmentId: null });
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
   // What is private to others is not there for the caller.
-  if (!found || found.level === null) throw unknown('set_current_team', String(team));
+  if (!found || found.level === null || !own.includes(found.organizationId) || !isInKey(caller, team))
+    throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {
     throw new AppError('invalid', 'Team must belong to the same organization in set_current_organization.', {
       code: 'invalid_input',
@@ -57,6 +61,10 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
     before,
     after,
   });
+}
+
+function isInKey({ scopedTeams }: Caller, environmentId: number): boolean {
+  return scopedTeams.length === 0 || scopedTeams.includes(environmentId);
 }
 
 function isRowId(id: number): boolean {

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { createInProcessKeyValue } from '@millrace/cache';
+import { addMember, createEnvironment, createPersonalApiKey, createUser } from '@millrace/db';
+import { insufficient, VE } from './testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
+import { startTestApi, type TestAnswer, type TestApi } from './testing/start-test-api.ts';
+
+/** What somebody with a small key, a low level or several hands tries. */
+let api: TestApi;
+let acme: OrganizationActors;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+beforeEach(async () => {
+  acme = await createActors(api.database);
+});
+afterAll(() => api.stop());
+
+const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOrganizations?: string[] }) =>
+  (await createPersonalApiKey(api.database.prisma, { userId, label: 'small', scopes: ['*'], ...options })).value;
+const environmentsOf = (projectId: number) =>
+  api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
+
+describe('a project is removed by nobody who may not remove all of it', () => {
+  test('not by a key for its first environment', async () => {
+    const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+    const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
+    const refusal = `API key does not have access to the requested project: ID ${id}.`;
+    for (const path of ['', `organizations/${acme.organizationId}/`].map((part) => `/api/${part}projects/`)) {
+      const answer = await api.send('DELETE', `${path}${acme.projectId}/`, { key });
+      expect([answer.status, answer.body?.detail]).toEqual([403, refusal]);
+    }
+    expect(await environmentsOf(acme.projectId)).toHaveLength(2);
+    const whole = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId, id] });
+    expect((await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: whole })).status).toBe(204);
+  });
+
+  test('not by the administrator of one private environment', async () => {
+    const { sql, prisma } = api.database;
+    await createEnvironment(prisma, { projectId: acme.projectId });
+    await sql.query('UPDATE environment SET access_control = true WHERE project_id = $1', [acme.projectId]);
+    await sql.query(
+      `INSERT INTO environment_member (environment_id, membership_id, level)
+       SELECT $1, id, 8 FROM membership WHERE user_id = $2`,
+      [acme.projectId, acme.M.userId],
+    );
+    const answer = await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.M.key });
+    expect(answer).toMatchObject(insufficient);
+    expect(await environmentsOf(acme.projectId)).toHaveLength(2);
+  });
+});
+
+test('a small key does not decide what the current place of its person is', async () => {
+  const { prisma } = api.database;
+  await addMember(prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
+  const { id } = await createEnvironment(prisma, { projectId: acme.projectId });
+  const missing = (attr: string, what: string | number) =>
+    VE('does_not_exist', attr, `Object with id=${what} does not exist.`);
+  const patch = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
+  const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
+  const { organizationId, projectId } = acme.off;
+  expect(await patch(ofOne, { set_current_organization: organizationId })).toMatchObject(
+    missing('set_current_organization', organizationId),
+  );
+  expect(await patch(ofOne, { set_current_team: projectId })).toMatchObject(missing('set_current_team', projectId));
+  expect((await patch(ofOne, { set_current_team: id })).status).toBe(200);
+  const ofTeam = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
+  expect(await patch(ofTeam, { set_current_team: id })).toMatchObject(missing('set_current_team', id));
+  expect((await patch(ofTeam, { set_current_organization: organizationId })).status).toBe(403);
+  expect((await patch(ofTeam, { set_current_team: acme.projectId })).status).toBe(200);
+});
+
+describe('who has been put out', () => {
+  test('is out with the next request, by every key', async () => {
+    const small = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
+    await api.database.sql.query('UPDATE "user" SET is_active = false WHERE id = $1', [acme.M.userId]);
+    for (const key of [acme.M.key, small]) expect((await api.get('/api/users/@me/', key)).status).toBe(401);
+  });
+
+  test('cannot come back with an invite for somebody else, nor use one that is withdrawn', async () => {
+    const invites = `/api/organizations/${acme.organizationId}/invites/`;
+    const made = await api.send('POST', invites, { key: acme.A.key, body: { target_email: 'new@example.com' } });
+    const accept = () => api.send('POST', `/api/invites/${made.body.id}/accept/`, { key: acme.off.personalApiKey });
+    expect((await accept()).status).toBe(404);
+    expect((await api.send('DELETE', `${invites}${made.body.id}/`, { key: acme.A.key })).status).toBe(204);
+    expect((await accept()).status).toBe(404);
+  });
+});
+
+describe('several at once', () => {
+  const statuses = (answers: TestAnswer[]) => answers.map(({ status }) => status).sort();
+  const times = <T>(count: number, work: (index: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+
+  test('a project is deleted once', async () => {
+    const answers = await times(5, () => api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.W.key }));
+    expect(statuses(answers)).toEqual([204, 404, 404, 404, 404]);
+  });
+
+  test('an organization is deleted once, while others still work in it', async () => {
+    const path = `/api/organizations/${acme.organizationId}/`;
+    const work = times(10, (index) =>
+      index % 2
+        ? api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: { name: `n${index}` } })
+        : api.send('POST', `${path}invites/`, { key: acme.A.key, body: { target_email: `i${index}@example.com` } }),
+    );
+    const gone = times(3, () => api.send('DELETE', path, { key: acme.W.key }));
+    expect(statuses(await gone)).toEqual([204, 404, 404]);
+    for (const status of statuses(await work)) expect([200, 201, 403, 404]).toContain(status);
+    const left = await api.database.sql.query('SELECT 1 FROM organization_invite WHERE organization_id = $1', [
+      acme.organizationId,
+    ]);
+    expect(left).toEqual([]);
+  });
+
+  test('an invite is accepted once', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const invites = `/api/organizations/${acme.organizationId}/invites/`;
+    const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });
+    const user = await createUser(api.database.prisma, { email });
+    const key = await keyOf(user.id, {});
+    const answers = await times(4, () => api.send('POST', `/api/invites/${body.id}/accept/`, { key }));
+    expect(statuses(answers)).toEqual([201, 404, 404, 404]);
+    const rows = await api.database.sql.query('SELECT 1 FROM membership WHERE user_id = $1', [user.id]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('of a key that is rolled several times only the last value works', async () => {
+    const made = await api.send('POST', '/api/personal_api_keys/', {
+      key: acme.M.key,
+      body: { label: 'rolled', scopes: ['*'] },
+    });
+    const path = `/api/personal_api_keys/${made.body.id}/roll/`;
+    const values = (await times(4, () => api.send('POST', path, { key: acme.M.key }))).map(({ body }) => body.value);
+    const working = await Promise.all(values.map(async (value) => (await api.get('/api/users/@me/', value)).status));
+    expect(working.sort()).toEqual([200, 401, 401, 401]);
+    expect((await api.get('/api/users/@me/', made.body.value)).status).toBe(401);
+  });
+
+  test('owners who put each other out leave one', async () => {
+    const second = await createUser(api.database.prisma, { email: `${randomUUID()}@example.com` });
+    await addMember(api.database.prisma, { organizationId: acme.organizationId, userId: second.id, level: 15 });
+    const key = await keyOf(second.id, {});
+    const members = `/api/organizations/${acme.organizationId}/members/`;
+    await Promise.all([
+      api.send('PATCH', `${members}${second.uuid}/`, { key: acme.W.key, body: { level: 1 } }),
+      api.send('PATCH', `${members}${acme.W.uuid}/`, { key, body: { level: 1 } }),
+    ]);
+    const owners = await api.database.sql.query('SELECT 1 FROM membership WHERE organization_id = $1 AND level = 15', [
+      acme.organizationId,
+    ]);
+    expect(owners).toHaveLength(1);
+  });
+
+  test('changes of different settings all stay, and keys stay ten', async () => {
+    const path = `/api/projects/${acme.projectId}/`;
+    const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
+    const answers = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));
+    expect(statuses(answers)).toEqual([200, 200, 200, 200]);
+    expect((await api.get(path, acme.A.key)).body).toMatchObject(Object.assign({}, ...changes));
+    const made = await times(14, (index) =>
+      api.send('POST', '/api/personal_api_keys/', { key: acme.A.key, body: { label: `k${index}`, scopes: ['*'] } }),
+    );
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(9);
+  });
+});
+
+describe('guessing keys', () => {
+  const guess = (server: TestApi, forwarded: string) =>
+    server.send('GET', '/api/users/@me/', {
+      key: `phx_${randomUUID()}`,
+      headers: { 'x-forwarded-for': forwarded },
+    });
+  const start = (trustedProxies: number) =>
+    startTestApi({
+      trustedProxies,
+      keyValue: createInProcessKeyValue(),
+      limits: { requestsPerMinute: 0, requestsPerHour: 0, wrongKeysPerMinute: 3 },
+    });
+  const statusesOf = async (server: TestApi, addresses: string[]) => {
+    const found: number[] = [];
+    for (const address of addresses) found.push((await guess(server, address)).status);
+    return found;
+  };
+
+  test.each([
+    ['with no proxy, whatever the header says', 0, (n: number) => `10.0.0.${n}`],
+    ['behind one proxy, what it did not add', 1, (n: number) => `10.0.0.${n}, 203.0.113.9`],
+    ['behind two proxies, what neither added', 2, (n: number) => `10.0.0.${n}, 203.0.113.9, 10.1.1.1`],
+  ])('%s, is of no use', async (_name, hops, forwarded) => {
+    const server = await start(hops);
+    try {
+      expect(await statusesOf(server, [1, 2, 3, 4, 5, 6].map(forwarded))).toEqual([401, 401, 401, 401, 429, 429]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('a proxy that many share is not shut out with one of them', async () => {
+    const server = await start(2);
+    try {
+      const bad = '203.0.113.9, 10.1.1.1';
+      expect(await statusesOf(server, [bad, bad, bad, bad, bad])).toContain(429);
+      expect(await statusesOf(server, ['203.0.113.10, 10.1.1.1'])).toEqual([401]);
+    } finally {
+      await server.stop();
+    }
+  });
+});
