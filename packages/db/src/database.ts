@@ -51,11 +51,26 @@ export interface DatabaseOptions {
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
+  /**
+   * For processes whose transactions repeat a fixed set of statements that look rows up in indexes: each is prepared once
+   * per connection and planned once, for looking up, whatever is known about the tables. Off unless told. A pooler
+   * between must know prepared statements (PgBouncer: `max_prepared_statements`).
+   */
+  preparesLookups?: boolean;
 }
+
+/**
+ * A plan that is kept must not have been made for the table as it was when empty: reading all of it, which is right then,
+ * would stay the plan until the server next takes statistics.
+ */
+const beginLookups = `BEGIN;
+  SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
+  SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
 /** The one pool of a process: the typed client and the set-based stores share it. */
 export function createDatabase(options: DatabaseOptions): Database {
-  const { logger, statementTimeoutMs = 30_000 } = options;
+  const { logger, statementTimeoutMs = 30_000, preparesLookups = false } = options;
+  const nameOf = createStatementNames();
   const config: pg.ClientConfig = {
     connectionString: options.url,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
@@ -101,12 +116,16 @@ export function createDatabase(options: DatabaseOptions): Database {
     client.on('error', onError);
     const tx: Transaction = {
       isTransaction: true,
-      query: (text, values) => noting(async () => (await client.query(text, values)).rows),
+      query: (text, values) => {
+        const prepared = preparesLookups && values !== undefined;
+        const statement = prepared ? { name: nameOf(text), text, values } : { text, values };
+        return noting(async () => (await client.query(statement)).rows);
+      },
       copy: (statement, lines) => noting(() => copyRows(client, statement, lines)),
     };
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
+      await client.query(preparesLookups ? beginLookups : 'BEGIN');
       const result = await work(tx);
       await client.query('COMMIT');
       return result;
@@ -146,6 +165,19 @@ export function createDatabase(options: DatabaseOptions): Database {
       stopping ??= stop();
       return stopping;
     },
+  };
+}
+
+/** A short name for each text. */
+function createStatementNames(): (text: string) => string {
+  const names = new Map<string, string>();
+  return (text) => {
+    let name = names.get(text);
+    if (name === undefined) {
+      name = `millrace_${names.size + 1}`;
+      names.set(text, name);
+    }
+    return name;
   };
 }
 

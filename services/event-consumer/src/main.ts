@@ -63,6 +63,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
       url: config.databaseUrl,
       logger,
       applicationName: service,
+      preparesLookups: true,
       poolSize:
         lanes.reduce((sum, { partitionConcurrency }) => sum + partitionConcurrency, spareConnections) +
         publishedLanes.length,

@@ -36,7 +36,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
   const { url, drop } = await createTestDatabase();
   const logger = createLogger('event-consumer-test', 'error');
   logger.silent = true;
-  const database = createDatabase({ url, logger, poolSize: 8 });
+  const database = createDatabase({ url, logger, poolSize: 8, preparesLookups: true });
   const deadLetters: AppendRecord[] = [];
   return {
     url,
