@@ -22,6 +22,7 @@ import { requestIdOf } from './capture/request-id.ts';
 import { sendRefusal, toRefusal } from './capture/send-answer.ts';
 import { captureV1Routes } from './capture-v1/capture-v1-route.ts';
 import type { GatewayConfig } from './config.ts';
+import { createLargeBodies } from './large-bodies/large-bodies.ts';
 import { createByteBudget } from './limits/byte-budget.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
 
@@ -32,12 +33,16 @@ export interface GatewayDependencies {
   /** Where settings of environments are read for remote config. */
   sql: Sql;
   traffic: TrafficControl;
+  /** The program of threads for large bodies (large-bodies.ts). */
+  bodyProgram: URL;
   config: Pick<
     GatewayConfig,
     | 'maxBodyBytes'
     | 'maxDecompressedBytes'
     | 'maxRecordBytes'
     | 'maxInFlightBytes'
+    | 'largeBodyThreads'
+    | 'largeBodyHeapMb'
     | 'bodyTimeoutMs'
     | 'keepAliveTimeoutMs'
     | 'stopDelayMs'
@@ -66,7 +71,9 @@ const maxHeaderBytes = 64 * 1024;
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
-  const budget = createByteBudget(config.maxInFlightBytes);
+  const { largeBodyThreads: threads, largeBodyHeapMb: heapMb } = config;
+  const budget = createByteBudget(config.maxInFlightBytes, threads);
+  const largeBodies = createLargeBodies({ program: deps.bodyProgram, budget, threads, heapMb, logger: deps.logger });
   const refusals = createRefusalLog(deps.logger);
   const capture: CaptureDependencies = {
     log: deps.log,
@@ -74,6 +81,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     projectKeys: deps.projectKeys,
     budget,
     traffic: deps.traffic,
+    largeBodies,
     limits: config,
     metrics: createCaptureMetrics(metrics, budget),
     logRefusal: refusals.write,

@@ -22,6 +22,8 @@ export const gatewayConfigSchema = Type.Object({
   maxDecompressedBytes: integerSetting(100 * mebibyte, 'request body after decompression', { min: 1 }),
   maxRecordBytes: integerSetting(900_000, 'one event as it is written to the log', { min: 1000 }),
   maxInFlightBytes: integerSetting(256 * mebibyte, 'bodies held in memory at once, over all requests', { min: 1 }),
+  largeBodyThreads: integerSetting(1, 'threads that decode and validate bodies over 256 KiB', { min: 1, max: 64 }),
+  largeBodyHeapMb: integerSetting(1024, 'JavaScript objects one such thread may hold, in MiB', { min: 16 }),
   bodyTimeoutMs: integerSetting(30_000, 'how long an upload may pause', { min: 1 }),
   keepAliveTimeoutMs: integerSetting(75_000, 'how long an idle connection is kept; longer than the proxy keeps it'),
   trustProxy: Type.Boolean({

@@ -70,6 +70,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
     projectKeys,
     sql: database.sql,
     traffic,
+    bodyProgram: bodyProgram(import.meta.url),
     config,
     logger,
     metrics,
@@ -100,6 +101,14 @@ function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log
   const { topicPrefix, topicPartitions: partitions, eventLogFallbackAfterMs: openAfterMs } = config;
   const topic = fallbackTopic(topicPrefix);
   return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
+}
+
+/** Beside this file, as source or as it was built (packages/stack, programs.ts). */
+function bodyProgram(here: string): URL {
+  return new URL(
+    here.endsWith('.ts') ? './large-bodies/body-worker-source.mjs' : './ingest-gateway-body-worker.mjs',
+    here,
+  );
 }
 
 /** @returns the port that was taken. */

@@ -9,6 +9,8 @@ export type ServiceName = (typeof services)[number];
 export function programs(root: string): Record<string, string> {
   const entries = {
     ...Object.fromEntries(services.map((name) => [name, `services/${name}/src/main.ts`])),
+    // A thread of the gateway, which finds it beside itself.
+    'ingest-gateway-body-worker': 'services/ingest-gateway/src/large-bodies/body-worker.ts',
     millrace: 'packages/cli/src/main.ts',
   };
   return Object.fromEntries(Object.entries(entries).filter(([, path]) => existsSync(join(root, path))));

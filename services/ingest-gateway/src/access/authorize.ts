@@ -1,5 +1,5 @@
 import { AppError } from '@millrace/errors';
-import type { CaptureRequest } from '../capture/parse-capture-request.ts';
+import type { IncomingRequest } from '../capture/incoming-request.ts';
 import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
@@ -11,7 +11,7 @@ import type { KeyLookup, ProjectKeys } from './project-keys.ts';
  * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`.
  */
 export function authorize(
-  request: CaptureRequest,
+  request: Pick<IncomingRequest, 'token' | 'isHistorical'>,
   projectKeys: ProjectKeys,
 ): KnownProject | null | Promise<KnownProject | null> {
   const lookup = projectKeys.find(request.token);
@@ -32,7 +32,7 @@ export async function requirePossibleKey(key: string, projectKeys: ProjectKeys):
 
 const maxLookedUp = 64;
 
-function decide(lookup: KeyLookup, request: CaptureRequest): KnownProject | null {
+function decide(lookup: KeyLookup, request: Pick<IncomingRequest, 'isHistorical'>): KnownProject | null {
   switch (lookup.outcome) {
     case 'undetermined':
       return null;

@@ -7,6 +7,8 @@ import { v7 as createUuid } from 'uuid';
 import { authorize, requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { CaptureLimits } from '../config.ts';
+import { inParts } from '../large-bodies/in-parts.ts';
+import type { LargeBodies } from '../large-bodies/large-bodies.ts';
 import type { ByteBudget, ByteLease } from '../limits/byte-budget.ts';
 import type { TrafficControl } from '../limits/traffic-control.ts';
 import type { CaptureMetrics } from './capture-metrics.ts';
@@ -14,9 +16,13 @@ import type { CapturePath } from './capture-path.ts';
 import { type CaptureQuery, parseCaptureQuery } from './capture-query.ts';
 import { clientAddress } from './client-address.ts';
 import { preflightHeaders } from './cors.ts';
+import { decodeBody } from './decode-body.ts';
+import { createDropTally } from './drop-tally.ts';
+import { claimedSize } from './gunzip.ts';
+import { type IncomingRequest, inOnePart } from './incoming-request.ts';
 import { parseCaptureRequest } from './parse-capture-request.ts';
 import { publish } from './publish.ts';
-import { readBody } from './read-body.ts';
+import { receiveBody } from './read-body.ts';
 import type { RefusalLine } from './refusal-log.ts';
 import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendRefusal, toRefusal } from './send-answer.ts';
@@ -29,6 +35,7 @@ export interface CaptureDependencies {
   projectKeys: ProjectKeys;
   budget: ByteBudget;
   traffic: TrafficControl;
+  largeBodies: Pick<LargeBodies, 'find'>;
   limits: CaptureLimits;
   metrics: CaptureMetrics;
   logRefusal(line: RefusalLine): void;
@@ -39,6 +46,11 @@ const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 /** Browsers then stop sending for a minute (reference/sdk-wire.md section 1); never 204, its body would be lost. */
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
+
+/** What is larger, on the wire or inflated, is decoded and validated in another thread. */
+const largeBytes = 256 * 1024;
+const isLarge = (bytes: number) => bytes > largeBytes;
+const plainJson = { compression: null, contentType: 'application/json', contentEncoding: '' };
 
 /** Where a request has got to, for its line in the log. */
 interface Journey {
@@ -107,40 +119,64 @@ async function capture(
 ): Promise<'accepted' | 'quota_limited'> {
   const { limits, metrics, traffic } = deps;
   const receivedAtMs = Date.now();
-  const isGet = request.method === 'GET';
-  if (!isGet && request.method !== 'POST') throw methodNotAllowed();
-  const body = await readBody(request, query, { limits, lease: journey.lease, onReceived: metrics.bodyReceived });
-  // A large body is not parsed for somebody whose key is nobody's.
-  if (body.envelopeKey !== null) await requirePossibleKey(body.envelopeKey, deps.projectKeys);
-  const capturing = parseCaptureRequest(body.json, {
-    apiKey: body.apiKey ?? (isGet ? query.apiKey : null),
-    sentAt: query.sentAt,
-  });
-  const project = await authorize(capturing, deps.projectKeys);
+  if (request.method !== 'GET' && request.method !== 'POST') throw methodNotAllowed();
+  const incoming = await readRequest(request, query, journey.lease, deps);
+  const project = await authorize(incoming, deps.projectKeys);
   journey.environmentId = project?.environmentId ?? null;
-  const { token, isHistorical } = capturing;
-  const arriving = { token, project, isHistorical, events: capturing.events.length };
+  const { token, isHistorical, events } = incoming;
+  const arriving = { token, project, isHistorical, events };
   if (traffic.admit(arriving, request) === 'quota_limited') {
     metrics.dropped('quota_limited', arriving.events);
     return 'quota_limited';
   }
-  const assembled = toCapturedEvents(capturing, {
+  const arrival = {
     receivedAtMs,
     ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
     nameForNameless: path.nameForNameless,
     createUuid,
-  });
-  const captured = traffic.steer(assembled, project);
-  const written = await publish(captured, {
+  };
+  const options = {
     log: deps.log,
     topics: deps.topics,
     maxRecordBytes: limits.maxRecordBytes,
     createUuid,
     headers: traceHeaders(request),
-  });
+  };
+  const dropped = createDropTally();
+  let written = 0;
+  for (const { part, isOf } of incoming.parts()) {
+    const captured = traffic.steer(toCapturedEvents(part, arrival, dropped), project);
+    written += await publish(captured, { ...options, part: isOf });
+  }
   traffic.noteStored(arriving, written);
-  metrics.published(captured.lane, written, captured.dropped);
+  metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
   return 'accepted';
+}
+
+/** Stations 2 and 3, in this thread or, for a body that would keep it too long, in another one. */
+async function readRequest(
+  request: IncomingMessage,
+  query: CaptureQuery,
+  lease: ByteLease,
+  { limits, metrics, largeBodies, projectKeys }: CaptureDependencies,
+): Promise<IncomingRequest> {
+  const { maxDecompressedBytes } = limits;
+  const { raw, hints } = await receiveBody(request, query, { limits, lease, onReceived: metrics.bodyReceived });
+  const isGet = request.method === 'GET';
+  const said = { apiKey: isGet ? query.apiKey : null, sentAt: query.sentAt };
+  const checkKey = (key: string) => requirePossibleKey(key, projectKeys);
+  const beside = { maxDecompressedBytes, lease, checkKey };
+  if (isLarge(raw.length) || isLarge(claimedSize(raw))) {
+    return inParts(await largeBodies.find({ raw, hints, request: said, ...beside }));
+  }
+  const { json, apiKey, envelopeKey } = await decodeBody(raw, hints, { maxDecompressedBytes, lease });
+  const context = { ...said, apiKey: apiKey ?? said.apiKey };
+  if (isLarge(json.length)) {
+    return inParts(await largeBodies.find({ raw: json, hints: plainJson, request: context, ...beside }));
+  }
+  // A large body is not parsed for somebody whose key is nobody's.
+  if (envelopeKey !== null) await checkKey(envelopeKey);
+  return inOnePart(parseCaptureRequest(json, context));
 }
 
 function methodNotAllowed(): AppError {

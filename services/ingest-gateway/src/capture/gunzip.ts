@@ -4,11 +4,16 @@ import type { ByteLease } from '../limits/byte-budget.ts';
 
 /** Small bodies are inflated on the spot: a trip through the thread pool costs more than the work. */
 const smallInputBytes = 32 * 1024;
-const smallOutputBytes = 1024 * 1024;
+const smallOutputBytes = 256 * 1024;
 
 /** True for the first bytes of a gzip stream with the deflate method, the only one there is. */
 export function hasGzipMagic(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 0x08;
+}
+
+/** How long the inflated body is by what the stream says at its end; 0 when it is no gzip stream. Senders may lie. */
+export function claimedSize(bytes: Buffer): number {
+  return hasGzipMagic(bytes) && bytes.length >= 18 ? bytes.readUInt32LE(bytes.length - 4) : 0;
 }
 
 /**

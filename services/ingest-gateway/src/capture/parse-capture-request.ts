@@ -16,6 +16,8 @@ export interface CaptureRequest {
   token: string;
   /** In the order they were sent, at least one. */
   events: ClientEvent[];
+  /** Of a part of a large request: the place of its first event. */
+  firstIndex?: number;
   /** Places of events nested too deep to be looked at: they are dropped alone, and only their name and uuid is left. */
   tooDeep?: number[];
   /** True only when the batch says so. */

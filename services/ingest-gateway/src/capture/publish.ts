@@ -12,6 +12,8 @@ export interface PublishOptions {
   createUuid(): string;
   /** Of every record, e.g. the trace the request belongs to. */
   headers?: Record<string, string> | undefined;
+  /** Set when these are not all events of the request; what was dropped is told with the last part. */
+  part?: 'more' | 'last' | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ const maxAppendBytes = 2 * 1024 * 1024;
  * event is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
  */
 export async function publish(captured: CapturedEvents, options: PublishOptions): Promise<number> {
-  const { log, topics, maxRecordBytes, headers } = options;
+  const { log, topics, maxRecordBytes, headers, part } = options;
   const { lane, token, accepted, dropped } = captured;
   const topic = topics[lane];
   let pending: AppendRecord[] = [];
@@ -49,7 +51,8 @@ export async function publish(captured: CapturedEvents, options: PublishOptions)
     const { index, partitionId, record, overflow } = event;
     const value = encode(event, maxRecordBytes);
     if (value.length > maxRecordBytes) {
-      if (accepted.length === 1 && dropped.counts().size === 0) throw eventTooLarge(maxRecordBytes);
+      const isAlone = part === undefined && accepted.length === 1 && dropped.counts().size === 0;
+      if (isAlone) throw eventTooLarge(maxRecordBytes);
       dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
       continue;
     }
@@ -59,18 +62,25 @@ export async function publish(captured: CapturedEvents, options: PublishOptions)
     written += 1;
     if (pendingBytes >= maxAppendBytes) await appendPending();
   }
-  for (const warning of dropped.toWarnings({ token, now: captured.now, createUuid: options.createUuid })) {
+  const warnings =
+    part === 'more' ? [] : dropped.toWarnings({ token, now: captured.now, createUuid: options.createUuid });
+  for (const warning of warnings) {
     pending.push(warningRecord(warning, topic, lane === 'historical' ? token : null));
   }
   await appendPending();
   return written;
 }
 
+/** Indented JSON, and text in which every character is escaped, are up to three times as long as they need to be. */
+const mostEverSaved = 3;
+
 /** As it was written, unless it is too large so: escapes and white space need not be the reason. */
 function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   if (raw === undefined) return encodeCapturedRecord(record);
   const value = encodeRawRecord(record, raw);
-  return value.length <= maxBytes ? value : encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
+  const isHopeless = value.length > maxBytes * mostEverSaved;
+  if (value.length <= maxBytes || isHopeless) return value;
+  return encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
 }
 
 /** Warnings need no order; without a key those of a busy project do not crowd one partition. */

@@ -3,25 +3,47 @@ import type { CaptureLimits } from '../config.ts';
 import type { ByteLease } from '../limits/byte-budget.ts';
 import { restorePlus } from './base64-text.ts';
 import type { CaptureQuery } from './capture-query.ts';
-import { type DecodedBody, decodeBody, missingData } from './decode-body.ts';
+import { type BodyHints, type DecodedBody, decodeBody, missingData } from './decode-body.ts';
 import { receiveBytes } from './receive-bytes.ts';
+
+export interface ReadBodyOptions {
+  limits: CaptureLimits;
+  lease: ByteLease;
+  /** Told the size of the body as it came over the wire. */
+  onReceived(bytes: number): void;
+}
+
+/** A body as it came, and what the request says about it. */
+export interface ReceivedBody {
+  raw: Buffer;
+  hints: BodyHints;
+}
 
 /**
  * Station 2: the bytes of a request as JSON text. Query parameter `data` stands in for the body when it is there
  * (reference/ingest-wire.md section 3.2 step 1).
  *
- * @param onReceived told the size of the body as it came over the wire.
  * @throws AppError see `receiveBytes` and `decodeBody`.
  */
 export async function readBody(
   request: IncomingMessage,
   query: CaptureQuery,
-  options: { limits: CaptureLimits; lease: ByteLease; onReceived(bytes: number): void },
+  options: ReadBodyOptions,
 ): Promise<DecodedBody> {
+  const { raw, hints } = await receiveBody(request, query, options);
   const { limits, lease } = options;
-  const { maxBodyBytes, bodyTimeoutMs, maxDecompressedBytes } = limits;
+  return decodeBody(raw, hints, { maxDecompressedBytes: limits.maxDecompressedBytes, lease });
+}
+
+/** The first half of station 2. @throws AppError see `receiveBytes`; `invalid` when there is nothing. */
+export async function receiveBody(
+  request: IncomingMessage,
+  query: CaptureQuery,
+  options: ReadBodyOptions,
+): Promise<ReceivedBody> {
+  const { maxBodyBytes, bodyTimeoutMs } = options.limits;
   // Named one by one: the limits are the whole frozen config, and spreading it costs 12 µs a request.
-  const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease });
+  const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease: options.lease });
   const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
   options.onReceived(raw.length);
   if (raw.length === 0) throw missingData();
@@ -30,5 +52,5 @@ export async function readBody(
     contentType: query.data === null ? (request.headers['content-type'] ?? '').toLowerCase() : '',
     contentEncoding: query.data === null ? (request.headers['content-encoding'] ?? '').toLowerCase() : '',
   };
-  return decodeBody(raw, hints, { maxDecompressedBytes, lease });
+  return { raw, hints };
 }

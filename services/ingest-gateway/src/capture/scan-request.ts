@@ -16,8 +16,8 @@ const propertiesSlot = slotOf('properties');
 
 /**
  * A scanner reads requests as they usually are, in one pass over their bytes and without making a value of anything. It
- * gives null for whatever needs a second look: no JSON, a shape that is none, names written with escapes, nesting too
- * deep, text that must be mended. The next scan writes over the numbers of the last.
+ * gives null for whatever needs a second look: no JSON, a shape that is none, nesting too deep, text that must be mended.
+ * The next scan writes over the numbers of the last.
  */
 export function createScanner(): (json: Buffer) => Scan | null {
   let slots = new Int32Array(64 * slotsPerEvent);
@@ -43,8 +43,10 @@ export function createScanner(): (json: Buffer) => Scan | null {
     for (;;) {
       if (json[at] !== 0x22) return -1;
       const nameEnd = skipText(json, at);
-      if (nameEnd < 0 || hasEscape(json, at + 1, nameEnd - 1)) return -1;
-      const slot = findSlot(names, json, at + 1, nameEnd - 1);
+      if (nameEnd < 0) return -1;
+      const slot = hasEscape(json, at + 1, nameEnd - 1)
+        ? findEscaped(names, json.toString('utf8', at, nameEnd))
+        : findSlot(names, json, at + 1, nameEnd - 1);
       at = skipColon(json, nameEnd);
       if (at < 0) return -1;
       const end = scanField(json, at, names, slot, base, levels);
@@ -66,8 +68,8 @@ export function createScanner(): (json: Buffer) => Scan | null {
       if (slots[base + slot] !== 0) return -1;
       if (json[at] === 0x7b) return scanObject(json, at, propertyNames, base, levels - 1);
     }
-    if (names === fieldNames && slot === batchSlot) {
-      return base === 0 && events === 1 && json[at] === 0x5b ? scanEvents(json, at) : -1;
+    if (names === fieldNames && slot === batchSlot && base === 0) {
+      return events === 1 && json[at] === 0x5b ? scanEvents(json, at) : -1;
     }
     return skipValue(json, at, levels);
   }
@@ -98,6 +100,11 @@ export function createScanner(): (json: Buffer) => Scan | null {
     const shape = isArray ? 'array' : slots[outer + batchSlot] === 0 ? 'event' : 'batch';
     return { shape, events: events - 1, slots };
   };
+}
+
+function findEscaped(names: NameTable, written: string): number {
+  const name = Buffer.from(String(JSON.parse(written)), 'utf8');
+  return findSlot(names, name, 0, name.length);
 }
 
 function hasEscape(json: Buffer, start: number, end: number): boolean {

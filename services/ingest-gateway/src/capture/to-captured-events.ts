@@ -42,15 +42,22 @@ export interface CapturedEvents {
 /**
  * Station 5, pure: gives every event its uuid, time and address. An event without a name or a distinct id leaves here
  * alone, the others go on (contract/ingestion.md Errors 2).
+ *
+ * @param dropped where those that leave are counted; the parts of a large request have one in common.
  */
-export function toCapturedEvents(request: CaptureRequest, arrival: Arrival): CapturedEvents {
+export function toCapturedEvents(
+  request: CaptureRequest,
+  arrival: Arrival,
+  dropped: DropTally = createDropTally(),
+): CapturedEvents {
   const now = new Date(arrival.receivedAtMs).toISOString();
   const sentAt = request.sentAtMs === null ? undefined : new Date(request.sentAtMs).toISOString();
-  const dropped = createDropTally();
   const accepted: AcceptedEvent[] = [];
-  for (let index = 0; index < request.events.length; index++) {
-    const event = request.events[index];
+  const { firstIndex = 0 } = request;
+  for (let place = 0; place < request.events.length; place++) {
+    const event = request.events[place];
     if (event === undefined) continue;
+    const index = firstIndex + place;
     if (request.tooDeep?.includes(index)) {
       const sample = { index, uuid: readUuid(event), event: readName(event, null) };
       dropped.add('malformed_event_properties', sample);

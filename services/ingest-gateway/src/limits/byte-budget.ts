@@ -10,34 +10,70 @@ export interface ByteLease {
 export interface ByteBudget {
   lease(): ByteLease;
   usedBytes(): number;
+  /** What threads of this process take of the same budget (`createThreadLease`). */
+  threads: ThreadShares;
+}
+
+/** Memory that threads share, as far as plain numbers can cross: KiB held by the main thread, then by each other one. */
+export interface ThreadShares {
+  heldKiB: Int32Array<SharedArrayBuffer>;
+  maxKiB: number;
 }
 
 /**
  * Bounds what all requests together keep in memory (ARCHITECTURE.md, "Promises" 5): beyond it a request is refused
  * with "come again" instead of the process growing until it is killed with everyone's requests in it.
  */
-export function createByteBudget(maxBytes: number): ByteBudget {
+export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
+  const heldKiB = new Int32Array(new SharedArrayBuffer(4 * (1 + threads)));
   let used = 0;
+
+  function heldByThreads(): number {
+    let kiB = 0;
+    for (let thread = 1; thread <= threads; thread++) kiB += heldKiB[thread] ?? 0;
+    return kiB * 1024;
+  }
+
+  function change(by: number): void {
+    used += by;
+    heldKiB[0] = used / 1024;
+  }
+
   return {
-    usedBytes: () => used,
+    threads: { heldKiB, maxKiB: maxBytes / 1024 },
+    usedBytes: () => used + heldByThreads(),
     lease() {
       let held = 0;
       return {
         take(bytes) {
-          if (used + bytes > maxBytes) {
-            throw new AppError('unavailable', 'The service is receiving more than it can hold. Please send it again.', {
-              code: 'overloaded',
-              retryAfterSeconds: 1,
-            });
-          }
-          used += bytes;
+          if (used + heldByThreads() + bytes > maxBytes) throw overloaded();
+          change(bytes);
           held += bytes;
         },
         releaseAll() {
-          used -= held;
+          change(-held);
           held = 0;
         },
       };
     },
   };
+}
+
+/** What thread number `thread`, from 1, takes. Two threads that ask in the same moment may exceed the budget by one piece. */
+export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: number): ByteLease {
+  return {
+    take(bytes) {
+      const kiB = Math.ceil(bytes / 1024);
+      if (heldKiB.reduce((sum, held) => sum + held, kiB) > maxKiB) throw overloaded();
+      Atomics.add(heldKiB, thread, kiB);
+    },
+    releaseAll: () => void Atomics.store(heldKiB, thread, 0),
+  };
+}
+
+function overloaded(): AppError {
+  return new AppError('unavailable', 'The service is receiving more than it can hold. Please send it again.', {
+    code: 'overloaded',
+    retryAfterSeconds: 1,
+  });
 }

@@ -74,6 +74,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
       projectKeys,
       sql: keys.sql ?? database.sql,
       traffic,
+      bodyProgram: new URL('../large-bodies/body-worker-source.mjs', import.meta.url),
       config: { ...defaults, ...config },
       logger: parts.logger ?? logger,
       metrics,

@@ -1,0 +1,22 @@
+import type { CaptureRequest } from './parse-capture-request.ts';
+
+/** A request after station 3, whichever way it was read. */
+export interface IncomingRequest {
+  token: string;
+  isHistorical: boolean;
+  /** How many events it holds. */
+  events: number;
+  /** Its events in their order; a large request is worked on in several parts, so that others get their turn in between. */
+  parts(): Iterable<RequestPart>;
+}
+
+export interface RequestPart {
+  part: CaptureRequest;
+  /** Undefined for the whole of a request. */
+  isOf?: 'more' | 'last';
+}
+
+export function inOnePart(request: CaptureRequest): IncomingRequest {
+  const { token, isHistorical, events } = request;
+  return { token, isHistorical, events: events.length, parts: () => [{ part: request }] };
+}

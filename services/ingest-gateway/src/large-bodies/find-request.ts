@@ -1,0 +1,25 @@
+import { slotsPerEvent } from '../capture/event-fields.ts';
+import { parseCaptureRequest, type RequestHints } from '../capture/parse-capture-request.ts';
+import { createScanner, type Scan } from '../capture/scan-request.ts';
+import type { FoundRequest } from './body-job.ts';
+
+const scan = createScanner();
+
+/**
+ * Station 3 for a large body: validates it as a small one, and gives its events as places in JSON, which cross to another
+ * thread at no cost. What had to be mended is written anew.
+ *
+ * @throws AppError see `parseCaptureRequest`.
+ */
+export function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
+  const { events, token, isHistorical, sentAtMs, tooDeep = [] } = parseCaptureRequest(json, hints);
+  const isAsWritten = events.every(({ raw }) => raw !== undefined);
+  const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
+  const found = scan(text);
+  if (found === null) throw new Error('What was mended cannot be scanned.');
+  return { json: text, slots: eventSlots(found), events: events.length, token, isHistorical, sentAtMs, tooDeep };
+}
+
+function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
+  return shape === 'event' ? slots.slice(0, slotsPerEvent) : slots.slice(slotsPerEvent, (1 + events) * slotsPerEvent);
+}

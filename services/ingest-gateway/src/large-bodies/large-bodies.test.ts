@@ -1,0 +1,155 @@
+import { gzipSync } from 'node:zlib';
+import { createTestTenant } from '@millrace/testing';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let reader: TopicReader;
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  reader = await readTopics(fixture.log, [fixture.topics.live]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+
+const newKey = async () => (await createTestTenant(fixture.database)).projectApiKey;
+
+async function post(body: string | Buffer, { url } = gateway, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}/batch/`, { method: 'POST', body: new Uint8Array(Buffer.from(body)), headers });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const filler = 'x'.repeat(1000);
+const event = (index: number, more = {}) => ({
+  event: 'large',
+  distinct_id: 'one person',
+  properties: { index, filler, 'größe "🎉"': [index, { '': null }] },
+  ...more,
+});
+/** Bodies over 256 KiB: of 600 events of 1 KB. */
+const events = (change: (index: number) => object = () => ({})) =>
+  Array.from({ length: 600 }, (_, index) => event(index, change(index)));
+const inFlightBytes = async ({ metrics }: TestGateway) =>
+  /^millrace_capture_in_flight_bytes (\d+)/m.exec(await metrics.registry.metrics())?.[1];
+
+test.each<[string, (json: string) => string | Buffer, string?]>([
+  ['as it is', (json) => json],
+  ['as gzip, which is small on the wire', (json) => gzipSync(json)],
+  ['as gzip in base64', (json) => gzipSync(json).toString('base64')],
+  ['after a byte order mark', (json) => `\ufeff${json}`],
+  ['as several gzip streams', (json) => Buffer.concat([gzipSync(json.slice(0, -9)), gzipSync(json.slice(-9))])],
+])('a large batch %s is stored whole, in its order', async (_how, encode) => {
+  const key = await newKey();
+  const batch = events();
+  expect(await post(encode(JSON.stringify({ api_key: key, batch })))).toMatchObject({ status: 200 });
+  const stored = await reader.events(key, batch.length);
+  expect(stored.map(({ properties }) => properties)).toEqual(batch.map(({ properties }) => properties));
+});
+
+test('a large array of events and a large single event are stored', async () => {
+  const key = await newKey();
+  expect(await post(JSON.stringify(events(() => ({ api_key: key }))))).toMatchObject({ status: 200 });
+  const properties = { text: 'y'.repeat(300_000) };
+  expect(await post(JSON.stringify({ api_key: key, ...event(600, { properties }) }))).toMatchObject({ status: 200 });
+  const stored = await reader.events(key, 601);
+  expect(stored.at(-1)?.properties).toEqual(properties);
+});
+
+test('what must be mended is, what cannot be stored is dropped alone and told with its place', async () => {
+  const key = await newKey();
+  const deep = `{"event":"deep","distinct_id":"d","properties":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`;
+  const batch = JSON.stringify(
+    events((index) => {
+      if (index === 300) return { distinct_id: '' };
+      if (index === 301) return { event: undefined };
+      if (index === 302) return { properties: { torn: '\ud83c', 'quoted "name"': 1 }, batch: 'a field like any other' };
+      return {};
+    }),
+  );
+  const body = `{"api_key":"${key}","batch":${batch.slice(0, -1)},${deep},{"event":"n","distinct_id":12345678901234567890}]}`;
+  expect(await post(body)).toMatchObject({ status: 200 });
+  const stored = await reader.events(key, 599);
+  expect(stored.find(({ properties }) => 'torn' in properties)?.properties).toEqual({
+    torn: '\ufffd',
+    'quoted "name"': 1,
+  });
+  expect(stored.find(({ event: name }) => name === 'n')?.distinct_id).toBe('12345678901234567890');
+  const warnings = await reader.warnings(key, 3);
+  const places = warnings.map(({ type, count, details }) => [
+    type,
+    count,
+    (details.samples as { index: number }[]).map(({ index }) => index),
+  ]);
+  expect(places.sort()).toEqual([
+    ['malformed_event_properties', 1, [600]],
+    ['missing_distinct_id', 1, [300]],
+    ['missing_event_name', 1, [301]],
+  ]);
+});
+
+test.each<[string, (key: string) => string | Buffer, number, object]>([
+  [
+    'a field of a wrong type',
+    (key) => JSON.stringify({ api_key: key, batch: events((index) => (index === 412 ? { $set: 'x' } : {})) }),
+    400,
+    { code: 'invalid_payload', attr: 'batch__412__$set' },
+  ],
+  ['no JSON', (key) => `${JSON.stringify({ api_key: key, batch: events() })}x`, 400, { code: 'invalid_json' }],
+  ['a key of nobody', () => JSON.stringify({ api_key: 'phc_of_nobody', batch: events() }), 401, { attr: 'api_key' }],
+  ['a key of nobody in every event', () => JSON.stringify(events(() => ({ api_key: 'phc_of_nobody' }))), 401, {}],
+  [
+    'a torn gzip stream',
+    (key) => gzipSync(JSON.stringify({ api_key: key, batch: events() })).subarray(0, -20),
+    400,
+    { code: 'invalid_gzip' },
+  ],
+])('a large body with %s is refused as a small one', async (_what, body, status, refusal) => {
+  expect(await post(body(await newKey()))).toMatchObject({ status, body: refusal });
+  expect(await inFlightBytes(gateway)).toBe('0');
+});
+
+test('what a thread holds counts in the byte budget, and is given back', async () => {
+  const key = await newKey();
+  const small = await fixture.startGateway({ config: { maxInFlightBytes: 1024 * 1024 } });
+  const zipped = gzipSync(JSON.stringify({ api_key: key, batch: [...events(), ...events()] }));
+  expect(await post(zipped, small)).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+  expect(await inFlightBytes(small)).toBe('0');
+  expect(await post(gzipSync(JSON.stringify({ api_key: key, batch: events().slice(0, 300) })), small)).toMatchObject({
+    status: 200,
+  });
+  expect(await inFlightBytes(small)).toBe('0');
+});
+
+test('a thread that is lost fails its own request only, which may come again, and is replaced', async () => {
+  const key = await newKey();
+  const narrow = await fixture.startGateway({ config: { largeBodyHeapMb: 16, largeBodyThreads: 1 } });
+  // Torn text has it parsed, which takes more than the thread has.
+  const many = `[${'{},'.repeat(400_000)}{}]`;
+  const heavy = JSON.stringify({ api_key: key, batch: [event(0, { properties: { torn: '\ud83c' } })] }).replace(
+    '"torn"',
+    `"many":${many},"torn"`,
+  );
+  const [lost, beside, behind] = await Promise.all([
+    post(heavy, narrow),
+    post(JSON.stringify({ api_key: key, batch: [event(1)] }), narrow),
+    post(JSON.stringify({ api_key: key, batch: events().slice(0, 300) }), narrow),
+  ]);
+  expect(lost).toMatchObject({ status: 503, body: { code: 'body_thread_lost' } });
+  expect([beside.status, behind.status]).toEqual([200, 200]);
+  expect(await inFlightBytes(narrow)).toBe('0');
+});
+
+test('stopping waits for the large bodies under way', async () => {
+  const key = await newKey();
+  const stopped = await fixture.startGateway();
+  const answer = post(JSON.stringify({ api_key: key, batch: events() }), stopped);
+  await new Promise((resolve) => stopped.server.once('request', resolve));
+  await stopped.stop();
+  expect(await answer).toMatchObject({ status: 200 });
+  expect(await reader.events(key, 600)).toHaveLength(600);
+});

@@ -1,0 +1,185 @@
+import { Worker } from 'node:worker_threads';
+import { AppError } from '@millrace/errors';
+import type { Logger } from '@millrace/runtime';
+import type { ByteBudget, ByteLease } from '../limits/byte-budget.ts';
+import { type BodyJob, type FoundRequest, type Refusal, type ThreadMessage, toTransferable } from './body-job.ts';
+
+export interface LargeBodiesOptions {
+  /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
+  program: URL;
+  budget: ByteBudget;
+  /** As many as the budget was made for. */
+  threads: number;
+  /** JavaScript objects of one thread; one that needs more is ended, and only its request fails. */
+  heapMb: number;
+  logger: Logger;
+}
+
+export interface LargeBody extends Omit<BodyJob, 'type'> {
+  lease: ByteLease;
+  /** Told the key of the outermost object before anything is parsed; rejects to refuse the request. */
+  checkKey(key: string): Promise<void>;
+}
+
+/** Bodies that would keep the process too long, worked on in threads beside it. */
+export interface LargeBodies {
+  /**
+   * Decodes a body and finds its events. Waits for a free thread; what waits is in the byte budget already.
+   * @throws AppError as the stations do; `unavailable` when the thread was lost.
+   */
+  find(body: LargeBody): Promise<FoundRequest>;
+  stop(): Promise<void>;
+}
+
+interface Thread {
+  number: number;
+  worker: Worker | undefined;
+  /** Ends the job in hand. */
+  finish: ((error: Error | null, found?: FoundRequest) => void) | undefined;
+  answer: (message: ThreadMessage) => void;
+  idleTimer: NodeJS.Timeout | undefined;
+}
+
+/** A thread nobody needs gives its memory back. */
+const idleMs = 30_000;
+/** No honest body takes as long. */
+const longestJobMs = 30_000;
+
+export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
+  const { program, budget, heapMb, logger } = options;
+  const free: Thread[] = Array.from({ length: options.threads }, (_, index) => ({
+    number: index + 1,
+    worker: undefined,
+    finish: undefined,
+    answer: () => {},
+    idleTimer: undefined,
+  }));
+  const all = [...free];
+  const waiting: ((thread: Thread) => void)[] = [];
+
+  function start(thread: Thread): Worker {
+    const worker = new Worker(program, {
+      // Not the parent's: they load what is meant for the main thread.
+      execArgv: [],
+      workerData: { shares: budget.threads, thread: thread.number },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      name: 'body',
+    });
+    const lose = (error: unknown) => {
+      if (thread.worker !== worker) return;
+      thread.worker = undefined;
+      if (thread.finish !== undefined) logger.warn('a thread for large bodies was lost and is replaced', { error });
+      thread.finish?.(lostError(error));
+    };
+    worker.on('message', (message: ThreadMessage) => thread.answer(message));
+    worker.on('error', lose);
+    worker.on('exit', (code) => lose(new Error(`it ended with code ${code}`)));
+    worker.unref();
+    return worker;
+  }
+
+  /** Takes the longest idle last, so that few threads are kept alive by little work. */
+  function take(): Promise<Thread> {
+    const thread = free.pop();
+    return thread === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(thread);
+  }
+
+  function giveBack(thread: Thread): void {
+    const next = waiting.shift();
+    if (next !== undefined) {
+      next(thread);
+      return;
+    }
+    free.push(thread);
+    thread.idleTimer = setTimeout(() => void end(thread), idleMs).unref();
+  }
+
+  async function end(thread: Thread): Promise<void> {
+    const { worker, finish } = thread;
+    thread.worker = undefined;
+    await worker?.terminate();
+    finish?.(lostError(null));
+  }
+
+  async function run(thread: Thread, { lease, checkKey, ...job }: LargeBody): Promise<FoundRequest> {
+    clearTimeout(thread.idleTimer);
+    thread.worker ??= start(thread);
+    const { worker } = thread;
+    const timer = setTimeout(() => void worker.terminate(), longestJobMs).unref();
+    try {
+      return await new Promise<FoundRequest>((resolve, reject) => {
+        thread.finish = (error, found) => (found === undefined ? reject(error) : resolve(found));
+        thread.answer = (message) => hear(message, { worker, checkKey, resolve, reject });
+        const raw = toTransferable(job.raw);
+        worker.postMessage({ type: 'job', ...job, raw } satisfies BodyJob, [raw.buffer]);
+      });
+    } finally {
+      clearTimeout(timer);
+      thread.finish = undefined;
+      thread.answer = () => {};
+      handOver(thread, lease);
+    }
+  }
+
+  /** What the thread took is the request's from now on. */
+  function handOver({ number }: Thread, lease: ByteLease): void {
+    lease.take(Atomics.exchange(budget.threads.heldKiB, number, 0) * 1024);
+  }
+
+  return {
+    async find(body) {
+      const thread = await take();
+      try {
+        return await run(thread, body);
+      } finally {
+        giveBack(thread);
+      }
+    },
+    async stop() {
+      for (const { idleTimer } of all) clearTimeout(idleTimer);
+      await Promise.all(all.map(end));
+    },
+  };
+}
+
+interface Hearing {
+  worker: Worker;
+  checkKey(key: string): Promise<void>;
+  resolve(found: FoundRequest): void;
+  reject(error: Error): void;
+}
+
+function hear(message: ThreadMessage, { worker, checkKey, resolve, reject }: Hearing): void {
+  const decide = (isPossible: boolean) => worker.postMessage({ type: 'verdict', isPossible });
+  switch (message.type) {
+    case 'key':
+      checkKey(message.key).then(
+        () => decide(true),
+        (error) => {
+          decide(false);
+          reject(error);
+        },
+      );
+      return;
+    case 'found':
+      resolve(message.request);
+      return;
+    case 'refused':
+      reject(toError(message.refusal));
+      return;
+    case 'failed':
+      reject(new Error(`A body thread failed: ${message.message}`));
+  }
+}
+
+function toError({ kind, message, code, attr, retryAfterSeconds }: Refusal): AppError {
+  return new AppError(kind, message, { code, attr, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
+}
+
+function lostError(cause: unknown): AppError {
+  return new AppError('unavailable', 'The body could not be worked on. Please send it again.', {
+    code: 'body_thread_lost',
+    retryAfterSeconds: 1,
+    cause,
+  });
+}
