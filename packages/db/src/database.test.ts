@@ -227,6 +227,39 @@ describe('health', () => {
   });
 });
 
+describe('statements that are prepared', () => {
+  let preparing: Database;
+  beforeEach(() => {
+    preparing = createDatabase({ url: testDatabase.url, logger, poolSize: 1, preparesQueries: true });
+  });
+  afterEach(() => preparing.stop());
+  const prepared = () => preparing.sql.query('SELECT name FROM pg_prepared_statements');
+
+  test('are prepared once, with values only', async () => {
+    for (const id of [1, 2, 3]) {
+      expect(await preparing.sql.query('SELECT $1::int AS id', [id])).toEqual([{ id }]);
+      await preparing.sql.query('SELECT 1');
+    }
+    expect(await prepared()).toHaveLength(1);
+  });
+
+  test('are limited in number', async () => {
+    for (let index = 0; index < 320; index += 1) {
+      expect(await preparing.sql.query(`SELECT $1::int AS i${index}`, [index])).toEqual([{ [`i${index}`]: index }]);
+    }
+    expect(await prepared()).toHaveLength(300);
+  });
+
+  test('go on when a column was added to their table', async () => {
+    const ask = () => preparing.sql.query('SELECT * FROM growing WHERE id = $1', [1]);
+    await direct.sql.query('CREATE TABLE growing AS SELECT 1 AS id');
+    expect(await ask()).toEqual([{ id: 1 }]);
+    await direct.sql.query('ALTER TABLE growing ADD COLUMN name TEXT');
+    expect(await ask()).toEqual([{ id: 1, name: null }]);
+    await expect(preparing.sql.query('SELECT $1::int / 0', [1])).rejects.toMatchObject({ code: '22012' });
+  });
+});
+
 describe('stopping', () => {
   test('can be done twice, also while the server is away', async () => {
     await database.sql.query('SELECT 1');

@@ -57,7 +57,15 @@ export interface DatabaseOptions {
    * between must know prepared statements (PgBouncer: `max_prepared_statements`).
    */
   preparesLookups?: boolean;
+  /**
+   * For processes that ask many small questions of a fixed set: statements of `sql` with values are prepared once per
+   * connection, and the server decides by itself when a plan is worth keeping. Off unless told; a pooler as above.
+   */
+  preparesQueries?: boolean;
 }
+
+/** Each prepared statement is kept by each connection: texts beyond so many are sent as they are. */
+const maxPrepared = 300;
 
 /**
  * A plan that is kept must not have been made for the table as it was when empty: reading all of it, which is right then,
@@ -69,7 +77,7 @@ const beginLookups = `BEGIN;
 
 /** The one pool of a process: the typed client and the set-based stores share it. */
 export function createDatabase(options: DatabaseOptions): Database {
-  const { logger, statementTimeoutMs = 30_000, preparesLookups = false } = options;
+  const { logger, statementTimeoutMs = 30_000, preparesLookups = false, preparesQueries = false } = options;
   const nameOf = createStatementNames();
   const config: pg.ClientConfig = {
     connectionString: options.url,
@@ -97,7 +105,18 @@ export function createDatabase(options: DatabaseOptions): Database {
   });
 
   const sql: Sql = {
-    query: (text, values) => noting(async () => (await pool.query(text, values)).rows),
+    query: (text, values) =>
+      noting(async () => {
+        const name = preparesQueries && values !== undefined ? nameOf(text, maxPrepared) : undefined;
+        if (name === undefined) return (await pool.query(text, values)).rows;
+        try {
+          return (await pool.query({ name, text, values })).rows;
+        } catch (error) {
+          // A migration added a column to what was prepared with all columns: refused before anything ran.
+          if (!isOutdatedPreparation(error)) throw error;
+          return (await pool.query(text, values)).rows;
+        }
+      }),
   };
 
   async function noting<T>(work: () => Promise<T>): Promise<T> {
@@ -168,17 +187,26 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** A short name for each text. */
-function createStatementNames(): (text: string) => string {
+/** `cached plan must not change result type`, which the server says before it runs anything. */
+function isOutdatedPreparation(error: unknown): boolean {
+  const { code, routine } = error as { code?: unknown; routine?: unknown };
+  return code === '0A000' && routine === 'RevalidateCachedQuery';
+}
+
+/** A short name for each text; undefined for a new text when there are `max` names. */
+function createStatementNames() {
   const names = new Map<string, string>();
-  return (text) => {
+  function nameOf(text: string): string;
+  function nameOf(text: string, max: number): string | undefined;
+  function nameOf(text: string, max = Number.POSITIVE_INFINITY): string | undefined {
     let name = names.get(text);
-    if (name === undefined) {
+    if (name === undefined && names.size < max) {
       name = `millrace_${names.size + 1}`;
       names.set(text, name);
     }
     return name;
-  };
+  }
+  return nameOf;
 }
 
 /** Waits until the database answers, e.g. while it is still starting. @throws AppError `unavailable` after `timeoutMs`. */

@@ -39,6 +39,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
       // A little later than the server would: only a server that is gone without a word lets it come to this.
       queryTimeoutMs: statementTimeoutMs + 2000,
       applicationName: 'millrace-management-api',
+      preparesQueries: true,
     }),
   );
   const watch = lifecycle.own(

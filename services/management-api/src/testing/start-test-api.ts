@@ -39,7 +39,7 @@ export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'))
 export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<TestApi> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
-  const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5 });
+  const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5, preparesQueries: true });
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
   const counting = <S extends Sql>(inner: S): S => ({
