@@ -5,6 +5,7 @@ import { nullCharacterError } from '../schema/check-json.ts';
 import { coerce } from '../schema/coerce.ts';
 import { firstFieldError } from '../schema/field-error.ts';
 import { parseInput } from '../schema/parse-input.ts';
+import { typeOf } from '../schema/schema-shape.ts';
 import type { Access } from './access.ts';
 import type { ApiRequest } from './api-request.ts';
 
@@ -58,8 +59,12 @@ function requireLevel<Caller>(access: Access<Caller>, target: unknown, level: Me
 /** @throws AppError `not_found`: an address of the wrong shape addresses nothing (reference/management-api.md 2.1). */
 function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
   const params = coerce(route.params, raw, { trimStrings: false });
-  const hasNull = Object.values(raw).some((value) => typeof value === 'string' && value.includes('\0'));
-  if (hasNull || firstFieldError(route.params, params)) throw new AppError('not_found', 'Not found.');
+  const isOdd = Object.entries(raw).some(([name, value]) => {
+    if (typeof value !== 'string') return false;
+    // Bodies are read loosely; of one record there is one address.
+    return value.includes('\0') || (typeOf(route.params.properties[name] ?? {}) === 'integer' && !/^\d+$/.test(value));
+  });
+  if (isOdd || firstFieldError(route.params, params)) throw new AppError('not_found', 'Not found.');
   return params;
 }
 

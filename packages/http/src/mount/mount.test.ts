@@ -146,6 +146,22 @@ describe('bodies', () => {
       'null_characters_not_allowed',
       'target',
     ],
+    [
+      'half a character',
+      '{"name":"a","target":{"type":"x\\ud800y"}}',
+      400,
+      'validation_error',
+      'surrogate_characters_not_allowed',
+      'target__type',
+    ],
+    [
+      'half a character as a name',
+      '{"name":"a","target":{"\\udc00":1}}',
+      400,
+      'validation_error',
+      'surrogate_characters_not_allowed',
+      'target',
+    ],
     ['nesting', `${'['.repeat(4000)}${']'.repeat(4000)}`, 400, 'invalid_request', 'parse_error', null],
     ['too large', `"${'x'.repeat(20_000)}"`, 413, 'client_error', 'request_too_large', null],
   ])('%s %#: a wrong body is refused by name', async (_case, body, status, type, code, attr) => {
