@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFaultProxy, seededRandom, startKafkaFaultProxy, writeStory } from '@millrace/testing';
 import { readable, textTable } from '../report/text-table.ts';
@@ -14,6 +15,8 @@ export interface ConsumerChaosOptions {
   /** Names of phases; null for all. */
   only: string[] | null;
   seed: number;
+  /** What is sent, whatever is broken; a machine that does something else too can do less. */
+  eventsPerSecond: number;
   /** Directory that keeps what each consumer says; null for none. */
   logs: string | null;
 }
@@ -23,10 +26,11 @@ interface PhaseResult extends StateVerdict {
   strikes: number;
   longestStallMs: number;
   endedByThemselves: number;
+  /** Of the machine, in the last minute of the phase: a stall on a machine that is too busy says little. */
+  machineLoad: number;
 }
 
 const consumers = 4;
-const eventsPerSecond = 400;
 const eventsPerPerson = 60;
 const clients = 4;
 const warmUpMs = 3000;
@@ -66,10 +70,13 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       ({ name }) => options.only?.includes(name) ?? true,
     );
     // Half more than a phase without trouble would need: the story must not be over before the phases are.
-    const events = Math.ceil(eventsPerSecond * faults.length * (options.seconds * 1.5 + 60));
+    const events = Math.ceil(options.eventsPerSecond * faults.length * (options.seconds * 1.5 + 60));
     const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed: options.seed });
     const url = `http://127.0.0.1:${gateway.port}`;
-    const load = createStoryLoad(url, system.tenant.projectApiKey, { streams, eventsPerSecond });
+    const load = createStoryLoad(url, system.tenant.projectApiKey, {
+      streams,
+      eventsPerSecond: options.eventsPerSecond,
+    });
     // How long a new installation takes to form its groups is no stall.
     load.resume();
     await sleep(warmUpMs);
@@ -84,10 +91,11 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       await load.pause();
       if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
       const longestStallMs = watch.longestStallMs();
+      const [machineLoad = 0] = loadavg();
       const verdict = await checkState(system.database, load.sent());
       for (const example of verdict.examples) print(`  not as it should be: ${example}`);
       const endedByThemselves = crew.endedByThemselves() - surprisesBefore;
-      const result = { name: fault.name, strikes, longestStallMs, endedByThemselves, ...verdict };
+      const result = { name: fault.name, strikes, longestStallMs, endedByThemselves, machineLoad, ...verdict };
       results.push(result);
       if (longestStallMs >= stallLimitMs) print(`  the longest stall was of ${watch.longestStallOf()}`);
       if (!isWell(result)) for (const said of crew.output()) print(`  a consumer said:\n${said}`);
@@ -132,6 +140,7 @@ function report(results: readonly PhaseResult[]): string {
       readable(result[field]),
     ),
     (result.longestStallMs / 1000).toFixed(2),
+    result.machineLoad.toFixed(1),
   ]);
   const headings = [
     'after phase',
@@ -143,6 +152,7 @@ function report(results: readonly PhaseResult[]): string {
     'wrong',
     'self-ended',
     'longest stall in s',
+    'load',
   ];
   return [
     textTable([headings, ...rows]),

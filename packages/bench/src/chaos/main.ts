@@ -3,7 +3,7 @@ import { chaosConsumer } from './consumer-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
 
 const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--fallback]
-       pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N] [--logs DIR]
+       pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N] [--rate 400] [--logs DIR]
 
 Starts PostgreSQL, Kafka (Java 17 or newer) and Redis of its own, and the services as they are installed, breaks each of
 them in turn under load, --seconds a phase, and compares what was acknowledged with what is stored. Ends with 1 when
@@ -16,22 +16,28 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     fallback: { type: 'boolean', default: false },
     seed: { type: 'string' },
+    rate: { type: 'string', default: '400' },
     logs: { type: 'string' },
   },
 });
 const print = (line: string) => console.log(line);
 const seconds = Number(values.seconds);
+const eventsPerSecond = Number(values.rate);
 const only = values.only?.split(',') ?? null;
 
-if (!(seconds > 0) || (values.seed !== undefined && !Number.isInteger(Number(values.seed)))) {
+if (!(seconds > 0 && eventsPerSecond > 0) || (values.seed !== undefined && !Number.isInteger(Number(values.seed)))) {
   console.error(usage);
   process.exitCode = 2;
 } else if (positionals[0] === 'gateway') {
   process.exitCode = (await chaosGateway({ seconds, only, hasFallback: values.fallback }, print)) ? 0 : 1;
 } else if (positionals[0] === 'consumer') {
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
-  process.exitCode = (await chaosConsumer({ seconds, only, seed, logs: values.logs ?? null }, print)) ? 0 : 1;
+  process.exitCode = (await chaosConsumer({ seconds, only, seed, eventsPerSecond, logs: values.logs ?? null }, print))
+    ? 0
+    : 1;
 } else {
   console.error(usage);
   process.exitCode = 2;
 }
+// A client of kafkajs that was cut off may go on trying for ever.
+process.exit();

@@ -169,6 +169,12 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
   };
 }
 
+/**
+ * What one answer brings is decoded in one go, in which nothing else gets a turn: of small records in megabytes that
+ * took a cold process on a busy machine longer than its session. A larger record comes alone.
+ */
+const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
+
 /** Between repetitions of kafkajs's own. After the last of them the consumer begins again. */
 const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
 
@@ -198,8 +204,7 @@ function createConsumer(
     heartbeatInterval: options.heartbeatIntervalMs ?? defaults.heartbeatIntervalMs,
     maxWaitTimeInMs: options.fetchWaitMs ?? defaults.fetchWaitMs,
     minBytes: 1,
-    maxBytesPerPartition: 1024 * 1024,
-    maxBytes: 4 * 1024 * 1024,
+    ...fetchLimits,
     allowAutoTopicCreation: false,
   });
 }
