@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
+import { measureBeside } from './large-beside-bench.ts';
 import type { LoadJob, LoadMessage, LoadResult } from './load/load-job.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
 import { environmentFacts } from './report/environment-facts.ts';
@@ -108,8 +109,17 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
         measurements.push(await measure(load, topics, side, open));
       }
     }
+    const [gateway] = sides;
+    if (gateway === undefined) throw new Error('There is no side to measure.');
+    print('small requests, alone and beside a gzip batch of 20 MB');
+    const { projectApiKey } = database;
+    const small = { workload: 'single-2kb', projectApiKey, connections: 64, requestsPerSecond: 300 } as const;
+    const large = await measureBeside({ port: gateway.process.port, projectApiKey, pairs: options.pairs }, async () => {
+      const run = await measure(load, topics, gateway, { ...small, durationMs: options.seconds * 1000 });
+      return run.p99Ms;
+    });
     print('');
-    print(gatewayReport(measurements));
+    print(gatewayReport(measurements, large));
   } finally {
     for (const started of processes.reverse()) await started.stop();
     await topics.stop();
