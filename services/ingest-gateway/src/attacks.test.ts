@@ -61,7 +61,7 @@ test('ten thousand sockets that say nothing, or half a word', async () => {
     });
     await sleep(1000);
   });
-  // About 12 KiB each, measured.
+  // About 8 KiB each, measured.
   expectUnharmed(report, 300);
   for (const socket of sockets) socket.destroy();
   await eventually(async () => (await gateway.openFiles()) < filesBefore + 100, {
