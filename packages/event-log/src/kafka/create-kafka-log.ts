@@ -5,6 +5,7 @@ import { sleep } from '../consume/backoff.ts';
 import { createConsumeMetrics } from '../consume/consume-metrics.ts';
 import type { EventLog } from '../event-log.ts';
 import { createReachability } from '../reachability.ts';
+import { makeRoomExactly } from './encoder-room.ts';
 import { ensureKafkaTopics } from './ensure-kafka-topics.ts';
 import { consumeFromKafka } from './kafka-consumer.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
@@ -25,6 +26,7 @@ const newTopicTimeoutMs = 2000;
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
   useOwnProduceEncoding();
+  makeRoomExactly();
   stopIdleRequestQueueTimer();
   const { logger } = options;
   const settings = toAppendSettings(options);

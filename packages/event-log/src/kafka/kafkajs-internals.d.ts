@@ -1,6 +1,6 @@
 /**
- * The two files inside kafkajs 2.2.4 that this package corrects (produce-protocol.ts, request-queue-timer.ts). Imported
- * by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
+ * The files inside kafkajs 2.2.4 that this package corrects (produce-protocol.ts, request-queue-timer.ts,
+ * encoder-room.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   import type { Message } from 'kafkajs';
@@ -30,4 +30,14 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
   }
   // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
   export default RequestQueue;
+}
+
+declare module 'kafkajs/src/protocol/encoder.js' {
+  class Encoder {
+    buf: Buffer;
+    offset: number;
+    ensureAvailable(length: number): void;
+  }
+  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  export default Encoder;
 }

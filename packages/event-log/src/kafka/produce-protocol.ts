@@ -1,7 +1,7 @@
 import type { Message, Partitioners } from 'kafkajs';
 import produce, { type ProduceRequest } from 'kafkajs/src/protocol/requests/produce/index.js';
 import type { OutgoingRecord } from '../append/append-transport.ts';
-import { encodeRecordBatch } from './record-batch.ts';
+import { measureRecordBatch, writeRecordBatch } from './record-batch.ts';
 
 /**
  * kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, sums it with a CRC in
@@ -31,7 +31,7 @@ export function useOwnProduceEncoding(): void {
       const { request: theirs, response } = build(request);
       if (version < oldestVersion || !hasBundles(request)) return { request: theirs, response };
       return {
-        request: { ...theirs, encode: () => asEncoder(encodeProduceRequest(request)) },
+        request: { ...theirs, encode: () => asEncoder(request) },
         // The caller looks at the error code of each partition itself.
         response: { decode: response.decode, parse: async (data) => data },
       };
@@ -60,34 +60,56 @@ function hasBundles({ topicData }: ProduceRequest): boolean {
   return topicData.every(({ partitions }) => partitions.every(({ messages }) => bundleOf(messages) !== null));
 }
 
-/** Produce request, versions 3 to 7: https://kafka.apache.org/protocol#The_Messages_Produce */
+/**
+ * Produce request, versions 3 to 7: https://kafka.apache.org/protocol#The_Messages_Produce
+ *
+ * @returns bytes that hold until the next call.
+ */
 function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Buffer {
   const now = Date.now();
-  const head = Buffer.alloc(12);
-  head.writeInt16BE(-1, 0); // no transactional id
-  head.writeInt16BE(acks, 2);
-  head.writeInt32BE(timeout, 4);
-  head.writeInt32BE(topicData.length, 8);
-  const parts: Buffer[] = [head];
-  for (const { topic, partitions } of topicData) {
-    const name = Buffer.from(topic, 'utf8');
-    const topicHead = Buffer.alloc(2 + name.length + 4);
-    topicHead.writeInt16BE(name.length, 0);
-    name.copy(topicHead, 2);
-    topicHead.writeInt32BE(partitions.length, 2 + name.length);
-    parts.push(topicHead);
-    for (const { partition, messages } of partitions) {
-      const batch = encodeRecordBatch(bundleOf(messages) ?? [], now);
-      const partitionHead = Buffer.alloc(8);
-      partitionHead.writeInt32BE(partition, 0);
-      partitionHead.writeInt32BE(batch.length, 4);
-      parts.push(partitionHead, batch);
+  const topics = topicData.map(({ topic, partitions }) => ({
+    name: Buffer.from(topic, 'utf8'),
+    partitions: partitions.map(({ partition, messages }) => ({
+      partition,
+      batch: measureRecordBatch(bundleOf(messages) ?? []),
+    })),
+  }));
+  let size = 12;
+  for (const { name, partitions } of topics) {
+    size += 2 + name.length + 4;
+    for (const { batch } of partitions) size += 8 + batch.size;
+  }
+  const buffer = roomFor(size);
+  buffer.writeInt16BE(-1, 0); // no transactional id
+  buffer.writeInt16BE(acks, 2);
+  buffer.writeInt32BE(timeout, 4);
+  let at = buffer.writeInt32BE(topics.length, 8);
+  for (const { name, partitions } of topics) {
+    at = buffer.writeInt16BE(name.length, at);
+    at += name.copy(buffer, at);
+    at = buffer.writeInt32BE(partitions.length, at);
+    for (const { partition, batch } of partitions) {
+      at = buffer.writeInt32BE(partition, at);
+      at = buffer.writeInt32BE(batch.size, at);
+      writeRecordBatch(buffer.subarray(at, at + batch.size), batch, now);
+      at += batch.size;
     }
   }
-  return Buffer.concat(parts);
+  return buffer;
 }
 
-/** What kafkajs reads of its own `Encoder` when it frames a request. */
-function asEncoder(buffer: Buffer): { buf: Buffer; buffer: Buffer; size(): number } {
-  return { buf: buffer, buffer, size: () => buffer.length };
+/** Kept, because memory for each request would cost more than writing it. Larger ones are rare. */
+const kept = Buffer.allocUnsafeSlow(512 * 1024);
+const roomFor = (size: number) => (size <= kept.length ? kept.subarray(0, size) : Buffer.allocUnsafeSlow(size));
+
+const nothing = Buffer.alloc(0);
+
+/** What kafkajs reads of its own `Encoder` when it frames a request: it copies `buffer` at once, into its own memory. */
+function asEncoder(request: ProduceRequest): { buf: Buffer; readonly buffer: Buffer } {
+  return {
+    buf: nothing,
+    get buffer() {
+      return encodeProduceRequest(request);
+    },
+  };
 }

@@ -7,15 +7,35 @@ const batchHeaderSize = 61;
 /** The checksum covers everything from the attributes on. */
 const checksummedFrom = 21;
 
-/**
- * Encodes records as one Kafka record batch (magic 2, no compression, not idempotent), into one buffer of exactly the
- * right size. All records carry `timestampMs`.
- * Format: https://kafka.apache.org/documentation/#recordbatch
- */
-export function encodeRecordBatch(records: OutgoingRecord[], timestampMs: number): Buffer {
+/** Records of one partition, measured before they are written. */
+export interface MeasuredBatch {
+  records: OutgoingRecord[];
+  /** Bytes of each record after its length. */
+  bodies: number[];
+  /** Bytes of the whole batch. */
+  size: number;
+}
+
+export function measureRecordBatch(records: OutgoingRecord[]): MeasuredBatch {
   const bodies = records.map(bodySize);
-  const size = bodies.reduce((sum, body) => sum + varintSize(body) + body, batchHeaderSize);
-  const buffer = Buffer.allocUnsafe(size);
+  return { records, bodies, size: bodies.reduce((sum, body) => sum + varintSize(body) + body, batchHeaderSize) };
+}
+
+/** Encodes records as one batch, into a buffer of exactly the right size. */
+export function encodeRecordBatch(records: OutgoingRecord[], timestampMs: number): Buffer {
+  const batch = measureRecordBatch(records);
+  const buffer = Buffer.allocUnsafe(batch.size);
+  writeRecordBatch(buffer, batch, timestampMs);
+  return buffer;
+}
+
+/**
+ * Writes one Kafka record batch (magic 2, no compression, not idempotent). All records carry `timestampMs`.
+ * Format: https://kafka.apache.org/documentation/#recordbatch
+ *
+ * @param buffer exactly the room of the batch.
+ */
+export function writeRecordBatch(buffer: Buffer, { records, bodies, size }: MeasuredBatch, timestampMs: number): void {
   buffer.writeBigInt64BE(0n, 0); // base offset: the broker assigns it
   buffer.writeInt32BE(size - 12, 8); // length of what follows this field
   buffer.writeInt32BE(-1, 12); // partition leader epoch: the broker's business
@@ -34,7 +54,6 @@ export function encodeRecordBatch(records: OutgoingRecord[], timestampMs: number
     at = writeRecord(buffer, at, record, index);
   });
   buffer.writeUInt32BE(crc32c(buffer.subarray(checksummedFrom)), 17);
-  return buffer;
 }
 
 function bodySize(record: OutgoingRecord, offsetDelta: number): number {
