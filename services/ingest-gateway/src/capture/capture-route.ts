@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TopicNames } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
@@ -21,12 +22,12 @@ import { createDropTally } from './drop-tally.ts';
 import { claimedSize } from './gunzip.ts';
 import { type IncomingRequest, inOnePart } from './incoming-request.ts';
 import { parseCaptureRequest } from './parse-capture-request.ts';
-import { publish } from './publish.ts';
+import { createPublication } from './publish.ts';
 import { receiveBody } from './read-body.ts';
 import type { RefusalLine } from './refusal-log.ts';
 import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendRefusal, toRefusal } from './send-answer.ts';
-import { toCapturedEvents } from './to-captured-events.ts';
+import { type CapturedEvents, toCapturedEvents } from './to-captured-events.ts';
 import { traceHeaders } from './trace-headers.ts';
 
 export interface CaptureDependencies {
@@ -135,19 +136,22 @@ async function capture(
     nameForNameless: path.nameForNameless,
     createUuid,
   };
-  const options = {
+  const dropped = createDropTally();
+  const publication = createPublication({
     log: deps.log,
     topics: deps.topics,
     maxRecordBytes: limits.maxRecordBytes,
     createUuid,
     headers: traceHeaders(request),
-  };
-  const dropped = createDropTally();
-  let written = 0;
-  for (const { part, isOf } of incoming.parts()) {
-    const captured = traffic.steer(toCapturedEvents(part, arrival, dropped), project);
-    written += await publish(captured, { ...options, part: isOf });
+  });
+  let last: CapturedEvents | null = null;
+  for (const part of incoming.parts()) {
+    // Others get their turn.
+    if (last !== null) await nextTurn();
+    last = traffic.steer(toCapturedEvents(part, arrival, dropped), project);
+    await publication.add(last, events === 1);
   }
+  const written = last === null ? 0 : await publication.end(last);
   traffic.noteStored(arriving, written);
   metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
   return 'accepted';

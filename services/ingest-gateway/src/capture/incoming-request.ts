@@ -7,16 +7,10 @@ export interface IncomingRequest {
   /** How many events it holds. */
   events: number;
   /** Its events in their order; a large request is worked on in several parts, so that others get their turn in between. */
-  parts(): Iterable<RequestPart>;
-}
-
-export interface RequestPart {
-  part: CaptureRequest;
-  /** Undefined for the whole of a request. */
-  isOf?: 'more' | 'last';
+  parts(): Iterable<CaptureRequest>;
 }
 
 export function inOnePart(request: CaptureRequest): IncomingRequest {
   const { token, isHistorical, events } = request;
-  return { token, isHistorical, events: events.length, parts: () => [{ part: request }] };
+  return { token, isHistorical, events: events.length, parts: () => [request] };
 }

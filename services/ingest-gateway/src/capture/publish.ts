@@ -12,8 +12,6 @@ export interface PublishOptions {
   createUuid(): string;
   /** Of every record, e.g. the trace the request belongs to. */
   headers?: Record<string, string> | undefined;
-  /** Set when these are not all events of the request; what was dropped is told with the last part. */
-  part?: 'more' | 'last' | undefined;
 }
 
 /**
@@ -32,43 +30,62 @@ const maxAppendBytes = 2 * 1024 * 1024;
  * event is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
  */
 export async function publish(captured: CapturedEvents, options: PublishOptions): Promise<number> {
-  const { log, topics, maxRecordBytes, headers, part } = options;
-  const { lane, token, accepted, dropped } = captured;
-  const topic = topics[lane];
+  const publication = createPublication(options);
+  const isAlone = captured.accepted.length === 1 && captured.dropped.counts().size === 0;
+  await publication.add(captured, isAlone);
+  return publication.end(captured);
+}
+
+/** The events of one request on their way to the log, when they come in several parts. */
+export interface Publication {
+  /**
+   * Waits for the log only when enough has come together.
+   * @param isAlone whether a single event that is too large is refused rather than dropped.
+   */
+  add(captured: CapturedEvents, isAlone: boolean): Promise<void>;
+  /** @param last tells what was dropped of all parts. @returns how many events were written. */
+  end(last: CapturedEvents): Promise<number>;
+}
+
+export function createPublication(options: PublishOptions): Publication {
+  const { log, topics, maxRecordBytes, headers } = options;
   let pending: AppendRecord[] = [];
   let pendingBytes = 0;
   let written = 0;
 
-  async function appendPending(): Promise<void> {
+  function appendPending(): Promise<void> | undefined {
     const records = pending;
     pending = [];
     pendingBytes = 0;
-    if (records.length === 0) return;
-    await log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
+    if (records.length === 0) return undefined;
+    return log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
-  for (const event of accepted) {
-    const { index, partitionId, record, overflow } = event;
-    const value = encode(event, maxRecordBytes);
-    if (value.length > maxRecordBytes) {
-      const isAlone = part === undefined && accepted.length === 1 && dropped.counts().size === 0;
-      if (isAlone) throw eventTooLarge(maxRecordBytes);
-      dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
-      continue;
-    }
-    const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
-    pending.push({ topic: overflow === undefined ? topic : topics.overflow, key, value });
-    pendingBytes += value.length;
-    written += 1;
-    if (pendingBytes >= maxAppendBytes) await appendPending();
-  }
-  const warnings =
-    part === 'more' ? [] : dropped.toWarnings({ token, now: captured.now, createUuid: options.createUuid });
-  for (const warning of warnings) {
-    pending.push(warningRecord(warning, topic, lane === 'historical' ? token : null));
-  }
-  await appendPending();
-  return written;
+  return {
+    async add({ lane, token, accepted, dropped }, isAlone) {
+      for (const event of accepted) {
+        const { index, partitionId, record, overflow } = event;
+        const value = encode(event, maxRecordBytes);
+        if (value.length > maxRecordBytes) {
+          if (isAlone) throw eventTooLarge(maxRecordBytes);
+          dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
+          continue;
+        }
+        const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
+        pending.push({ topic: overflow === undefined ? topics[lane] : topics.overflow, key, value });
+        pendingBytes += value.length;
+        written += 1;
+        if (pendingBytes >= maxAppendBytes) await appendPending();
+      }
+    },
+    async end({ lane, token, now, dropped }) {
+      for (const warning of dropped.toWarnings({ token, now, createUuid: options.createUuid })) {
+        pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
+      }
+      await appendPending();
+      return written;
+    },
+  };
 }
 
 /** Indented JSON, and text in which every character is escaped, are up to three times as long as they need to be. */

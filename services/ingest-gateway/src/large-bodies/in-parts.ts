@@ -1,5 +1,6 @@
 import { slotsPerEvent } from '../capture/event-fields.ts';
-import type { IncomingRequest, RequestPart } from '../capture/incoming-request.ts';
+import type { IncomingRequest } from '../capture/incoming-request.ts';
+import type { CaptureRequest } from '../capture/parse-capture-request.ts';
 import { readScannedEvent } from '../capture/read-scanned-event.ts';
 import type { FoundRequest } from './body-job.ts';
 
@@ -19,21 +20,21 @@ function* partsOf({
   token,
   isHistorical,
   sentAtMs,
+  unreadableSentAt,
   tooDeep,
-}: FoundRequest): Iterable<RequestPart> {
+}: FoundRequest): Iterable<CaptureRequest> {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   const deep = new Set(tooDeep);
   for (let first = 0; first < events; first += eventsPerPart) {
     const indexes = Array.from({ length: Math.min(eventsPerPart, events - first) }, (_, place) => first + place);
-    const part = {
+    yield {
       token,
       isHistorical,
       sentAtMs,
+      unreadableSentAt,
       firstIndex: first,
       tooDeep: indexes.filter((index) => deep.has(index)),
       events: indexes.map((index) => readScannedEvent(bytes, slots, index * slotsPerEvent)),
     };
-    if (events <= eventsPerPart) yield { part };
-    else yield { part, isOf: first + eventsPerPart < events ? 'more' : 'last' };
   }
 }
