@@ -3,6 +3,7 @@ import { hashPersonalApiKey, type Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Access } from '@millrace/http';
 import type { Logger } from '@millrace/runtime';
+import { askTogether } from './ask-together.ts';
 import type { Caller } from './caller.ts';
 import { findPersonalKey } from './find-personal-key.ts';
 import type { GuessLimit } from './guess-limit.ts';
@@ -20,15 +21,17 @@ export interface PersonalKeyAccessDeps {
 
 /**
  * Callers known by a personal API key (contract/management-api.md "Authentication", reference/management-api.md 2.5,
- * 2.6). Nothing is cached: a revoked key, a deactivated user or a lost membership counts from the next request on.
+ * 2.6). Nothing is cached: a revoked key, a deactivated user or a lost membership counts from the next request on. Requests
+ * that arrive together with one key share a look at it that begins after they came.
  */
 export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: PersonalKeyAccessDeps): Access<Caller> {
+  const lookUp = askTogether((secureValue) => findLiveKey(sql, secureValue));
   return {
     async authenticate(request) {
       const { value, place } = await findPersonalKey(request);
       const secureValue = hashPersonalApiKey(value);
       guessLimit.check(request.address, secureValue);
-      const key = await findLiveKey(sql, secureValue);
+      const key = await lookUp(secureValue);
       if (!key) {
         await guessLimit.noteWrong(request.address);
         throw new AppError('unauthenticated', `Personal API key found in request ${place} is invalid.`, {

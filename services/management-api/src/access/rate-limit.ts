@@ -1,5 +1,6 @@
 import { createInProcessKeyValue, type KeyValue } from '@millrace/cache';
 import { AppError } from '@millrace/errors';
+import { countTogether } from './count-together.ts';
 
 /** At most `limit` requests in any `seconds`. */
 export interface RateWindow {
@@ -33,11 +34,12 @@ export interface RateLimitOptions {
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
   const own = createInProcessKeyValue();
+  const addToCounters = countTogether((changes) => keyValue.addToCounters(changes));
 
   async function count(changes: Parameters<KeyValue['addToCounters']>[0]): Promise<number[]> {
     if (keyValue.isHealthy()) {
       try {
-        return await keyValue.addToCounters(changes);
+        return await addToCounters(changes);
       } catch {
         // The store reports its own loss; counting goes on here.
       }

@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
+import { type Counted, countedPage } from '../../sql/counted-page.ts';
 import type { EmbeddedUserRow } from '../users/embedded-user.ts';
 import { embeddedUserColumn } from '../users/embedded-user-store.ts';
 
@@ -47,19 +48,20 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   const where = `${from} WHERE ${conditions.text()}`;
   const { values } = conditions;
   const limits = [filter.limit, filter.offset].map((_, index) => `$${values.length + index + 1}`);
-  const [counted, rows] = await Promise.all([
-    sql.query<{ count: number }>(`SELECT count(*)::int AS count ${where}`, values),
-    // The page is found first: rows that are only skipped need not be put together.
-    sql.query<Row>(
-      `SELECT ${columns}
-         FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} LIMIT ${limits[0]} OFFSET ${limits[1]}) page
-         JOIN membership m ON m.id = page.id
-         JOIN "user" u ON u.id = m.user_id
-        ORDER BY ${orders[filter.order]}`,
-      [...values, filter.limit, filter.offset],
-    ),
-  ]);
-  return { count: counted[0]?.count ?? 0, rows };
+  // The page is found first: rows that are only skipped need not be put together.
+  const rows = await sql.query<Counted<MemberRow>>(
+    `SELECT total.count, page.*
+       FROM (SELECT count(*)::int AS count ${where}) total
+       LEFT JOIN LATERAL (
+         SELECT ${columns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS place
+           FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} LIMIT ${limits[0]} OFFSET ${limits[1]}) found
+           JOIN membership m ON m.id = found.id
+           JOIN "user" u ON u.id = m.user_id) page ON true
+      ORDER BY page.place`,
+    [...values, filter.limit, filter.offset],
+  );
+  const { count, results } = countedPage(rows);
+  return { count, rows: results };
 }
 
 /** A member by the user's uuid or number, inactive ones included. */

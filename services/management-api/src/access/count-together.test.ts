@@ -1,0 +1,47 @@
+import { type CounterChange, createInProcessKeyValue } from '@millrace/cache';
+import { countTogether } from './count-together.ts';
+
+const add = (key: string, by: number): CounterChange => ({ key, by, atLeast: 0, ttlSeconds: 60 });
+
+function bed() {
+  const store = createInProcessKeyValue();
+  const commands: (readonly CounterChange[])[] = [];
+  const addToCounters = countTogether((changes) => {
+    commands.push(changes);
+    return store.addToCounters(changes);
+  });
+  return { addToCounters, commands };
+}
+
+test('one turn is one command with each counter once, and everyone gets the counts of doing it one by one', async () => {
+  const { addToCounters, commands } = bed();
+  await addToCounters([add('a', 5)]);
+  const counts = await Promise.all([
+    addToCounters([add('a', 1), add('b', 0)]),
+    addToCounters([add('b', 2)]),
+    addToCounters([add('a', 1), add('b', 1)]),
+    addToCounters([add('a', -1)]),
+  ]);
+  expect(counts).toEqual([[6, 0], [2], [7, 3], [6]]);
+  expect(commands.slice(1)).toEqual([[add('a', 1), add('b', 3)]]);
+  expect(await addToCounters([add('a', 0), add('b', 0)])).toEqual([6, 3]);
+});
+
+test('a command holds some hundreds of changes at most', async () => {
+  const { addToCounters, commands } = bed();
+  await Promise.all(Array.from({ length: 1000 }, (_, index) => addToCounters([add(`${index}`, 1)])));
+  expect(Math.max(...commands.map((changes) => changes.length))).toBeLessThanOrEqual(200);
+});
+
+test('a failure reaches all who asked, and none after them', async () => {
+  let fails = true;
+  const store = createInProcessKeyValue();
+  const addToCounters = countTogether(async (changes) => {
+    if (fails) throw new Error('away');
+    return store.addToCounters(changes);
+  });
+  const outcomes = await Promise.allSettled([addToCounters([add('a', 1)]), addToCounters([add('a', 1)])]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  fails = false;
+  expect(await addToCounters([add('a', 1)])).toEqual([1]);
+});
