@@ -250,6 +250,42 @@ describe('silent drops', () => {
     expect((await reader.events(token, 3)).map((stored) => stored.event)).toEqual(['unreadable', 'ahead', 'fine']);
   });
 
+  test.each([
+    ['a small request', 10],
+    ['a large one', 400_000],
+  ])(
+    'T10 a time of sending that cannot be read is reported for the events it was meant for: %s',
+    async (_name, bytes) => {
+      const { token } = await newProject();
+      const filler = { properties: { filler: 'x'.repeat(bytes) } };
+      const timestamp = '2026-11-20T08:00:00.000Z';
+      const batch = [
+        { ...event('timed'), ...filler, timestamp },
+        event('timeless'),
+        { ...event('also timed'), timestamp },
+      ];
+      expect(await send('/batch/', { json: { api_key: token, batch, sent_at: 'a minute ago' } })).toMatchObject(ok);
+      const [warning] = await reader.warnings(token, 1);
+      expect(warning).toMatchObject({ type: 'ignored_invalid_timestamp', count: 2 });
+      const sample = { uuid: expect.any(String), sent_at: 'a minute ago' };
+      expect(warning?.details).toEqual({
+        samples: [
+          { index: 0, event: 'timed', ...sample },
+          { index: 2, event: 'also timed', ...sample },
+        ],
+      });
+      const events = await reader.events(token, 3);
+      expect(events.filter(({ event }) => event !== 'timeless').map((stored) => stored.timestamp)).toEqual([
+        timestamp,
+        timestamp,
+      ]);
+      const fromQuery = { json: { api_key: token, batch, sent_at: 'a minute ago' } };
+      expect(await send(`/batch/?_=${Date.now()}`, fromQuery)).toMatchObject(ok);
+      await reader.events(token, 6);
+      expect(await reader.warnings(token, 1)).toHaveLength(1);
+    },
+  );
+
   test('E34 a request of which nothing is left is still answered with 200', async () => {
     const { token } = await newProject();
     expect(await send('/e/', { json: { api_key: token, distinct_id: 'b' } })).toMatchObject(ok);

@@ -13,6 +13,8 @@ export interface DropSample {
   event: string | null;
   /** The time as it was sent, when the finding is about it. */
   timestamp?: string | null;
+  /** What the request says about when it was sent, when that is what the finding is about. */
+  sent_at?: string;
 }
 
 /**
@@ -45,11 +47,12 @@ export function createDropTally(): DropTally {
     const kept = samples.get(reason) ?? [];
     samples.set(reason, kept);
     if (kept.length >= maxSamples) return;
-    const { event, timestamp } = sample;
+    const { event, timestamp, sent_at } = sample;
     kept.push({
       ...sample,
       event: event === null ? null : cutToCodePoints(event, maxNameCodePoints),
       ...(typeof timestamp === 'string' ? { timestamp: cutToCodePoints(timestamp, maxTimestampCodePoints) } : {}),
+      ...(sent_at === undefined ? {} : { sent_at: cutToCodePoints(sent_at, maxTimestampCodePoints) }),
     });
   }
 

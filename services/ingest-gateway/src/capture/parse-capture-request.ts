@@ -8,7 +8,7 @@ import { parseJson, quoteLongNumericIds } from './parse-json.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 import { readEnvelope, readScannedEvent } from './read-scanned-event.ts';
 import { createScanner } from './scan-request.ts';
-import { readSentAt } from './sent-at.ts';
+import { readSentAt, unreadableSentAt } from './sent-at.ts';
 
 /** A request whose form is in order. Single events may still turn out to have no name or no id. */
 export interface CaptureRequest {
@@ -24,6 +24,8 @@ export interface CaptureRequest {
   isHistorical: boolean;
   /** When the client sent the request by its own clock, milliseconds since the epoch; null when it does not say. */
   sentAtMs: number | null;
+  /** What the batch says about it, if that cannot be read and nothing else is said. */
+  unreadableSentAt?: string | undefined;
 }
 
 /** What a request says outside its JSON text. */
@@ -75,13 +77,16 @@ function toRequest(shape: Shape, hints: RequestHints): CaptureRequest {
   // Alone there is nobody to lose by it, and a refusal tells the sender more than a silent drop.
   if (tooDeep.length === 1 && events.length === 1) throw nestedTooDeep(shape);
   const token = findProjectApiKey(envelope, events, hints.apiKey);
+  const sentAt = envelope?.sent_at ?? envelope?.sentAt;
+  const sentAtMs = readSentAt(sentAt, hints.sentAt);
   for (const index of tooDeep) events[index] = remains(events[index]);
   return {
     token,
     ...(tooDeep.length === 0 ? {} : { tooDeep }),
     events: events as ClientEvent[],
     isHistorical: envelope !== null && readHistorical(envelope),
-    sentAtMs: readSentAt(envelope?.sent_at ?? envelope?.sentAt, hints.sentAt),
+    sentAtMs,
+    unreadableSentAt: sentAtMs === null ? unreadableSentAt(sentAt) : undefined,
   };
 }
 

@@ -11,9 +11,23 @@ const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
  * (milliseconds), else null. What cannot be read is ignored. Source: reference/ingest-wire.md section 9.1 rule 1.
  */
 export function readSentAt(inBatch: unknown, inQuery: string | null): number | null {
-  const fromBatch = typeof inBatch === 'string' ? parseZonedTimestamp(inBatch.trim()) : null;
-  if (fromBatch !== null && fromBatch >= oldestMs && fromBatch <= newestMs) return fromBatch;
+  const fromBatch = readInBatch(inBatch);
+  if (fromBatch !== null) return fromBatch;
   if (inQuery === null || !/^\d{1,15}$/.test(inQuery)) return null;
   const ms = Number(inQuery);
   return ms >= oldestQueryMs && ms <= newestMs ? ms : null;
+}
+
+/**
+ * What a batch says about the time of its sending, if it cannot be read; undefined when it can, or when nothing is said.
+ * The project is told (reference/ingest-wire.md section 9.2).
+ */
+export function unreadableSentAt(inBatch: unknown): string | undefined {
+  if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
+  return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;
+}
+
+function readInBatch(sentAt: unknown): number | null {
+  const ms = typeof sentAt === 'string' ? parseZonedTimestamp(sentAt.trim()) : null;
+  return ms !== null && ms >= oldestMs && ms <= newestMs ? ms : null;
 }

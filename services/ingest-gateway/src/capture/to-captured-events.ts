@@ -75,6 +75,9 @@ export function toCapturedEvents(
     const time = readEventTime(event, request.sentAtMs, arrival.receivedAtMs);
     if (time.finding !== null) {
       dropped.note(time.finding, { index, uuid, event: name, timestamp: event.timestamp ?? null });
+    } else if (request.unreadableSentAt !== undefined && typeof event.timestamp === 'string') {
+      // Its time is as the client's clock had it: nobody knows how wrong that is.
+      dropped.note('ignored_invalid_timestamp', { index, uuid, event: name, sent_at: request.unreadableSentAt });
     }
     const fields = passedOn(event, name);
     const { properties } = fields.event;

@@ -33,6 +33,7 @@ export interface FoundRequest {
   token: string;
   isHistorical: boolean;
   sentAtMs: number | null;
+  unreadableSentAt?: string | undefined;
   /** Places of events nested too deep. */
   tooDeep: number[];
 }

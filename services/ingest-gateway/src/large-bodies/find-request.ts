@@ -12,12 +12,12 @@ const scan = createScanner();
  * @throws AppError see `parseCaptureRequest`.
  */
 export function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
-  const { events, token, isHistorical, sentAtMs, tooDeep = [] } = parseCaptureRequest(json, hints);
+  const { events, tooDeep = [], ...request } = parseCaptureRequest(json, hints);
   const isAsWritten = events.every(({ raw }) => raw !== undefined);
   const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
   if (found === null) throw new Error('What was mended cannot be scanned.');
-  return { json: text, slots: eventSlots(found), events: events.length, token, isHistorical, sentAtMs, tooDeep };
+  return { ...request, json: text, slots: eventSlots(found), events: events.length, tooDeep };
 }
 
 function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
