@@ -9,6 +9,7 @@ import {
   getUser,
   listOrganizations,
   type PrismaClient,
+  recordOperatorActivity,
 } from '@millrace/db';
 import { isAppError } from '@millrace/errors';
 
@@ -70,6 +71,12 @@ async function create(tx: AccountClient, input: BootstrapInput): Promise<Bootstr
     ...(input.timezone === undefined ? {} : { timezone: input.timezone }),
   });
   const { value } = await createPersonalApiKey(tx, { userId, label: 'Bootstrap', scopes: ['*'] });
+  const { id: organizationId, name } = organization;
+  const done = { command: 'bootstrap', organizationId, activity: 'created' } as const;
+  await recordOperatorActivity(tx, { ...done, scope: 'Organization', itemId: organizationId, name });
+  const place = { environmentId: environment.id, itemId: project.id };
+  await recordOperatorActivity(tx, { ...done, ...place, scope: 'Project', name: project.name });
+  await recordOperatorActivity(tx, { ...done, ...place, scope: 'Team', name: environment.name });
   return {
     organizationId: organization.id,
     userId,

@@ -1,4 +1,10 @@
-import { createDatabase, type PrismaClient } from '@millrace/db';
+import {
+  type AccountClient,
+  createDatabase,
+  type OperatorActivity,
+  type PrismaClient,
+  recordOperatorActivity,
+} from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { announceKeyChanges } from './announce-key-changes.ts';
@@ -9,9 +15,13 @@ import { UsageError } from './usage-error.ts';
 export interface Session {
   prisma: PrismaClient;
   printer: Printer;
+  /** Runs a change and what is written down of it in one transaction: either both are kept or none. */
+  change<T>(work: (tx: AccountClient, record: RecordActivity) => Promise<T>): Promise<T>;
   /** Tells running gateways to forget what they cached about these project API keys. Never fails the command. */
   announce(projectApiKeys: string[]): Promise<void>;
 }
+
+export type RecordActivity = (done: Omit<OperatorActivity, 'command'>) => Promise<void>;
 
 export interface GlobalOptions {
   json?: boolean;
@@ -34,6 +44,10 @@ export async function withSession(
     await work({
       prisma: database.prisma,
       printer,
+      change: (work) =>
+        database.prisma.$transaction((tx) =>
+          work(tx, (done) => recordOperatorActivity(tx, { ...done, command: nameOf(command) })),
+        ),
       announce: async (keys) => {
         const redisUrl = options.redisUrl || terminal.env.REDIS_URL;
         if (!redisUrl) return;
@@ -45,6 +59,12 @@ export async function withSession(
   } finally {
     await database.stop();
   }
+}
+
+/** The words that called it, without the program's: `member set-level`. */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
 /** @throws UsageError when neither the option nor the environment has a PostgreSQL address. */

@@ -17,6 +17,12 @@ export {
 } from './accounts/key-values.ts';
 export { addMember, listMembers, type NewMember, removeMember, setMemberLevel } from './accounts/members.ts';
 export {
+  findMemberLevel,
+  type OperatorActivity,
+  organizationOfProject,
+  recordOperatorActivity,
+} from './accounts/operator-activity.ts';
+export {
   createOrganization,
   getOrganization,
   listOrganizations,

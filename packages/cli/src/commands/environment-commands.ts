@@ -1,4 +1,4 @@
-import { createEnvironment, listEnvironments } from '@millrace/db';
+import { createEnvironment, listEnvironments, organizationOfProject } from '@millrace/db';
 import type { Command } from 'commander';
 import { parseId } from '../option-values.ts';
 import type { Row } from '../print.ts';
@@ -22,8 +22,14 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
     .option('--anonymize-ips', 'do not store addresses of clients')
     .action(({ project, ...settings }: NewEnvironmentOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer, announce }) => {
-        const environment = await createEnvironment(prisma, { projectId: project, ...settings });
+      withSession(command, terminal, async ({ change, printer, announce }) => {
+        const environment = await change(async (tx, record) => {
+          const made = await createEnvironment(tx, { projectId: project, ...settings });
+          const organizationId = await organizationOfProject(tx, project);
+          const { id, name } = made;
+          await record({ organizationId, environmentId: id, scope: 'Team', itemId: id, activity: 'created', name });
+          return made;
+        });
         printer.record(toRow(environment));
         // A gateway may have learnt that there is no such key.
         await announce([environment.api_token]);

@@ -1,4 +1,5 @@
 import {
+  type AccountClient,
   acceptInvite,
   createPersonalApiKey,
   createUser,
@@ -6,7 +7,6 @@ import {
   getUser,
   inviteExpiresAt,
   listInvites,
-  type PrismaClient,
   revokeInvite,
 } from '@millrace/db';
 import { isAppError } from '@millrace/errors';
@@ -50,8 +50,19 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     .option('--first-name <name>', 'first name of a new account')
     .option('--last-name <name>', 'last name of a new account')
     .action((id: string, options: AcceptOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const { accepted, value } = await acceptForPerson(prisma, id, options);
+      withSession(command, terminal, async ({ change, printer }) => {
+        const { accepted, value } = await change(async (tx, record) => {
+          const done = await acceptForPerson(tx, id, options);
+          const { membership, user } = done.accepted;
+          await record({
+            organizationId: membership.organization_id,
+            scope: 'OrganizationMembership',
+            itemId: membership.id,
+            activity: 'created',
+            name: user.email,
+          });
+          return done;
+        });
         printer.record({
           id: accepted.membership.id,
           organizationId: accepted.membership.organization_id,
@@ -69,30 +80,38 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     .description('withdraw an invite')
     .argument('<id>', "the invite's UUID, as `invite list` shows it")
     .action((id: string, _options: object, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const revoked = await revokeInvite(prisma, id);
+      withSession(command, terminal, async ({ change, printer }) => {
+        const revoked = await change(async (tx, record) => {
+          const gone = await revokeInvite(tx, id);
+          await record({
+            organizationId: gone.organization_id,
+            scope: 'OrganizationInvite',
+            itemId: gone.id,
+            activity: 'deleted',
+            name: gone.target_email,
+          });
+          return gone;
+        });
         printer.record({ id: revoked.id, email: revoked.target_email, revoked: true });
       }),
     );
 }
 
 /** The operator stands for the person: neither the secret of the mail nor a key is asked for. */
-async function acceptForPerson(prisma: PrismaClient, inviteId: string, options: AcceptOptions) {
-  return prisma.$transaction(async (tx) => {
-    let isNew = false;
-    const accepted = await acceptInvite(tx, inviteId, {
-      now: new Date(),
-      chooseUser: async (invite) => {
-        const existing = await getUser(tx, { email: invite.email_key }).catch((error) => {
-          if (!isAppError(error, 'not_found')) throw error;
-        });
-        isNew = !existing;
-        const { firstName = invite.first_name, lastName = '' } = options;
-        return existing ?? createUser(tx, { email: invite.email_key, firstName, lastName });
-      },
-    });
-    if (!isNew) return { accepted, value: null };
-    const { value } = await createPersonalApiKey(tx, { userId: accepted.user.id, label: 'First key', scopes: ['*'] });
-    return { accepted, value };
+async function acceptForPerson(tx: AccountClient, inviteId: string, options: AcceptOptions) {
+  let isNew = false;
+  const accepted = await acceptInvite(tx, inviteId, {
+    now: new Date(),
+    chooseUser: async (invite) => {
+      const existing = await getUser(tx, { email: invite.email_key }).catch((error) => {
+        if (!isAppError(error, 'not_found')) throw error;
+      });
+      isNew = !existing;
+      const { firstName = invite.first_name, lastName = '' } = options;
+      return existing ?? createUser(tx, { email: invite.email_key, firstName, lastName });
+    },
   });
+  if (!isNew) return { accepted, value: null };
+  const { value } = await createPersonalApiKey(tx, { userId: accepted.user.id, label: 'First key', scopes: ['*'] });
+  return { accepted, value };
 }

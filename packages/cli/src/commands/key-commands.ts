@@ -32,14 +32,19 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .option('--projects <list>', 'ids of the projects it is limited to', parseIds)
     .option('--expires <when>', 'a day, a time, or days from now like 30d (default: never)', parseExpiry)
     .action((options: NewKeyOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const created = await createPersonalApiKey(prisma, {
-          userId: await resolveUserId(prisma, options.user),
-          label: options.label,
-          scopes: options.scopes,
-          scopedOrganizations: options.organizations ?? [],
-          scopedTeams: options.projects ?? [],
-          expiresAt: options.expires ?? null,
+      withSession(command, terminal, async ({ prisma, change, printer }) => {
+        const userId = await resolveUserId(prisma, options.user);
+        const created = await change(async (tx, record) => {
+          const made = await createPersonalApiKey(tx, {
+            userId,
+            label: options.label,
+            scopes: options.scopes,
+            scopedOrganizations: options.organizations ?? [],
+            scopedTeams: options.projects ?? [],
+            expiresAt: options.expires ?? null,
+          });
+          await record({ ...recordOf(made.key), activity: 'created' });
+          return made;
         });
         printOnce(printer, created);
       }),
@@ -59,8 +64,12 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .description('remove a key; it stops working at once')
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const revoked = await revokePersonalApiKey(prisma, { id });
+      withSession(command, terminal, async ({ change, printer }) => {
+        const revoked = await change(async (tx, record) => {
+          const gone = await revokePersonalApiKey(tx, { id });
+          await record({ ...recordOf(gone), activity: 'deleted' });
+          return gone;
+        });
         printer.record({ id: revoked.id, label: revoked.label, revoked: true });
       }),
     );
@@ -69,10 +78,19 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .description('give a key a new value, shown once; the old one stops working at once')
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        printOnce(printer, await rollPersonalApiKey(prisma, { id }));
+      withSession(command, terminal, async ({ change, printer }) => {
+        const rolled = await change(async (tx, record) => {
+          const made = await rollPersonalApiKey(tx, { id });
+          await record({ ...recordOf(made.key), activity: 'updated' });
+          return made;
+        });
+        printOnce(printer, rolled);
       }),
     );
+}
+
+function recordOf({ id, label }: { id: string; label: string }) {
+  return { organizationId: null, scope: 'PersonalAPIKey', itemId: id, name: label };
 }
 
 function printOnce(printer: Printer, { key, value }: PersonalApiKeyWithValue): void {

@@ -1,5 +1,14 @@
 import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
-import { addMember, getOrganization, listMembers, removeMember, setMemberLevel } from '@millrace/db';
+import {
+  type AccountClient,
+  addMember,
+  findMemberLevel,
+  getOrganization,
+  getUser,
+  listMembers,
+  removeMember,
+  setMemberLevel,
+} from '@millrace/db';
 import type { Command } from 'commander';
 import { levelName, levelOption, resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
@@ -21,9 +30,13 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .addOption(levelOption().default(membershipLevels.member, 'member'))
     .action((options: NewMemberOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
+      withSession(command, terminal, async ({ prisma, change, printer }) => {
         const userId = await resolveUserId(prisma, options.user);
-        const added = await addMember(prisma, { organizationId: options.organization, userId, level: options.level });
+        const added = await change(async (tx, record) => {
+          const made = await addMember(tx, { organizationId: options.organization, userId, level: options.level });
+          await record({ ...(await recordOf(tx, made)), activity: 'created' });
+          return made;
+        });
         printer.record(toRow(added));
       }),
     );
@@ -34,10 +47,18 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .addOption(levelOption().makeOptionMandatory())
     .action((options: NewMemberOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
+      withSession(command, terminal, async ({ prisma, change, printer }) => {
         const userId = await resolveUserId(prisma, options.user);
         const input = { organizationId: options.organization, userId, level: options.level };
-        printer.record(toRow(await prisma.$transaction((tx) => setMemberLevel(tx, input))));
+        const changed = await change(async (tx, record) => {
+          const organization = await getOrganization(tx, input.organizationId);
+          const before = await findMemberLevel(tx, { organizationId: organization.id, userId });
+          const after = await setMemberLevel(tx, input);
+          const fields = { level: { before: before ?? after.level, after: after.level } };
+          await record({ ...(await recordOf(tx, after)), activity: 'updated', fields });
+          return after;
+        });
+        printer.record(toRow(changed));
       }),
     );
   commands
@@ -46,10 +67,14 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--organization <id>', "the organization's UUID")
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
+      withSession(command, terminal, async ({ prisma, change, printer }) => {
         const userId = await resolveUserId(prisma, options.user);
         const input = { organizationId: options.organization, userId };
-        const removed = await prisma.$transaction((tx) => removeMember(tx, input));
+        const removed = await change(async (tx, record) => {
+          const gone = await removeMember(tx, input);
+          await record({ ...(await recordOf(tx, gone)), activity: 'deleted' });
+          return gone;
+        });
         printer.record({ ...toRow(removed), removed: true });
       }),
     );
@@ -73,6 +98,14 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
         );
       }),
     );
+}
+
+async function recordOf(
+  tx: AccountClient,
+  { id, organization_id: organizationId, user_id: userId }: { id: string; organization_id: string; user_id: number },
+) {
+  const { email } = await getUser(tx, { id: userId });
+  return { organizationId, scope: 'OrganizationMembership', itemId: id, name: email };
 }
 
 function toRow(membership: Awaited<ReturnType<typeof addMember>>): Row {

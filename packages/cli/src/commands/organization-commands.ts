@@ -15,8 +15,14 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     .requiredOption('--name <name>', '1 to 64 characters')
     .addOption(planOption().default('full'))
     .action(({ name, plan }: { name: string; plan: PlanName }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        printer.record(toRow(await createOrganization(prisma, { name, features: productFeaturesOf(plan) })));
+      withSession(command, terminal, async ({ change, printer }) => {
+        const created = await change(async (tx, record) => {
+          const made = await createOrganization(tx, { name, features: productFeaturesOf(plan) });
+          const { id } = made;
+          await record({ organizationId: id, scope: 'Organization', itemId: id, activity: 'created', name: made.name });
+          return made;
+        });
+        printer.record(toRow(created));
       }),
     );
   commands

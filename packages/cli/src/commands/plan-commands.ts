@@ -46,8 +46,22 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
       parseLimit,
     )
     .action(({ organization, plan, ...limits }: NewPlanOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer, announce }) => {
-        printer.record(toRow(await setOrganizationPlan(prisma, organization, plan, toLimits(limits))));
+      withSession(command, terminal, async ({ prisma, change, printer, announce }) => {
+        const changed = await change(async (tx, record) => {
+          const before = await getOrganization(tx, organization);
+          const after = await setOrganizationPlan(tx, organization, plan, toLimits(limits));
+          const features = (row: typeof before) => row.available_product_features ?? [];
+          await record({
+            organizationId: after.id,
+            scope: 'Organization',
+            itemId: after.id,
+            activity: 'updated',
+            name: after.name,
+            fields: { available_product_features: { before: features(before), after: features(after) } },
+          });
+          return after;
+        });
+        printer.record(toRow(changed));
         const projects = await listProjects(prisma, { organizationId: organization });
         await announce(projects.flatMap((project) => project.environments.map(({ api_token }) => api_token)));
       }),

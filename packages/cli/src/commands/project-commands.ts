@@ -21,8 +21,15 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
     .option('--anonymize-ips', 'do not store addresses of clients')
     .action(({ organization, ...settings }: NewProjectOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer, announce }) => {
-        const { project, environment } = await createProject(prisma, { organizationId: organization, ...settings });
+      withSession(command, terminal, async ({ change, printer, announce }) => {
+        const { project, environment } = await change(async (tx, record) => {
+          const made = await createProject(tx, { organizationId: organization, ...settings });
+          const place = { organizationId: made.project.organization_id, environmentId: made.environment.id };
+          const { id, name } = made.project;
+          await record({ ...place, scope: 'Project', itemId: id, activity: 'created', name });
+          await record({ ...place, scope: 'Team', itemId: id, activity: 'created', name: made.environment.name });
+          return made;
+        });
         printer.record(toRow(project, environment));
         // A gateway may have learnt that there is no such key.
         await announce([environment.api_token]);

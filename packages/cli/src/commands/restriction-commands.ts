@@ -25,13 +25,17 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .option('--distinct-id <id>', 'only those of this distinct id')
     .option('--note <text>', 'why, for whoever finds it later')
     .action(({ kind, projectApiKey, distinctId, note }: NewRestrictionOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer, announce }) => {
+      withSession(command, terminal, async ({ change, printer, announce }) => {
         const reason = note === undefined ? {} : { note };
-        const added = await addRestriction(prisma, {
-          kind,
-          token: projectApiKey,
-          distinctId: distinctId ?? null,
-          ...reason,
+        const added = await change(async (tx, record) => {
+          const made = await addRestriction(tx, {
+            kind,
+            token: projectApiKey,
+            distinctId: distinctId ?? null,
+            ...reason,
+          });
+          await record({ ...recordOf(made), activity: 'created' });
+          return made;
         });
         printer.record(toRow(added));
         // Gateways look at the lists again when they hear of a changed key.
@@ -51,12 +55,21 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .description('end one; gateways follow within seconds')
     .argument('<id>', "the restriction's id, as `restriction list` shows it")
     .action((id: string, _options: object, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer, announce }) => {
-        const removed = await removeRestriction(prisma, id);
+      withSession(command, terminal, async ({ change, printer, announce }) => {
+        const removed = await change(async (tx, record) => {
+          const gone = await removeRestriction(tx, id);
+          await record({ ...recordOf(gone), activity: 'deleted' });
+          return gone;
+        });
         printer.record({ ...toRow(removed), removed: true });
         await announce([removed.token]);
       }),
     );
+}
+
+/** Neither the key nor the distinct id stands in the history. */
+function recordOf({ id, kind }: { id: string; kind: string }) {
+  return { organizationId: null, scope: 'IngestionRestriction', itemId: id, name: kind };
 }
 
 function toRow(restriction: Awaited<ReturnType<typeof addRestriction>>): Row {

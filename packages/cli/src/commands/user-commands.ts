@@ -1,4 +1,4 @@
-import { createUser, getOrganization, listUsers, type NewUser, setUserActive } from '@millrace/db';
+import { createUser, getOrganization, getUser, listUsers, type NewUser, setUserActive } from '@millrace/db';
 import type { Command } from 'commander';
 import { resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
@@ -14,8 +14,13 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
     .option('--first-name <name>', 'first name')
     .option('--last-name <name>', 'last name')
     .action((user: NewUser, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        printer.record(toRow(await createUser(prisma, user)));
+      withSession(command, terminal, async ({ change, printer }) => {
+        const created = await change(async (tx, record) => {
+          const made = await createUser(tx, user);
+          await record({ ...recordOf(made), activity: 'created' });
+          return made;
+        });
+        printer.record(toRow(created));
       }),
     );
   commands
@@ -38,11 +43,23 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
       .description(description)
       .argument('<id or address>', "the user's id or e-mail address")
       .action((user: string, _options: object, command: Command) =>
-        withSession(command, terminal, async ({ prisma, printer }) => {
-          printer.record(toRow(await setUserActive(prisma, await resolveUserId(prisma, user), isActive)));
+        withSession(command, terminal, async ({ prisma, change, printer }) => {
+          const id = await resolveUserId(prisma, user);
+          const changed = await change(async (tx, record) => {
+            const before = await getUser(tx, { id });
+            const after = await setUserActive(tx, id, isActive);
+            const fields = { is_active: { before: before.is_active, after: after.is_active } };
+            await record({ ...recordOf(after), activity: 'updated', fields });
+            return after;
+          });
+          printer.record(toRow(changed));
         }),
       );
   }
+}
+
+function recordOf({ uuid, email }: { uuid: string; email: string }) {
+  return { organizationId: null, scope: 'User', itemId: uuid, name: email };
 }
 
 function toRow(user: Awaited<ReturnType<typeof createUser>>): Row {

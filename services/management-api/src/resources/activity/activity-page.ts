@@ -18,7 +18,9 @@ const activityItem = Type.Object(
   {
     user: Type.Object(
       {
-        first_name: Type.String({ description: 'First name; `System` for the system itself.' }),
+        first_name: Type.String({
+          description: 'First name; `System` for the system itself, `Command line` for its operator.',
+        }),
         email: nullableText('E-mail address.'),
         is_system: Type.Optional(Type.Boolean({ description: 'Present and true for the system itself.' })),
       },
@@ -32,7 +34,17 @@ const activityItem = Type.Object(
         name: nullableText('What the record is called.'),
         short_id: Type.Null({ description: 'Always null.' }),
         type: Type.Null({ description: 'Always null.' }),
-        trigger: Type.Null({ description: 'Always null.' }),
+        trigger: Type.Union(
+          [
+            Type.Object({
+              job_type: Type.String({ description: '`command_line`: an operator did it with `millrace`.' }),
+              job_id: Type.String({ description: 'The command.' }),
+              payload: Type.Object({}, { description: 'Always empty.' }),
+            }),
+            Type.Null(),
+          ],
+          { description: 'What did it, when it was no user; null otherwise.' },
+        ),
         changes: Type.Union(
           [
             Type.Array(
@@ -107,7 +119,7 @@ export async function readActivity(
 
 function toActivity({ user, activity, scope, item_id, detail, created_at }: ActivityRow) {
   return {
-    user: user ?? { first_name: 'System', email: null, is_system: true },
+    user: user ?? { first_name: detail.trigger === null ? 'System' : 'Command line', email: null, is_system: true },
     activity,
     scope,
     item_id,

@@ -5,7 +5,8 @@ export interface ActivityDetail {
   name: string | null;
   short_id: null;
   type: null;
-  trigger: null;
+  /** What did it, when it was no user. */
+  trigger: { job_type: string; job_id: string; payload: Record<string, never> } | null;
   changes: FieldChange[] | null;
 }
 

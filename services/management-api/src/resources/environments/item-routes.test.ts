@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
-import { createProject } from '@millrace/db';
+import { createProject, recordOperatorActivity } from '@millrace/db';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemBed, families, type ItemBed } from '../../testing/item-bed.ts';
@@ -378,4 +378,25 @@ test('a project of another organization of the caller is not under this one', as
   expect(await api.get(`/api/projects/${bed.tenant.projectId}/environments/${project.id}/`, bed.keys.W)).toMatchObject(
     NF(),
   );
+});
+
+test('what an operator did by the command line says so', async () => {
+  const { sql, prisma } = api.database;
+  const tenant = await createTestTenant(api.database);
+  await recordOperatorActivity(prisma, {
+    command: 'environment create',
+    organizationId: tenant.organizationId,
+    environmentId: tenant.environmentId,
+    scope: 'Team',
+    itemId: tenant.environmentId,
+    activity: 'created',
+    name: 'Default project',
+  });
+  const { status, body } = await api.get(`/api/projects/${tenant.projectId}/activity/`, tenant.personalApiKey);
+  expect(status).toBe(200);
+  expect(body.results[0]).toMatchObject({
+    user: { first_name: 'Command line', email: null, is_system: true },
+    detail: { trigger: { job_type: 'command_line', job_id: 'environment create', payload: {} }, changes: null },
+  });
+  await sql.query('DELETE FROM activity_log WHERE environment_id = $1', [tenant.environmentId]);
 });

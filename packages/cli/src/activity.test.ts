@@ -1,0 +1,131 @@
+import { restrictionKinds } from '@millrace/contracts';
+import { createDatabase, createUser, type Database } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
+import { runCli } from './run-cli.ts';
+
+/** Whatever the command line changes stands in the history, with the change or not at all. */
+let testDatabase: TestDatabase;
+let database: Database;
+let tenant: TestTenant;
+let userId: number;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
+  tenant = await createTestTenant(database, { email: 'owner@example.com' });
+  userId = (await createUser(database.prisma, { email: 'grace@example.com' })).id;
+});
+afterAll(async () => {
+  await database.stop();
+  await testDatabase.drop();
+});
+
+async function run(...args: string[]) {
+  const out: string[] = [];
+  const exitCode = await runCli([...args, '--json'], {
+    env: { DATABASE_URL: testDatabase.url },
+    out: { write: (text) => out.push(text) },
+    err: { write: () => true },
+  });
+  return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')) };
+}
+
+async function historyOf(...args: string[]) {
+  await database.sql.query('DELETE FROM activity_log');
+  const { exitCode, result } = await run(...args);
+  const rows = await database.sql.query(
+    `SELECT organization_id, environment_id, user_id, scope, item_id, activity, detail FROM activity_log ORDER BY id`,
+  );
+  return { exitCode, result, rows };
+}
+
+const entry = (command: string, fields: Record<string, unknown>, changes: unknown = null) => ({
+  user_id: null,
+  ...fields,
+  detail: expect.objectContaining({
+    trigger: { job_type: 'command_line', job_id: command, payload: {} },
+    changes,
+  }),
+});
+
+test('members, with their level before and after', async () => {
+  const of = ['--organization', tenant.organizationId, '--user', 'grace@example.com'];
+  const added = await historyOf('member', 'add', ...of);
+  const common = { organization_id: tenant.organizationId, scope: 'OrganizationMembership', item_id: added.result.id };
+  expect(added.rows).toMatchObject([entry('member add', { ...common, activity: 'created' })]);
+  const level = { type: 'OrganizationMembership', action: 'changed', field: 'level', before: 1, after: 8 };
+  const raise = ['member', 'set-level', ...of, '--level', 'administrator'];
+  expect((await historyOf(...raise)).rows).toMatchObject([
+    entry('member set-level', { ...common, activity: 'updated' }, [level]),
+  ]);
+  expect((await historyOf(...raise)).rows).toEqual([]);
+  expect((await historyOf('member', 'remove', ...of)).rows).toMatchObject([
+    entry('member remove', { ...common, activity: 'deleted' }),
+  ]);
+});
+
+test('keys, without anything of their values', async () => {
+  const made = await historyOf('key', 'create', '--user', String(userId), '--label', 'CI', '--scopes', '*');
+  const common = { organization_id: null, scope: 'PersonalAPIKey', item_id: made.result.id };
+  const { rows } = made;
+  expect(rows).toMatchObject([entry('key create', { ...common, activity: 'created' })]);
+  expect(JSON.stringify(rows)).not.toContain(made.result.personalApiKey.slice(-4));
+  expect((await historyOf('key', 'roll', made.result.id)).rows).toMatchObject([
+    entry('key roll', { ...common, activity: 'updated' }),
+  ]);
+  expect((await historyOf('key', 'revoke', made.result.id)).rows).toMatchObject([
+    entry('key revoke', { ...common, activity: 'deleted' }),
+  ]);
+});
+
+test('organizations, their plans, projects, environments, users and restrictions', async () => {
+  const organization = await historyOf('org', 'create', '--name', 'Second', '--plan', 'free');
+  const { id } = organization.result;
+  expect(organization.rows).toMatchObject([
+    entry('org create', { organization_id: id, scope: 'Organization', item_id: id, activity: 'created' }),
+  ]);
+  const plan = await historyOf('plan', 'set', '--organization', id, '--plan', 'full');
+  expect(plan.rows).toMatchObject([
+    entry('plan set', { organization_id: id, activity: 'updated' }, [
+      expect.objectContaining({ field: 'available_product_features', before: [] }),
+    ]),
+  ]);
+  const project = await historyOf('project', 'create', '--organization', id, '--name', 'Shop');
+  const { projectId } = project.result;
+  const place = { organization_id: id, environment_id: projectId, item_id: String(projectId), activity: 'created' };
+  expect(project.rows).toMatchObject([
+    entry('project create', { ...place, scope: 'Project' }),
+    entry('project create', { ...place, scope: 'Team' }),
+  ]);
+  const environment = await historyOf('environment', 'create', '--project', String(projectId), '--name', 'Staging');
+  expect(environment.rows).toMatchObject([
+    entry('environment create', {
+      organization_id: id,
+      environment_id: environment.result.environmentId,
+      scope: 'Team',
+    }),
+  ]);
+  const user = await historyOf('user', 'create', '--email', 'alan@example.com');
+  expect(user.rows).toMatchObject([entry('user create', { scope: 'User', item_id: user.result.uuid })]);
+  expect((await historyOf('user', 'deactivate', 'alan@example.com')).rows).toMatchObject([
+    entry('user deactivate', { activity: 'updated' }, [
+      { type: 'User', action: 'changed', field: 'is_active', before: true, after: false },
+    ]),
+  ]);
+  const key = project.result.projectApiKey;
+  const restriction = await historyOf('restriction', 'add', '--kind', restrictionKinds[0], '--project-api-key', key);
+  expect([restriction.exitCode, restriction.rows.length]).toEqual([0, 1]);
+  expect(JSON.stringify(restriction.rows)).not.toContain(key);
+});
+
+test('what fails leaves nothing', async () => {
+  const { exitCode, rows } = await historyOf(
+    'member',
+    'add',
+    '--organization',
+    tenant.organizationId,
+    '--user',
+    '999999',
+  );
+  expect([exitCode, rows]).toEqual([1, []]);
+});
