@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { AppError } from '@millrace/errors';
-import { decompressedTooLarge } from '../capture/gunzip.ts';
+import { inflate } from '../capture/inflate.ts';
 import type { ByteLease } from '../limits/byte-budget.ts';
 
 const options = { chunkSize: 64 * 1024 };
@@ -37,41 +37,10 @@ export function decompressorOf(contentEncoding: string | undefined): Decompress 
       },
     );
   }
-  return (bytes, maxBytes, lease) => decompress(bytes, open(), { maxBytes, lease });
+  return (bytes, maxBytes, lease) => inflate(bytes, open(), { maxBytes, lease, toError: notAsEncoded });
 }
 
-/** Output is counted while it appears, so that a bomb ends at the cap and not in memory. */
-function decompress(
-  bytes: Buffer,
-  stream: Transform,
-  { maxBytes, lease }: { maxBytes: number; lease: ByteLease },
-): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let total = 0;
-    const fail = (error: unknown) => {
-      stream.destroy();
-      reject(error);
-    };
-    stream.on('data', (piece: Buffer) => {
-      total += piece.length;
-      try {
-        if (total > maxBytes) throw decompressedTooLarge(maxBytes);
-        lease.take(piece.length);
-        pieces.push(piece);
-      } catch (error) {
-        fail(error);
-      }
-    });
-    stream.on('end', () => resolve(Buffer.concat(pieces, total)));
-    stream.on('error', (cause) =>
-      fail(
-        new AppError('invalid', 'The body is not what its Content-Encoding says.', {
-          code: 'request_decoding_error',
-          cause,
-        }),
-      ),
-    );
-    stream.end(bytes);
-  });
+function notAsEncoded(cause: Error): AppError {
+  const code = 'request_decoding_error';
+  return new AppError('invalid', 'The body is not what its Content-Encoding says.', { code, cause });
 }

@@ -1,6 +1,7 @@
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { AppError } from '@millrace/errors';
 import type { ByteLease } from '../limits/byte-budget.ts';
+import { inflate } from './inflate.ts';
 
 /** Small bodies are inflated on the spot: a trip through the thread pool costs more than the work. */
 const smallInputBytes = 32 * 1024;
@@ -17,7 +18,7 @@ export function claimedSize(bytes: Buffer): number {
 }
 
 /**
- * Inflates a gzip body. Output is counted while it appears, so that a bomb ends at the cap and not in memory.
+ * Inflates a gzip body.
  *
  * @throws AppError `invalid` for a stream that is broken or cut short, `too_large` over the cap, `unavailable` when the
  * memory budget is used up.
@@ -30,7 +31,7 @@ export async function gunzip(bytes: Buffer, maxBytes: number, lease: ByteLease):
       return inflated;
     }
   }
-  return gunzipLarge(bytes, maxBytes, lease);
+  return inflate(bytes, createGunzip({ chunkSize: 64 * 1024 }), { maxBytes, lease, toError: brokenGzip });
 }
 
 /** Null when the output is too large for this way. */
@@ -41,37 +42,6 @@ function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
     if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') return null;
     throw brokenGzip(error);
   }
-}
-
-function gunzipLarge(bytes: Buffer, maxBytes: number, lease: ByteLease): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let inflatedBytes = 0;
-    const stream = createGunzip({ chunkSize: 64 * 1024 });
-    const fail = (error: unknown) => {
-      stream.destroy();
-      reject(error);
-    };
-    stream.on('data', (piece: Buffer) => {
-      inflatedBytes += piece.length;
-      try {
-        if (inflatedBytes > maxBytes) throw decompressedTooLarge(maxBytes);
-        lease.take(piece.length);
-        pieces.push(piece);
-      } catch (error) {
-        fail(error);
-      }
-    });
-    stream.on('end', () => resolve(Buffer.concat(pieces, inflatedBytes)));
-    stream.on('error', (error) => fail(brokenGzip(error)));
-    stream.end(bytes);
-  });
-}
-
-export function decompressedTooLarge(maxBytes: number): AppError {
-  return new AppError('too_large', `The decompressed body is larger than ${maxBytes} bytes. Send smaller batches.`, {
-    code: 'request_too_large',
-  });
 }
 
 function brokenGzip(cause: unknown): AppError {
