@@ -17,4 +17,4 @@ export { createKafkaLog } from './kafka/create-kafka-log.ts';
 export { kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
 export type { KafkaLogOptions } from './kafka/kafka-options.ts';
 export { createPostgresLog, type PostgresLogOptions } from './postgres/create-postgres-log.ts';
-export { readTopic } from './read-topic.ts';
+export { readTopic, type UnreadPartition } from './read-topic.ts';

@@ -12,6 +12,15 @@ export interface ReadTopicOptions {
   onRecord(record: LogRecord, partition: number): void;
 }
 
+/** A partition of which the end was not seen. */
+export interface UnreadPartition {
+  partition: number;
+  /** The offset that would have been read next. */
+  position: bigint;
+  /** The offset after the last record when reading began. */
+  end: bigint;
+}
+
 const maxBatchRecords = 500;
 const maxBatchBytes = 4 * 1024 * 1024;
 /** Partitions whose last records retention has removed have an end that is never reached. */
@@ -20,17 +29,24 @@ const silenceMs = 3000;
 /**
  * Reads a topic for a person: as a group of its own that stores no offsets and leaves none behind.
  *
+ * @returns partitions that were given up before their end, because for three seconds nothing came: either retention has
+ *   removed the rest of their records, or the log did not hand them over. With `until: 'stopped'` there are none.
  * @throws AppError `unavailable` when the log does not answer or has no such topic; what `onRecord` throws.
  */
 export async function readTopic(
   log: Pick<EventLog, 'consume' | 'endOffsets'>,
   options: ReadTopicOptions,
-): Promise<void> {
+): Promise<UnreadPartition[]> {
   const { topic, from, until, signal, onRecord } = options;
   const ends = new Map((await log.endOffsets(topic)).map(({ partition, endOffset }) => [partition, endOffset]));
   const positions = new Map<number, bigint>();
   const isOver = () => [...ends].every(([partition, end]) => (positions.get(partition) ?? 0n) >= end);
-  if (until === 'end' && isOver()) return;
+  const unread = () =>
+    [...ends].flatMap(([partition, end]) => {
+      const position = positions.get(partition) ?? 0n;
+      return position < end ? [{ partition, position, end }] : [];
+    });
+  if (until === 'end' && isOver()) return [];
 
   let failure: { error: unknown } | undefined;
   let lastRecordAt = performance.now();
@@ -84,4 +100,5 @@ export async function readTopic(
     await consumer.stop();
   }
   if (failure !== undefined) throw failure.error;
+  return until === 'end' && !signal.aborted ? unread() : [];
 }

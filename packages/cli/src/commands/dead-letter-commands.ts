@@ -1,5 +1,5 @@
 import { decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
-import { readTopic } from '@millrace/event-log';
+import { readTopic, type UnreadPartition } from '@millrace/event-log';
 import { type Command, Option } from 'commander';
 import {
   type DeadLetterFilter,
@@ -118,7 +118,7 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
       const decisions = await readDeadLetterDecisions(session.prisma);
       // A crash between giving a record up and noting it repeats the letter: the name makes it one.
       const found = new Map<string, ReadDeadLetter>();
-      await readTopic(open.log, {
+      const unread = await readTopic(open.log, {
         topic: open.topics.deadLetter,
         from: 'start',
         until: 'end',
@@ -128,9 +128,14 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
           if (letter !== null && isWanted(letter, filter, decisions)) found.set(letter.name, letter);
         },
       });
+      for (const partition of unread) session.printer.note(incomplete(partition));
       await work([...found.values()], open, session);
     }),
   );
+}
+
+function incomplete({ partition, position, end }: UnreadPartition): string {
+  return `warning: partition ${partition} was read to ${position} of ${end}: the log handed over no more of it. What is missing was removed by its retention, or the log does not answer well; try again.`;
 }
 
 function filterOf({ reason, projectApiKey, since, until }: FilterOptions): DeadLetterFilter {

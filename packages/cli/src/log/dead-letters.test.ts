@@ -225,3 +225,25 @@ test('a log that cannot be reached is one line', async () => {
   expect(err.join('')).toMatch(/^error: [^\n]+\n$/);
   expect(err.join('')).not.toContain('database');
 });
+
+test('a list that may be incomplete says so, with how far each partition was read', async () => {
+  const database = createDatabase({ url: testDatabase.url, logger, poolSize: 2 });
+  const log = createPostgresLog({ database, logger });
+  const prefix = `t-${randomUUID()}.`;
+  const topic = topicNames(prefix).deadLetter;
+  try {
+    await log.ensureTopics([{ topic, partitions: 1 }]);
+    await log.append([1, 2].map((n) => ({ topic, key: 'k', value: Buffer.from(String(n)), headers: {} })));
+    await database.sql.query('DELETE FROM event_log_record WHERE topic = $1 AND "offset" = 1', [topic]);
+    const err: string[] = [];
+    const exitCode = await runCli(['dead-letters', 'list', '--json'], {
+      env: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'postgres', TOPIC_PREFIX: prefix },
+      out: { write: () => true },
+      err: { write: (text) => err.push(text) },
+    });
+    expect([exitCode, err.join('')]).toEqual([0, expect.stringContaining('warning: partition 0 was read to 1 of 2')]);
+  } finally {
+    await log.close();
+    await database.stop();
+  }
+});
