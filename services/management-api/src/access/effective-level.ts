@@ -1,3 +1,6 @@
+/** SQL: whether the plan of organization `o` lets environments be private. */
+export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
+
 /**
  * SQL for the level of the caller on an environment (reference/management-api.md 2.8): that in the organization, unless
  * the environment is private, which needs `access_control` and a plan with project permissions. Then administrators and
@@ -7,7 +10,7 @@
  * `explicitMemberJoin`, the caller's own row `em`.
  */
 export const effectiveLevel = `CASE
-    WHEN NOT (e.access_control AND o.available_product_features @> '[{"key": "project_based_permissioning"}]') THEN m.level
+    WHEN NOT (e.access_control AND ${mayHavePrivateEnvironments}) THEN m.level
     WHEN em.level IS NOT NULL THEN greatest(em.level, m.level)
     WHEN m.level >= 8 THEN m.level
   END`;

@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
 import type { EnvironmentSummaryRow } from '../environments/environment-store.ts';
+import { activeMembers } from '../members/member-store.ts';
 
 export interface OrganizationRow {
   id: string;
@@ -41,8 +42,7 @@ export async function listOrganizations(
                        WHERE p.organization_id = o.id
                          AND EXISTS (SELECT 1 FROM environment e ${explicitMemberJoin}
                                       WHERE e.project_id = p.id AND ${effectiveLevel} IS NOT NULL)), '[]') AS projects,
-            (SELECT count(*)::int FROM membership others JOIN "user" u ON u.id = others.user_id
-              WHERE others.organization_id = o.id AND u.is_active) AS member_count
+            ${activeMembers('o.id')} AS member_count
        FROM organization o
        JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
       WHERE o.id = ANY ($2::uuid[])

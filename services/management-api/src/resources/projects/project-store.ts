@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
+import { effectiveLevel, explicitMemberJoin, mayHavePrivateEnvironments } from '../../access/effective-level.ts';
 import { type Counted, countedPage } from '../../sql/counted-page.ts';
 
 /** Columns of a project summary: the project's own name, everything else of its first environment. */
@@ -28,19 +28,24 @@ export async function listProjects(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; results: ProjectSummaryRow[] }> {
   // Only members can be shut out, so that for all others no environment is looked at but those shown.
-  const from = `FROM project p
-    JOIN organization o ON o.id = p.organization_id
-    JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
-    WHERE p.organization_id = ANY ($2::uuid[])
+  const projects = `FROM project p
+    WHERE p.organization_id = o.id
       AND (m.level >= 8 OR (SELECT ${effectiveLevel}
              FROM (SELECT id, access_control FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e
              ${explicitMemberJoin}) IS NOT NULL)`;
+  const organizations = `membership m JOIN organization o ON o.id = m.organization_id`;
+  const where = 'WHERE m.user_id = $1 AND m.organization_id = ANY ($2::uuid[])';
   // One statement: the count and the page are of one moment, and a round trip costs more than either.
   const rows = await sql.query<Counted<ProjectSummaryRow>>(
     `SELECT total.count, page.*
-       FROM (SELECT count(*)::int AS count ${from}) total
+       FROM (SELECT coalesce(sum(CASE WHEN m.level >= 8 OR NOT ${mayHavePrivateEnvironments} THEN coalesce(size.projects, 0)
+                                      ELSE (SELECT count(*) ${projects}) END), 0)::int AS count
+               FROM ${organizations} LEFT JOIN organization_size size ON size.organization_id = o.id ${where}) total
        LEFT JOIN LATERAL (
-         SELECT ${summaryColumns} FROM (SELECT p.* ${from} ORDER BY p.id LIMIT $3 OFFSET $4) p
+         SELECT ${summaryColumns}
+           FROM (SELECT p.* FROM ${organizations}
+                  CROSS JOIN LATERAL (SELECT p.* ${projects} ORDER BY p.id LIMIT $3::bigint + $4::bigint) p
+                 ${where} ORDER BY p.id LIMIT $3 OFFSET $4) p
            JOIN LATERAL (SELECT * FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e ON true) page ON true
       ORDER BY page.id`,
     [userId, organizationIds, limit, offset],
