@@ -14,7 +14,8 @@ export interface Health {
   answer(path: string): Promise<{ status: number; contentType: string; body: string } | null>;
 }
 
-export function createHealth(metrics: Metrics): Health {
+/** @param readMetrics the text of `/metrics`, when it is not that of this process alone. */
+export function createHealth(metrics: Metrics, readMetrics = () => metrics.registry.metrics()): Health {
   const readiness = new Map<string, HealthCheck>();
   const liveness = new Map<string, HealthCheck>();
   let isStopping = false;
@@ -50,7 +51,7 @@ export function createHealth(metrics: Metrics): Health {
           return {
             status: 200,
             contentType: metrics.registry.contentType,
-            body: await metrics.registry.metrics(),
+            body: await readMetrics(),
           };
         default:
           return null;

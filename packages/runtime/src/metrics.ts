@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** One registry per process, handed down as an argument. Label values must come from a bounded set. */
 export interface Metrics {
@@ -24,4 +24,12 @@ export function createMetrics({ withProcessMetrics = true } = {}): Metrics {
     histogram: (name, help, buckets, labels = []) =>
       new Histogram({ name, help, buckets, labelNames: labels, registers: [registry] }),
   };
+}
+
+/** The figures of one process, as they travel to another one. */
+export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+/** Figures of several processes as one: sums, and averages where a sum would say nothing. */
+export function sumMetrics(parts: readonly MetricsPart[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...parts]).metrics();
 }

@@ -8,6 +8,10 @@ const mebibyte = 1024 * 1024;
 export const gatewayConfigSchema = Type.Object({
   ingestPort: integerSetting(8000, 'a TCP port; 0 takes a free one', { max: 65_535 }),
   ingestHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  gatewayProcesses: integerSetting(1, 'processes on the port, e.g. one per core; they share MAX_IN_FLIGHT_BYTES', {
+    min: 1,
+    max: 256,
+  }),
   databaseUrl: Type.String({ description: 'postgresql://…, where project keys are looked up' }),
   redisUrl: Type.Optional(Type.String({ description: 'redis://…; without it keys are cached in the process only' })),
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {

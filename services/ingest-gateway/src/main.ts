@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
@@ -17,6 +18,7 @@ import {
   createLogger,
   createMetrics,
   environment,
+  type Lifecycle,
   type Logger,
   type Metrics,
   readConfig,
@@ -24,6 +26,9 @@ import {
 } from '@millrace/runtime';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type Gateway } from './app.ts';
+import { leaveCluster } from './cluster/leave-cluster.ts';
+import { createSharedMetrics } from './cluster/shared-metrics.ts';
+import { startProcesses } from './cluster/start-processes.ts';
 import { type GatewayConfig, gatewayConfigSchema } from './config.ts';
 import { ensureTopics } from './ensure-topics.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
@@ -39,9 +44,23 @@ const waitForLogMs = 15_000;
 const config = readConfig(gatewayConfigSchema, environment());
 const logger = createLogger(service, config.logLevel);
 
-await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
+/** The process that only starts the others waits a little longer than they do. */
+const longerThanOthersMs = 2000;
+
+if (config.gatewayProcesses > 1 && cluster.isPrimary) {
+  await runService(logger, config.drainTimeoutMs + longerThanOthersMs, async (lifecycle) => {
+    const processes = lifecycle.own('processes', startProcesses(config.gatewayProcesses, logger));
+    const port = await processes.listening;
+    logger.info('all processes listen', { port, processes: config.gatewayProcesses });
+    process.send?.({ type: 'listening', port });
+  });
+} else {
+  await runService(logger, config.drainTimeoutMs, runGateway);
+}
+
+async function runGateway(lifecycle: Lifecycle): Promise<void> {
   const metrics = createMetrics();
-  const health = createHealth(metrics);
+  const health = createHealth(metrics, cluster.isWorker ? createSharedMetrics(metrics, process) : undefined);
   const database = lifecycle.own(
     'database',
     createDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
@@ -71,7 +90,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
     sql: database.sql,
     traffic,
     bodyProgram: bodyProgram(import.meta.url),
-    config,
+    config: { ...config, maxInFlightBytes: Math.floor(config.maxInFlightBytes / config.gatewayProcesses) },
     logger,
     metrics,
     health,
@@ -80,12 +99,13 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle) => {
   lifecycle.own('gateway', {
     async stop() {
       health.setStopping();
+      leaveCluster();
       await gateway.stop();
     },
   });
   logger.info('listening', { port });
   process.send?.({ type: 'listening', port });
-});
+}
 
 function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
   const openPool = () =>
