@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createTestTenant } from '@millrace/testing';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installPythonTool } from './install-python-tool.ts';
 
@@ -14,9 +16,12 @@ const checks = [
   'response_schema_conformance',
 ];
 
-/** These would take away the key or what all other requests are about; everything after them would be a mere 401 or 404. */
-const leftOut =
-  '^(personal_api_keys_(destroy|roll|update|partial_update)|' +
+/**
+ * These would take away the key or what all other requests are about; everything after them would be a mere 401 or 404.
+ * They get a tenant of their own, and each of them something of its own to take away.
+ */
+const takingAway =
+  '^(personal_api_keys_(destroy|roll|partial_update)|' +
   '(organizations|organizations_members|organizations_projects|projects|projects_environments|environments)_destroy)$';
 
 let python = '';
@@ -55,12 +60,7 @@ try {
       ].join('\n'),
       { mode: 0o600 },
     );
-    const { code, output } = await run([
-      ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],
-      ...['--checks', checks.join(','), '--phases', 'examples,fuzzing', '--max-examples', '3'],
-      ...['--max-time', '40', '--seed', '1', '--no-shrink', '--continue-on-failure', '--warnings', 'off'],
-      ...['--exclude-operation-id-regex', leftOut],
-    ]);
+    const { code, output } = await generate(config, ['--exclude-operation-id-regex', takingAway]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
     // Had a request made the key useless, the rest of the run would have shown nothing.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {
@@ -68,6 +68,76 @@ try {
     });
     expect(still.status).toBe(200);
   }, 150_000);
+
+  test('agree on what takes something away, and it is gone', async () => {
+    const { apiUrl, databaseUrl, database } = services;
+    const tenant = await createTestTenant(databaseUrl);
+    const { organizationId } = tenant;
+    const headers = { authorization: `Bearer ${tenant.personalApiKey}`, 'content-type': 'application/json' };
+    const make = async (path: string, body: object): Promise<string> => {
+      const answer = await fetch(`${apiUrl}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect([path, answer.status]).toEqual([path, 201]);
+      return String(((await answer.json()) as { id: unknown }).id);
+    };
+    const project = () => make(`organizations/${organizationId}/projects/`, { name: 'To be removed' });
+    const environment = () => make(`projects/${tenant.projectId}/environments/`, { name: 'To be removed' });
+    const key = () => make('personal_api_keys/', { label: 'To be changed', scopes: ['project:read'] });
+    const places: Record<string, Record<string, string>> = {
+      projects_destroy: { id: await project() },
+      organizations_projects_destroy: { id: await project() },
+      environments_destroy: { id: await environment() },
+      projects_environments_destroy: { id: await environment() },
+      organizations_members_destroy: { user__uuid: await createMember(database, organizationId) },
+      personal_api_keys_destroy: { id: await key() },
+      personal_api_keys_roll: { id: await key() },
+      personal_api_keys_partial_update: { id: await key() },
+    };
+    const config = join(directory, 'taking-away.toml');
+    const common = [
+      `headers = { Authorization = "Bearer ${tenant.personalApiKey}" }`,
+      '[parameters]',
+      `"path.organization_id" = "${organizationId}"`,
+      `"path.project_id" = ${tenant.projectId}`,
+    ];
+    const own = Object.entries(places).flatMap(([operation, parameters]) => [
+      '[[operations]]',
+      `include-operation-id = "${operation}"`,
+      `parameters = { ${Object.entries(parameters)
+        .map(([name, value]) => `"path.${name}" = ${/^\d+$/.test(value) ? value : `"${value}"`}`)
+        .join(', ')} }`,
+    ]);
+    await writeFile(config, [...common, ...own].join('\n'), { mode: 0o600 });
+    const all = await generate(config, [
+      '--include-operation-id-regex',
+      takingAway,
+      '--exclude-operation-id',
+      'organizations_destroy',
+    ]);
+    expect({ code: all.code, output: all.code === 0 ? '' : all.output }).toEqual({ code: 0, output: '' });
+    const statusOf = async (path: string) => (await fetch(`${apiUrl}/api/${path}`, { headers })).status;
+    for (const operation of ['projects_destroy', 'organizations_projects_destroy']) {
+      expect([operation, await statusOf(`projects/${places[operation]?.id}/`)]).toEqual([operation, 404]);
+    }
+    for (const operation of ['environments_destroy', 'projects_environments_destroy']) {
+      expect([operation, await statusOf(`environments/${places[operation]?.id}/`)]).toEqual([operation, 404]);
+    }
+    expect(await statusOf(`personal_api_keys/${places.personal_api_keys_destroy?.id}/`)).toBe(404);
+    expect(await statusOf(`personal_api_keys/${places.personal_api_keys_roll?.id}/`)).toBe(200);
+    // What all of that belonged to goes last.
+    await writeFile(config, common.join('\n'), { mode: 0o600 });
+    const last = await generate(config, ['--include-operation-id', 'organizations_destroy']);
+    expect({ code: last.code, output: last.code === 0 ? '' : last.output }).toEqual({ code: 0, output: '' });
+    expect(await statusOf(`organizations/${organizationId}/`)).toBe(404);
+  }, 200_000);
+
+  function generate(config: string, which: string[]) {
+    return run([
+      ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],
+      ...['--checks', checks.join(','), '--phases', 'examples,fuzzing', '--max-examples', '3'],
+      ...['--max-time', '40', '--seed', '1', '--no-shrink', '--continue-on-failure', '--warnings', 'off'],
+      ...which,
+    ]);
+  }
 
   function run(words: readonly string[]): Promise<{ code: number; output: string }> {
     return new Promise((resolve) => {
@@ -78,3 +148,15 @@ try {
     });
   }
 });
+
+/** Somebody who can be removed. @returns the user's uuid. */
+async function createMember(database: RunningServices['database'], organizationId: string): Promise<string> {
+  const uuid = randomUUID();
+  await database.query(
+    `WITH made AS (
+       INSERT INTO "user" (uuid, distinct_id, email, first_name, last_name) VALUES ($1, $2, $3, '', '') RETURNING id
+     ) INSERT INTO membership (id, organization_id, user_id) SELECT gen_random_uuid(), $4, id FROM made`,
+    [uuid, randomUUID(), `${uuid}@example.com`, organizationId],
+  );
+  return uuid;
+}
