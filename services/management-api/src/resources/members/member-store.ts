@@ -1,6 +1,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Counted, countedPage } from '../../sql/counted-page.ts';
+import { pageLimit } from '../../sql/page-limit.ts';
 import type { EmbeddedUserRow } from '../users/embedded-user.ts';
 import { embeddedUserColumn } from '../users/embedded-user-store.ts';
 
@@ -55,8 +56,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   if (filter.updatedAfter) conditions.add(`m.updated_at > ${conditions.parameter(filter.updatedAfter)}`);
   if (filter.email !== undefined) conditions.add(`u.email = lower(${conditions.parameter(filter.email)})`);
   const where = `${from} WHERE ${conditions.text()}`;
-  const { values } = conditions;
-  const limits = [filter.limit, filter.offset].map((_, index) => `$${values.length + index + 1}`);
+  const limits = pageLimit(filter, conditions.parameter);
   const isWhole = filter.updatedAfter === undefined && filter.email === undefined;
   // The page is found first: rows that are only skipped need not be put together.
   const rows = await sql.query<Counted<MemberRow>>(
@@ -64,11 +64,11 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
        FROM (SELECT ${isWhole ? activeMembers('$1') : `(SELECT count(*)::int ${where})`} AS count) total
        LEFT JOIN LATERAL (
          SELECT ${columns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS place
-           FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} LIMIT ${limits[0]} OFFSET ${limits[1]}) found
+           FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} ${limits.page}) found
            JOIN membership m ON m.id = found.id
            JOIN "user" u ON u.id = m.user_id) page ON true
       ORDER BY page.place`,
-    [...values, filter.limit, filter.offset],
+    conditions.values,
   );
   const { count, results } = countedPage(rows);
   return { count, rows: results };

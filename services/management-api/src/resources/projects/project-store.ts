@@ -1,6 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { effectiveLevel, explicitMemberJoin, mayHavePrivateEnvironments } from '../../access/effective-level.ts';
 import { type Counted, countedPage } from '../../sql/counted-page.ts';
+import { pageLimit } from '../../sql/page-limit.ts';
 
 /** Columns of a project summary: the project's own name, everything else of its first environment. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
@@ -25,7 +26,7 @@ export interface ProjectSummaryRow {
 export async function listProjects(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
-  { limit, offset }: { limit: number; offset: number },
+  window: { limit: number; offset: number },
 ): Promise<{ count: number; results: ProjectSummaryRow[] }> {
   // Only members can be shut out, so that for all others no environment is looked at but those shown.
   const projects = `FROM project p
@@ -35,6 +36,8 @@ export async function listProjects(
              ${explicitMemberJoin}) IS NOT NULL)`;
   const organizations = `membership m JOIN organization o ON o.id = m.organization_id`;
   const where = 'WHERE m.user_id = $1 AND m.organization_id = ANY ($2::uuid[])';
+  const values: unknown[] = [userId, organizationIds];
+  const limits = pageLimit(window, (value) => `$${values.push(value)}`);
   // One statement: the count and the page are of one moment, and a round trip costs more than either.
   const rows = await sql.query<Counted<ProjectSummaryRow>>(
     `SELECT total.count, page.*
@@ -44,11 +47,11 @@ export async function listProjects(
        LEFT JOIN LATERAL (
          SELECT ${summaryColumns}
            FROM (SELECT p.* FROM ${organizations}
-                  CROSS JOIN LATERAL (SELECT p.* ${projects} ORDER BY p.id LIMIT $3::bigint + $4::bigint) p
-                 ${where} ORDER BY p.id LIMIT $3 OFFSET $4) p
+                  CROSS JOIN LATERAL (SELECT p.* ${projects} ORDER BY p.id ${limits.reach}) p
+                 ${where} ORDER BY p.id ${limits.page}) p
            JOIN LATERAL (SELECT * FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e ON true) page ON true
       ORDER BY page.id`,
-    [userId, organizationIds, limit, offset],
+    values,
   );
   return countedPage(rows);
 }
