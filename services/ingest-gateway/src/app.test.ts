@@ -198,9 +198,13 @@ describe('what is refused: status, code and field', () => {
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(JSON.parse(answer.text)).toMatchObject(body);
     expect(Object.keys(JSON.parse(answer.text))).toEqual(['type', 'code', 'detail', 'attr']);
-    // E36
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example');
     expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+  });
+
+  test('E36 pages may read the answer of a refusal too', async () => {
+    const answer = await send('/capture', { method: 'PUT', body: 'x', headers: { origin: 'https://app.example' } });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([405, 'https://app.example']);
   });
 
   test('HEAD is not allowed on a capture path', async () => {
