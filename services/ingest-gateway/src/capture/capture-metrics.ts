@@ -36,7 +36,20 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     durationBuckets,
   );
   const ingestedIn = { live: ingested.labels('live'), historical: ingested.labels('historical') };
+  /** Counters by path and status: finding one anew costs more than counting. Both are bounded sets. */
+  const answered = new Map<string, { inc(): void }>();
   let inFlight = 0;
+
+  function answeredWith(path: string, status: number): { inc(): void } {
+    const name = `${status} ${path}`;
+    let counter = answered.get(name);
+    if (counter === undefined) {
+      counter = requests.labels(path, String(status));
+      answered.set(name, counter);
+    }
+    return counter;
+  }
+
   // Looked at when somebody asks, not at every request.
   Object.assign(running, { collect: () => running.set(inFlight) });
   Object.assign(held, { collect: () => held.set(budget.usedBytes()) });
@@ -52,7 +65,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     dropped: (cause, events) => dropped.inc({ cause }, events),
     ended({ path, status, code, seconds }) {
       inFlight -= 1;
-      requests.inc({ path, status: String(status) });
+      answeredWith(path, status).inc();
       if (code !== null) refused.inc({ code });
       duration.observe(seconds);
     },

@@ -61,6 +61,8 @@ export function createDropTally(): DropTally {
     note: (finding, sample) => keep(findings, finding, sample),
     counts: () => counts,
     toWarnings({ token, now, createUuid }) {
+      // Nearly always.
+      if (counts.size === 0 && findings.size === 0) return [];
       return [...counts, ...findings].flatMap(([type, count]): CapturedWarning[] => {
         if (type === 'performance_event' || type === 'blocked_token') return [];
         const details = { samples: samples.get(type) ?? [] };
