@@ -396,6 +396,63 @@ describe('statements', () => {
   });
 });
 
+describe('properties as they were written', () => {
+  /** The record as the gateway writes it, but with the text of its properties given. */
+  const recordWith = (propertiesText: string, beside: Partial<CapturedEvent> = {}) => {
+    const { properties: _, ...head } = event({ ip: null, ...beside });
+    return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":${propertiesText}}`);
+  };
+
+  test.each<[string, string, string, Partial<CapturedEvent>?]>([
+    [
+      'a number beyond the precision of JavaScript stays',
+      '{"id":12345678901234567890,"x":1.50}',
+      '{"x": 1.50, "id": 12345678901234567890}',
+    ],
+    [
+      'so it does beside what is added',
+      '{"id":12345678901234567890}',
+      '{"id": 12345678901234567890, "$ip": "203.0.113.7"}',
+      { ip: '203.0.113.7' },
+    ],
+    [
+      'what the client set itself is not replaced',
+      '{"$ip":"192.0.2.1"}',
+      '{"$ip": "192.0.2.1"}',
+      { ip: '203.0.113.7' },
+    ],
+    [
+      'a replaced value is stored once',
+      '{"a":1,"$set":{"b":1}}',
+      '{"a": 1, "$set": {"b": 1, "c": 2}}',
+      { $set: { c: 2 } },
+    ],
+    ['a removed one is not stored', '{"id":1,"$elements":[],"$verified":true}', '{"id": 1}'],
+    ['of two members of one name the later one counts', '{"a":1,"a":2}', '{"a": 2}'],
+    ['spaces do no harm', ' { "a" : 1 } ', '{"a": 1}'],
+    ['nothing is nothing', '{ }', '{}'],
+    ['nothing gets what is added', '{}', '{"$ip": "203.0.113.7"}', { ip: '203.0.113.7' }],
+    ['a number too large for JavaScript is null', '{"a":1e400,"b":-1E+999 }', '{"a": null, "b": null}'],
+    ['a number too small for PostgreSQL is 0', '{"a":[1e-20000],"b":1}', '{"a": [0], "b": 1}'],
+    ['a number of very many digits is what JavaScript makes of it', `{"a":${'9'.repeat(400)}}`, '{"a": null}'],
+    ['a NUL becomes a sign that stands for it', '{"a\\u0000":"\\u0000"}', '{"a\ufffd": "\ufffd"}'],
+    ['a key that every object inherits is a key', '{"__proto__":{"a":1}}', '{"__proto__": {"a": 1}}'],
+    [
+      'a member called properties beside them is not taken for them',
+      '{"a":1}',
+      '{"a": 1, "$set": {"c": 1, "properties": {"b": 1}}}',
+      { $set: { c: 1, properties: { b: 1 } } },
+    ],
+  ])('%s', async (...[, text, stored, beside]) => {
+    expect(await run(logBatch(topic, 0, [recordWith(text, beside)]))).toMatchObject({ stored: 1 });
+    const [row] = await bed.database.sql.query<{ text: string }>(
+      'SELECT properties::text AS text FROM event WHERE project_id = $1',
+      [project.id],
+    );
+    expect(row?.text).toBe(stored);
+  });
+});
+
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;

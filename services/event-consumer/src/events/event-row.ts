@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
+import type { WrittenProperties } from '../intake/written-properties.ts';
 
 /** reference/event-processing.md section 5.4. */
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
@@ -13,6 +14,8 @@ export interface EventRow {
   timestampMs: number;
   capturedAtMs: number;
   properties: JsonObject;
+  /** What the event was received with, to be stored as it was written where nothing has changed. */
+  written?: WrittenProperties;
   elementsChain: string;
   /** The person as of ingestion: uuid, creation time (null for a made-up person of a personless event), properties. */
   personUuid: string;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import { copyLine, type Transaction } from '@millrace/db';
+import { propertiesText } from '../intake/written-properties.ts';
 import type { EventRow } from './event-row.ts';
 import { PartitionMissing } from './partition-missing.ts';
 
@@ -52,7 +53,7 @@ function eventLine(row: EventRow, personTexts: Map<JsonObject, string>): string 
     row.personCreatedAtMs === null ? null : new Date(row.personCreatedAtMs),
     personText,
     row.personMode,
-    JSON.stringify(row.properties),
+    propertiesText(row.properties, row.written),
     row.elementsChain,
     row.isHistorical,
     new Date(row.capturedAtMs),

@@ -6,7 +6,7 @@ import type { EventRow } from './event-row.ts';
 
 /** The row of an event, with its person as of now (reference/event-processing.md section 7). */
 export function toEventRow(event: IncomingEvent, properties: JsonObject, person: EventPerson): EventRow {
-  return {
+  const row: EventRow = {
     projectId: event.project.id,
     uuid: event.uuid,
     event: event.event,
@@ -21,4 +21,6 @@ export function toEventRow(event: IncomingEvent, properties: JsonObject, person:
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };
+  if (event.written !== undefined) row.written = event.written;
+  return row;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
+import type { WrittenProperties } from './written-properties.ts';
 
 /** The environment that owns a project API key, as far as event processing needs it. */
 export interface IngestProject {
@@ -34,6 +35,8 @@ export interface IncomingEvent {
   event: string;
   distinctId: string;
   properties: JsonObject;
+  /** Where `properties` come from; absent when the text cannot be passed on. */
+  written?: WrittenProperties;
   /** Milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;

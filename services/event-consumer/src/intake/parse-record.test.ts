@@ -29,8 +29,11 @@ const warning: CapturedWarning = {
   details: { samples: [{ index: 3 }] },
 };
 
+/** What became of it, without the text of its properties. */
 function parse(record: unknown) {
-  return parseRecord(Buffer.from(JSON.stringify(record), 'utf8'));
+  const parsed = parseRecord(Buffer.from(JSON.stringify(record), 'utf8'));
+  if (parsed.kind === 'event') delete parsed.propertiesText;
+  return parsed;
 }
 
 /** A list of lists, `levels` deep, as text: too deep for JSON.stringify. */
@@ -38,8 +41,9 @@ function nested(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }
 
-test('a whole event and a whole warning come out as they went in', () => {
-  expect(parseRecord(encodeCapturedRecord(event))).toEqual(event);
+test('a whole event and a whole warning come out as they went in, properties also as they were written', () => {
+  const propertiesText = JSON.stringify(event.properties);
+  expect(parseRecord(encodeCapturedRecord(event))).toEqual({ ...event, propertiesText });
   expect(parseRecord(encodeCapturedRecord(warning))).toEqual(warning);
 });
 

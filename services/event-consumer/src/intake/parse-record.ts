@@ -2,6 +2,7 @@ import type { CapturedEvent, CapturedWarning, GatewayWarningType, JsonObject } f
 import { cleanJson, isNestedDeeperThan, maxNesting } from './clean-json.ts';
 import { isJsonObject } from './json-object.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
+import { canBeStored } from './written-properties.ts';
 
 /** Why a record goes to the dead letters; a metric label and a header there (reference/event-processing.md 11.1). */
 export type InvalidRecordReason =
@@ -19,7 +20,12 @@ export interface InvalidRecord {
   message: string;
 }
 
-export type ParsedRecord = CapturedEvent | CapturedWarning | InvalidRecord;
+/** An event with its properties also as they were written, when that can be stored as it is. */
+export interface ParsedEvent extends CapturedEvent {
+  propertiesText?: string;
+}
+
+export type ParsedRecord = ParsedEvent | CapturedWarning | InvalidRecord;
 
 /**
  * Reads the value of one log record. Never throws. What it returns is clean: no NUL and no lone surrogate in any text or
@@ -28,7 +34,7 @@ export type ParsedRecord = CapturedEvent | CapturedWarning | InvalidRecord;
  * next step to report, because an event is worth more than its parts.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
-  const record = parseJson(value);
+  const { record, propertiesText } = readJson(value);
   if (!isJsonObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
   if (isNestedDeeperThan(record, maxNesting)) {
     return invalid('failed_parse_message', `The record nests deeper than ${maxNesting} levels.`);
@@ -42,8 +48,11 @@ export function parseRecord(value: Buffer): ParsedRecord {
   }
   const head = { uuid: uuid.toLowerCase(), token, now };
   switch (kind) {
-    case 'event':
-      return parseEvent(record, head);
+    case 'event': {
+      const parsed: ParsedEvent | InvalidRecord = parseEvent(record, head);
+      if (parsed.kind === 'event' && propertiesText !== undefined) parsed.propertiesText = propertiesText;
+      return parsed;
+    }
     case 'warning':
       return parseWarning(record, head);
     default:
@@ -95,17 +104,48 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
   return { kind: 'warning', ...head, type, count, details };
 }
 
-/** The record's JSON with clean texts, or undefined when it is not JSON. */
-function parseJson(value: Buffer): unknown {
+interface ReadJson {
+  /** The record's JSON with clean texts, or undefined when it is not JSON. */
+  record?: unknown;
+  propertiesText?: string;
+}
+
+function readJson(value: Buffer): ReadJson {
+  // Bytes that are not UTF-8 become U+FFFD here.
+  const text = value.toString('utf8');
+  // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
+  const mayNeedCleaning = text.includes('\\u');
   try {
-    // Bytes that are not UTF-8 become U+FFFD here.
-    const text = value.toString('utf8');
-    const json: unknown = JSON.parse(text);
-    // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
-    const mayNeedCleaning = text.includes('\\u') && !isNestedDeeperThan(json, maxNesting);
-    return mayNeedCleaning ? cleanJson(json) : json;
+    if (!mayNeedCleaning) return readInTwo(text) ?? { record: JSON.parse(text) };
+    const record: unknown = JSON.parse(text);
+    return { record: isNestedDeeperThan(record, maxNesting) ? record : cleanJson(record) };
   } catch {
-    return undefined;
+    return {};
+  }
+}
+
+const beforeProperties = ',"properties":';
+
+/**
+ * Reads a record whose last member is `properties`, as the gateway writes it, so that their text is known. Null for any
+ * other: what follows the first such name, which cannot stand inside a text, is then not one JSON value.
+ */
+function readInTwo(text: string): ReadJson | null {
+  const at = text.indexOf(beforeProperties);
+  if (at === -1) return null;
+  const propertiesText = text.slice(at + beforeProperties.length, -1);
+  if (!text.endsWith('}') || !canBeStored(propertiesText)) return null;
+  const properties = parseOrNull(propertiesText);
+  const record = parseOrNull(`${text.slice(0, at)}}`);
+  if (!isJsonObject(record) || !isJsonObject(properties)) return null;
+  return { record: Object.assign(record, { properties }), propertiesText };
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

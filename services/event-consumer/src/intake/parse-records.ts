@@ -1,8 +1,8 @@
-import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
+import type { CapturedWarning } from '@millrace/contracts';
 import type { LogBatch, LogRecord } from '@millrace/event-log';
 import type { DeadLetter, DeadLetterReason } from '../dead-letters/dead-letter.ts';
 import type { RecordPosition } from './incoming-event.ts';
-import { parseRecord } from './parse-record.ts';
+import { type ParsedEvent, parseRecord } from './parse-record.ts';
 
 /** A record that is to become a dead letter, with what is known about its owner. */
 export interface CondemnedRecord {
@@ -15,7 +15,7 @@ export interface CondemnedRecord {
 }
 
 export interface ParsedRecords {
-  events: { captured: CapturedEvent; record: LogRecord; position: RecordPosition }[];
+  events: { captured: ParsedEvent; record: LogRecord; position: RecordPosition }[];
   warnings: CapturedWarning[];
   condemned: CondemnedRecord[];
 }

@@ -4,6 +4,7 @@ import type { RuleWarning } from '../warnings/warning.ts';
 import type { IncomingEvent, IngestProject, RecordPosition } from './incoming-event.ts';
 import { isHistorical } from './is-historical.ts';
 import { mergeEventLevelUpdates } from './merge-event-level-updates.ts';
+import type { ParsedEvent } from './parse-record.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { cutText, isLongerThan, maxEventNameCharacters, maxIdCharacters } from './text-length.ts';
 
@@ -13,7 +14,7 @@ export type Admission =
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };
 
 /** Makes a captured event ready for the rules of its project (reference/event-processing.md section 6.1). */
-export function toIncomingEvent(captured: CapturedEvent, project: IngestProject, position: RecordPosition): Admission {
+export function toIncomingEvent(captured: ParsedEvent, project: IngestProject, position: RecordPosition): Admission {
   if (isLongerThan(captured.distinct_id, maxIdCharacters)) return dropForDistinctId(captured);
   const capturedAtMs = parseTimestamp(captured.now) ?? 0;
   const timestampMs = parseTimestamp(captured.timestamp);
@@ -29,6 +30,8 @@ export function toIncomingEvent(captured: CapturedEvent, project: IngestProject,
     capturedAtMs,
     isHistorical: isHistorical(captured.historical_migration === true, timestampMs, capturedAtMs),
   };
+  const { properties, propertiesText: text } = captured;
+  if (text !== undefined) event.written = { properties, text };
   if (captured.force_disable_person_processing === true) event.isPersonForcedOff = true;
   return { kind: 'event', event, warnings: timestampMs === null ? [invalidTimestamp(captured)] : [] };
 }

@@ -41,7 +41,7 @@ export function decidedState(
     rows: sorted(
       outcomes.flatMap(({ outcome }) => {
         if (outcome.kind !== 'store') return [];
-        const { projectId: _, timestampMs, capturedAtMs: __, personCreatedAtMs, ...row } = outcome.row;
+        const { projectId: _, timestampMs, capturedAtMs: __, personCreatedAtMs, written: ___, ...row } = outcome.row;
         const personCreatedAt = personCreatedAtMs === null ? null : iso(personCreatedAtMs);
         return [{ ...row, timestamp: iso(timestampMs), personCreatedAt }];
       }),
