@@ -1,0 +1,99 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createTestTenant, eventually } from '@millrace/testing';
+import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
+import { planRun } from './batch-exports/plan-runs.ts';
+import { cleanUp } from './cleanup/clean-up.ts';
+import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
+import { storeEvents, storeExport } from './testing/stored-export.ts';
+import { storeSubscription } from './testing/stored-subscription.ts';
+import { startWorkerBed, type WorkerBed } from './testing/worker-bed.ts';
+
+/** A project is deleted while the worker has something of it in hand: the work ends, and nobody else’s is touched. */
+let bed: WorkerBed;
+let server: Server;
+let url: string;
+/** Resolves when the server has been asked; what it gives back lets the answer go. */
+let asked: Promise<() => void>;
+beforeAll(async () => {
+  bed = await startWorkerBed();
+  let tell: (answer: () => void) => void = () => {};
+  asked = new Promise((resolve) => {
+    tell = resolve;
+  });
+  server = createServer((request, response) => {
+    request.resume();
+    tell(() => response.end('{}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await bed.stop();
+});
+
+const deleteProject = (projectId: number) => bed.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
+
+test('while its report is on the way', async () => {
+  const { sql } = bed.database;
+  const [gone, other] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
+  const target = { target_type: 'webhook', target_value: url };
+  const subscription = await storeSubscription(sql, gone.environmentId, target);
+  const kept = await storeSubscription(sql, other.environmentId);
+  for (const id of [subscription, kept]) {
+    await sql.query(
+      `INSERT INTO subscription_delivery (id, subscription_id, occasion, due_at, target, attempt_at)
+       VALUES (gen_random_uuid(), $1, 'scheduled', now(), $2, now() - make_interval(secs => $3))`,
+      [id, id === subscription ? url : 'ada@example.com', id === subscription ? 2 : 1],
+    );
+  }
+  const counter = createDeliveryMetrics(bed.metrics);
+  const deps = { ...bed, sql, mayBePrivate: true, publicAppUrl: undefined, postTimeoutMs: 10_000, counter };
+  const delivering = deliverDue(deps);
+  const answer = await asked;
+  await deleteProject(gone.projectId);
+  answer();
+  await delivering;
+  const rows = await sql.query('SELECT subscription_id, status FROM subscription_delivery');
+  expect(rows).toEqual([{ subscription_id: kept, status: 'delivered' }]);
+});
+
+test('while it is exported: nothing appears at the destination, and the clean-up ends', async () => {
+  const { sql } = bed.database;
+  const [gone, other] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
+  const { hostname, port, username, password, pathname } = new URL(bed.databaseUrl);
+  const count = 20_000;
+  await storeEvents(sql, gone.environmentId, { count, from: '2026-11-10T00:00:00Z' });
+  await storeEvents(sql, other.environmentId, { count: 10, from: '2026-11-10T00:00:00Z' });
+  const id = await storeExport(sql, gone.environmentId, {
+    interval: 'day',
+    next_interval_start: '2026-11-10T00:00:00Z',
+    next_interval_end: '2026-11-11T00:00:00Z',
+    destination_config: { host: hostname, port: Number(port), database: pathname.slice(1), table_name: 'exported' },
+    destination_secrets: { user: username, password: decodeURIComponent(password) },
+    end_at: '2026-11-11T00:00:00Z',
+  });
+  expect(await planRun(bed.database, 0)).toBe(true);
+  const deps = { ...bed, mayBePrivate: true, counter: createExportMetrics(bed.metrics) };
+  const exporting = exportDue(deps, new AbortController().signal);
+  const progress = async () =>
+    Number(
+      (await sql.query('SELECT records_completed AS n FROM batch_export_run WHERE batch_export_id = $1', [id]))[0]?.n ??
+        0,
+    );
+  await eventually(async () => (await progress()) > 0, { what: 'The first page', intervalMs: 2 });
+  expect(await progress()).toBeLessThan(count);
+  await deleteProject(gone.projectId);
+  expect(await exporting).toBe(true);
+  expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
+  expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
+  expect(await exportDue(deps, new AbortController().signal)).toBe(false);
+  // As if the wait for stragglers were over.
+  await sql.query('UPDATE environment_cleanup SET not_before = now()');
+  for (let rounds = 0; await cleanUp(bed.database, 5000); rounds += 1) expect(rounds).toBeLessThan(100);
+  const left = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');
+  expect(left).toEqual([{ project_id: other.environmentId, n: 10 }]);
+  expect(await sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
+});
