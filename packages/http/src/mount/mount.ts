@@ -20,7 +20,10 @@ export interface MountDeps<Caller> {
   publicUrl?: string | undefined;
   /** Largest request body, inflated. Default 1 MiB. */
   bodyLimitBytes?: number;
-  /** Turns an answer that does not fit its declared schema into a 500. For tests and development. */
+  /**
+   * For tests and development: compiles every schema at once, and turns an answer that does not fit its declared schema
+   * into a 500.
+   */
   checkResponses?: boolean;
   /** Gives meaning to errors this package cannot know, e.g. those of a database; null for the rest. */
   translateError?: (error: unknown) => AppError | null;
@@ -30,7 +33,7 @@ export interface MountDeps<Caller> {
  * Serves the routes on an Express app or router, each with and without a trailing slash and without a redirect.
  * A known path answers 405 to other methods, everything else below answers 404 `Endpoint not found.`
  *
- * @throws Error at start when a schema is not usable.
+ * @throws Error at start when the schema of a response is not usable; with `checkResponses` for any schema.
  */
 export function mount<Caller>(router: Router, routes: readonly Route<Caller>[], deps: MountDeps<Caller>): void {
   const exchangeDeps: ExchangeDeps = {
@@ -67,7 +70,10 @@ export function mount<Caller>(router: Router, routes: readonly Route<Caller>[], 
 }
 
 function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false }: MountDeps<Caller>) {
-  for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
+  // Else when first used: compiling hundreds of schemas is half of a start, and most of them are asked for rarely.
+  if (checkResponses) {
+    for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
+  }
   const { schema, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
   return async (request: ApiRequest, params: Record<string, unknown>): Promise<Answer> => {

@@ -18,7 +18,7 @@ export interface SchemaFailure {
   params: Record<string, unknown>;
 }
 
-/** Compiles a schema now, so that a mistake in it is found at start and not by the first request. */
+/** Compiles a schema now, so that a mistake in it is found by whatever test starts the service and not by a request. */
 export function compileSchema(schema: TSchema): void {
   ajv.compile(schema);
 }

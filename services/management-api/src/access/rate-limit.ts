@@ -33,7 +33,8 @@ export interface RateLimitOptions {
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
-  const own = createInProcessKeyValue();
+  /** Only made when it is needed: it sets much memory aside. */
+  let own: KeyValue | undefined;
   const addToCounters = countTogether((changes) => keyValue.addToCounters(changes));
 
   async function count(changes: Parameters<KeyValue['addToCounters']>[0]): Promise<number[]> {
@@ -44,6 +45,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
         // The store reports its own loss; counting goes on here.
       }
     }
+    own ??= createInProcessKeyValue();
     return own.addToCounters(changes);
   }
 
