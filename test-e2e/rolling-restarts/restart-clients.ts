@@ -61,8 +61,11 @@ export function startRestartClients(url: string, projectApiKey: string): Restart
   };
 }
 
-/** An answer has to come within this, restart or not. */
-const answerWithinMs = 15_000;
+/**
+ * An answer has to come within this, restart or not. It is this long because a fresh gateway starts a thread at its first
+ * large body, and here that thread compiles its program first, on a machine that may have much else to do.
+ */
+const answerWithinMs = 60_000;
 
 function post(url: string, body: string, agent: Agent | undefined): Promise<number | string> {
   return new Promise((resolve) => {
