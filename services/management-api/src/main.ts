@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
 import { createDatabase, sealingKeyIds } from '@millrace/db';
 import { serve } from '@millrace/http';
@@ -21,6 +22,10 @@ import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any list should take, shorter than what a person or a proxy waits. */
 const statementTimeoutMs = 20_000;
+
+// What is in use is small (some 40 MB); left alone the heap grows to four times that before it is cleaned, as if the
+// machine were ours. Cleaning earlier costs no time that can be measured.
+setFlagsFromString('--heap-growing-percent=60');
 
 const config = readConfig(configSchema, environment());
 const logger = createLogger('management-api', config.logLevel);
