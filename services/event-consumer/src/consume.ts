@@ -18,8 +18,11 @@ export interface ConsumeDeps {
 
 /** Quick repetitions here; after them the log delivers the batch again, with longer pauses, for as long as it takes. */
 const maxTransientRetries = 4;
-/** Lost races are rare and short; so many in a row mean that the stored data contradicts itself. */
-const maxMovedRetries = 12;
+/**
+ * Lost races are short, and seldom lost twice; so many in a row, some ten seconds of them, mean that the stored data
+ * contradicts itself.
+ */
+const maxMovedRetries = 20;
 const heartbeatMs = 1000;
 
 /**

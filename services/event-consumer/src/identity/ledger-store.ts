@@ -20,8 +20,8 @@
  *  7. event rows, warnings in the order of (project, id), environments by id
  *  8. groups: stored ones, then new ones, in the order of (project, type index, key)   groups/save-groups.ts
  *
- * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, starts over:
- * it must not lock once more out of order.
+ * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, gives its locks
+ * back and asks again: it must not lock once more out of order.
  *
  * Who relies on what: a mapping is only added, moved or deleted by somebody who holds the row lock of the person it
  * belongs to, and whoever changes a person raises its version. So a person whose version is the one read, and which is

@@ -47,11 +47,35 @@ export async function loadLedger(
     await loadPersons(tx, loaded, distinctIds);
     return loaded;
   }
-  const locked = await lockPersonsOf(tx, distinctIds, distinctIds.map(strayOf));
-  await loadPersons(tx, loaded, distinctIds);
-  requireLocked(loaded, locked);
-  await loadStrays(tx, loaded, locked);
+  await lockAndLoadPersons(tx, loaded, distinctIds);
   return loaded;
+}
+
+/**
+ * While a batch waits for the lock of a person, whoever holds it may merge that person away, and the ids then lead to one
+ * that is not locked. A lock more would break the order of locks, so all are given back and asked for again: somebody else
+ * got on each time, and this batch is at most as often too late as others are at work on the same people.
+ */
+const maxLockRounds = 20;
+
+async function lockAndLoadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
+  await tx.query('SAVEPOINT before_locks');
+  for (let round = 1; ; round += 1) {
+    const locked = await lockPersonsOf(tx, ids, ids.map(strayOf));
+    await loadPersons(tx, loaded, ids);
+    if (areLocked(loaded, locked)) return loadStrays(tx, loaded, locked);
+    if (round === maxLockRounds) throw new LedgerMoved('the person of a distinct id');
+    forgetPersons(loaded);
+    await tx.query('ROLLBACK TO SAVEPOINT before_locks');
+  }
+}
+
+function forgetPersons({ ledger, stored }: LoadedLedger): void {
+  stored.clear();
+  for (const project of ledger.projects.values()) {
+    project.distinctIds.clear();
+    project.persons.clear();
+  }
 }
 
 /**
@@ -88,9 +112,9 @@ async function loadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctI
   }
 }
 
-function requireLocked({ stored }: LoadedLedger, locked: PersonKey[]): void {
+function areLocked({ stored }: LoadedLedger, locked: PersonKey[]): boolean {
   const keys = new Set(locked.map(({ projectId, uuid }) => storedPersonKey(projectId, uuid)));
-  for (const key of stored.keys()) if (!keys.has(key)) throw new LedgerMoved('the person of a distinct id');
+  return [...stored.keys()].every((key) => keys.has(key));
 }
 
 async function loadGroupTypes(tx: Transaction, ledger: Ledger, touched: TouchedByBatch): Promise<void> {
