@@ -6,7 +6,7 @@ const databaseUrl = { DATABASE_URL: 'postgresql://x' };
 test('works on all lanes by default, the historical one strictly in order', () => {
   const config = readConfig(consumerConfigSchema, databaseUrl);
   expect(configuredLanes(config)).toEqual([
-    { lane: 'live', partitionConcurrency: 2 },
+    { lane: 'live', partitionConcurrency: 3 },
     { lane: 'historical', partitionConcurrency: 1 },
     { lane: 'overflow', partitionConcurrency: 1 },
   ]);
