@@ -4,6 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { copyRows } from './copy-rows.ts';
 import { PrismaClient } from './generated/client.ts';
+import { createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
 import { isConnectionError, isTransientError } from './transient-error.ts';
 
@@ -64,9 +65,6 @@ export interface DatabaseOptions {
   preparesQueries?: boolean;
 }
 
-/** Each prepared statement is kept by each connection: texts beyond so many are sent as they are. */
-const maxPrepared = 300;
-
 /**
  * A plan that is kept must not have been made for the table as it was when empty: reading all of it, which is right then,
  * would stay the plan until the server next takes statistics.
@@ -107,7 +105,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const sql: Sql = {
     query: (text, values) =>
       noting(async () => {
-        const name = preparesQueries && values !== undefined ? nameOf(text, maxPrepared) : undefined;
+        const name = preparesQueries && values !== undefined ? nameOf(text) : undefined;
         if (name === undefined) return (await pool.query(text, values)).rows;
         try {
           return (await pool.query({ name, text, values })).rows;
@@ -136,9 +134,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     const tx: Transaction = {
       isTransaction: true,
       query: (text, values) => {
-        const prepared = preparesLookups && values !== undefined;
-        const statement = prepared ? { name: nameOf(text), text, values } : { text, values };
-        return noting(async () => (await client.query(statement)).rows);
+        const name = preparesLookups && values !== undefined ? nameOf(text) : undefined;
+        return noting(async () => (await client.query({ name, text, values })).rows);
       },
       copy: (statement, lines) => noting(() => copyRows(client, statement, lines)),
     };
@@ -185,28 +182,6 @@ export function createDatabase(options: DatabaseOptions): Database {
       return stopping;
     },
   };
-}
-
-/** `cached plan must not change result type`, which the server says before it runs anything. */
-function isOutdatedPreparation(error: unknown): boolean {
-  const { code, routine } = error as { code?: unknown; routine?: unknown };
-  return code === '0A000' && routine === 'RevalidateCachedQuery';
-}
-
-/** A short name for each text; undefined for a new text when there are `max` names. */
-function createStatementNames() {
-  const names = new Map<string, string>();
-  function nameOf(text: string): string;
-  function nameOf(text: string, max: number): string | undefined;
-  function nameOf(text: string, max = Number.POSITIVE_INFINITY): string | undefined {
-    let name = names.get(text);
-    if (name === undefined && names.size < max) {
-      name = `millrace_${names.size + 1}`;
-      names.set(text, name);
-    }
-    return name;
-  }
-  return nameOf;
 }
 
 /** Waits until the database answers, e.g. while it is still starting. @throws AppError `unavailable` after `timeoutMs`. */

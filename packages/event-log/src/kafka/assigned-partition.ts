@@ -5,13 +5,11 @@ export interface AssignedPartition {
   readonly partition: number;
   /** Aborts when the member stops, or the group rebalances and the partition may go to another member. */
   readonly abort: AbortController;
-  /** Offset of the next record to deliver; null until it has been looked up. kafkajs's own position is never trusted. */
-  position: bigint | null;
-  /** Fetched and not yet handled, in their order, from `position` on. */
+  /** Fetched and not yet handled, in their order. */
   waiting: LogRecord[];
   /** About how much memory they hold. */
   waitingBytes: number;
-  /** Offset of the next record to fetch: `position`, or what follows the last of those that wait. */
+  /** Offset of the next record to fetch; null until it has been looked up. kafkajs's own position is never trusted. */
   fetchPosition: bigint | null;
   /** Not fetched from, because enough of it waits. */
   isHeldBack: boolean;
@@ -33,7 +31,6 @@ export function createAssignedPartition(partition: number): AssignedPartition {
   return {
     partition,
     abort: new AbortController(),
-    position: null,
     waiting: [],
     waitingBytes: 0,
     fetchPosition: null,

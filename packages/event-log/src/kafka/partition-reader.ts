@@ -120,7 +120,6 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
 
   function advance(partition: AssignedPartition, nextOffset: bigint): void {
     partition.failures = 0;
-    partition.position = nextOffset;
     partition.continuesFrom = nextOffset;
     waiting.removeBelow(partition, nextOffset);
     commits.reached(partition.partition, nextOffset);

@@ -55,7 +55,6 @@ export function createStartPositions({ consume, consumer, waiting, logger, bound
     const { signal } = partition.abort;
     // The partition may have been assigned anew meanwhile, and is then another's to pause.
     if (signal.aborted) return;
-    partition.position = null;
     waiting.clear(partition);
     whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
@@ -79,7 +78,6 @@ export function createStartPositions({ consume, consumer, waiting, logger, bound
 
   function go(partition: AssignedPartition, stored: bigint | null, start: bigint): void {
     partition.continuesFrom = stored;
-    partition.position = start;
     partition.fetchPosition = start;
     partition.suspectedGap = null;
     consumer.seek({ topic, partition: partition.partition, offset: String(start) });
