@@ -260,6 +260,32 @@ describe('statements that are prepared', () => {
   });
 });
 
+test('a plan that looks rows up does not stay the one made while the table was empty', async () => {
+  const looking = createDatabase({ url: testDatabase.url, logger, poolSize: 1, preparesLookups: true });
+  // Both indexes lead to the row; the one of (project, number) by way of all rows of the project.
+  await direct.sql.query(`
+    CREATE TABLE visitor (project INT, name TEXT, number SERIAL, visits INT DEFAULT 0, PRIMARY KEY (project, name));
+    CREATE UNIQUE INDEX visitor_number ON visitor (project, number);
+    ANALYZE visitor`);
+  const visit = `UPDATE visitor SET visits = visits + 1 FROM unnest($1::int[], $2::text[]) AS came (project, name)
+                  WHERE visitor.project = came.project AND visitor.name = came.name`;
+  const conditions = () =>
+    looking.transaction(async (tx) => {
+      await tx.query(visit, [[1], ['7']]);
+      const lines = await tx.query<{ 'QUERY PLAN': string }>(`EXPLAIN EXECUTE millrace_1 ('{1}', '{7}')`);
+      return lines.map((line) => line['QUERY PLAN'].trim()).filter((line) => line.startsWith('Index Cond'));
+    });
+  const byKey = ['Index Cond: ((project = came.project) AND (name = came.name))'];
+  try {
+    expect(await conditions()).not.toEqual(byKey);
+    await direct.sql.query('INSERT INTO visitor SELECT 1, i::text FROM generate_series(1, 5000) AS i');
+    await conditions();
+    expect(await conditions()).toEqual(byKey);
+  } finally {
+    await looking.stop();
+  }
+});
+
 describe('stopping', () => {
   test('can be done twice, also while the server is away', async () => {
     await database.sql.query('SELECT 1');

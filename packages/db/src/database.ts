@@ -4,7 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { copyRows } from './copy-rows.ts';
 import { PrismaClient } from './generated/client.ts';
-import { createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
+import { createPlanAge, createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
 import { isConnectionError, isTransientError } from './transient-error.ts';
 
@@ -67,7 +67,8 @@ export interface DatabaseOptions {
 
 /**
  * A plan that is kept must not have been made for the table as it was when empty: reading all of it, which is right then,
- * would stay the plan until the server next takes statistics.
+ * would stay the plan until the server next takes statistics. These settings rule most of it out; which of two indexes a
+ * small table is read by they cannot rule, so no plan is kept for long either.
  */
 const beginLookups = `BEGIN;
   SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
@@ -126,6 +127,12 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  const planAge = createPlanAge();
+  const beginOn = (client: pg.PoolClient) => {
+    if (!preparesLookups) return 'BEGIN';
+    return planAge.isOld(client) ? `${beginLookups}; DISCARD PLANS` : beginLookups;
+  };
+
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     // Without a listener an error between two statements would end the process.
@@ -141,7 +148,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     };
     let broken: Error | undefined;
     try {
-      await client.query(preparesLookups ? beginLookups : 'BEGIN');
+      await client.query(beginOn(client));
       const result = await work(tx);
       await client.query('COMMIT');
       return result;

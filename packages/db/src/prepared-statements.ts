@@ -19,3 +19,21 @@ export function isOutdatedPreparation(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown };
   return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
+
+/** Planning all statements of a batch anew takes some milliseconds; so seldom, that is nothing. */
+const transactionsPerPlan = 16;
+
+/**
+ * Tells for each connection, asked once before each of its transactions, when the plans it keeps are to be made anew:
+ * often at first, as tables that were empty grow fast, later every `transactionsPerPlan`th time.
+ */
+export function createPlanAge(): { isOld(connection: object): boolean } {
+  const transactions = new WeakMap<object, number>();
+  return {
+    isOld(connection) {
+      const before = transactions.get(connection) ?? 0;
+      transactions.set(connection, before + 1);
+      return before > 0 && (before % transactionsPerPlan === 0 || Number.isInteger(Math.log2(before)));
+    },
+  };
+}
