@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { createPlaces } from './places.ts';
 
 export interface ConnectionDrain {
   /** To be told of every request, before it is worked on. */
@@ -34,12 +35,12 @@ const stepMs = 50;
  * would what waits to be accepted. Here it is answered, with `Connection: close`, and only what stays idle is cut.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
-  const underWay = new Set<ServerResponse>();
+  const underWay = createPlaces<ServerResponse>();
   let drained: Promise<void> | undefined;
   let quietMs = 0;
 
   async function drain(): Promise<void> {
-    for (const response of underWay) announceEnd(response);
+    for (const response of underWay.all()) announceEnd(response);
     for (let gone = 0; gone < graceMs; gone += stepMs) await sleep(Math.min(stepMs, graceMs));
     if (graceMs > 0) await acceptWhatWaits(server, performance.now() + timeoutMs);
     const quietAtLeast = Math.min(graceMs, longestQuietMs);
@@ -49,7 +50,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
       if (quietMs < quietAtLeast) return;
       // A connection whose answer had begun before stopping did is idle now, and nobody else would close it. One on which
       // no request ever came does not count as idle.
-      if (underWay.size > 0) server.closeIdleConnections();
+      if (underWay.all().length > 0) server.closeIdleConnections();
       else server.closeAllConnections();
     }, stepMs);
     const cut = setTimeout(() => server.closeAllConnections(), timeoutMs);
@@ -62,9 +63,9 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
   return {
     isDraining: () => drained !== undefined,
     note(response) {
-      underWay.add(response);
+      const place = underWay.take(response);
       quietMs = 0;
-      response.once('close', () => underWay.delete(response));
+      response.once('close', () => underWay.giveBack(place));
       if (drained !== undefined) announceEnd(response);
     },
     drain() {
