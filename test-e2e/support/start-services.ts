@@ -26,6 +26,8 @@ export interface ServicesOptions {
   settings?: Record<string, string>;
   /** Turns the database's address into the one the services are told of. */
   databaseUrlForServices?: (url: string) => string;
+  /** Gets all that the services say. */
+  logFile?: string;
 }
 
 /** The whole system in real processes, with a database, topics and an organization of its own. */
@@ -83,11 +85,11 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     ...options.settings,
   };
   const [gatewayFile = '', consumerFile = '', apiFile = ''] = programs.files;
-  const startConsumer = () => startService('event-consumer', consumerFile, settings);
-  const startGateway = () => startService('ingest-gateway', gatewayFile, settings);
+  const startConsumer = () => startService('event-consumer', consumerFile, settings, options.logFile);
+  const startGateway = () => startService('ingest-gateway', gatewayFile, settings, options.logFile);
   const [gateway, api, ...consumers] = await allOrNone([
     startGateway(),
-    options.managementApi === false ? null : startService('management-api', apiFile, settings),
+    options.managementApi === false ? null : startService('management-api', apiFile, settings, options.logFile),
     ...Array.from({ length: options.consumers ?? 1 }, startConsumer),
   ]);
   if (!gateway) throw new Error('unreachable: the gateway is always started');

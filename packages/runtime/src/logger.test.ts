@@ -53,6 +53,38 @@ test('an error keeps its name, code, stack and the chain of its causes', () => {
   });
 });
 
+test('an error that may quote what somebody sent tells where it belongs, and nothing of it', () => {
+  const secret = 'somebody@example.com';
+  const refusal = (code: string) =>
+    Object.assign(new Error(`Key (email)=(${secret}) exists`), {
+      ...{ code, severity: 'ERROR', table: 'user', constraint: 'user_email_key', detail: secret, where: secret },
+    });
+  let json: unknown;
+  try {
+    JSON.parse(secret);
+  } catch (error) {
+    json = error;
+  }
+  const typed = Object.assign(new Error(secret), { name: 'PrismaClientUnknownRequestError' });
+  for (const error of [refusal('23505'), refusal('22P02'), refusal('P0001'), refusal('XX000'), json, typed]) {
+    const line = lineOf((logger) =>
+      logger.error('failed', { error: new Error('Why.', { cause: error }), also: error }),
+    );
+    expect(JSON.stringify(line)).not.toContain('somebody');
+  }
+  expect(lineOf((logger) => logger.error('failed', { error: refusal('23505') })).error).toMatchObject({
+    message: 'refused by PostgreSQL',
+    code: '23505',
+    table: 'user',
+    constraint: 'user_email_key',
+  });
+  const missing = Object.assign(new Error('relation "person" does not exist'), { code: '42P01', severity: 'ERROR' });
+  expect(lineOf((logger) => logger.error('failed', { error: missing }))).toHaveProperty(
+    ['error', 'message'],
+    'relation "person" does not exist',
+  );
+});
+
 test.each([
   ['deep in the facts', (error: Error) => ({ outcome: { attempts: [error] } }), ['outcome', 'attempts', 0, 'message']],
   ['under any name', (error: Error) => ({ reason: error }), ['reason', 'message']],

@@ -1,0 +1,94 @@
+import { eventually } from '@millrace/testing';
+import { awaitDrained } from '../support/log-progress.ts';
+import { createPlantedMarks } from './planted-marks.ts';
+import { sendToApi } from './send-to-api.ts';
+import { sendToIngest } from './send-to-ingest.ts';
+import { startTalkative, type TalkativeServices } from './start-talkative.ts';
+
+/**
+ * ARCHITECTURE.md, house rule 15: whoever may read logs must not learn keys, passwords, addresses or what is in events.
+ * Everything that says anything runs as a process at level debug, is given marked values on every way in, good requests
+ * and bad ones, with all servers there and with each of them broken; then all that was said is searched for the marks.
+ */
+const marks = createPlantedMarks();
+let services: TalkativeServices;
+beforeAll(async () => {
+  services = await startTalkative(marks);
+}, 180_000);
+afterAll(() => services?.stop(), 60_000);
+
+function expectNoMarks(): void {
+  expect(marks.foundIn(services.said())).toEqual([]);
+}
+
+test('nothing that was sent is said while all is well', async () => {
+  await sendToIngest(services, marks);
+  await sendToApi(services, marks);
+  await awaitDrained(services);
+  await services.deadLettersReach(3);
+  expectNoMarks();
+}, 120_000);
+
+test('nothing is said while the database refuses what it is given, and quotes it', async () => {
+  await services.database.query(quotingTriggers);
+  try {
+    await sendToApi(services, marks);
+    await sendToIngest(services, marks);
+    await eventually(() => services.said().includes('batches cannot be processed until somebody acts'), {
+      what: 'The consumer hearing the refusal',
+      timeoutMs: 60_000,
+    });
+    await eventually(() => services.said().includes('a batch could not be handled'), { what: 'The log hearing of it' });
+  } finally {
+    await services.database.query(quotingTriggersGone);
+  }
+  await awaitDrained(services);
+  expect(services.said()).toContain('"status":500');
+  expectNoMarks();
+}, 120_000);
+
+test('nothing is said of reports and exports that fail', async () => {
+  await services.doors.mail.refuse();
+  await services.makeReportsAndExportsDue();
+  for (const said of ['a report could not be delivered', 'a batch export run failed', 'a mail could not be sent']) {
+    await eventually(() => services.said().includes(said), { what: `"${said}"`, timeoutMs: 60_000 });
+  }
+  await services.doors.mail.pass();
+  expectNoMarks();
+}, 120_000);
+
+test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
+  'nothing is said while %s is away',
+  async (server) => {
+    for (const fault of ['refuse', 'blackHole'] as const) {
+      await services.doors[server][fault]();
+      await sendToIngest(services, marks);
+      await sendToApi(services, marks);
+      await services.doors[server].pass();
+      await services.untilReady();
+    }
+    await awaitDrained(services);
+    expectNoMarks();
+  },
+  180_000,
+);
+
+test('nothing is said by services that may not log in', async () => {
+  await services.startWithWrongLogins();
+  expectNoMarks();
+}, 120_000);
+
+/** A column's own refusal quotes the value (22P02 and its like), and so does that of any other author of triggers. */
+const quotingTriggers = `
+  CREATE FUNCTION refuse_and_quote() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    RAISE EXCEPTION 'not this: %', row_to_json(NEW);
+  END $$;
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON person FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON organization_invite FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON batch_export FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON "user" FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON organization FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON subscription FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON personal_api_key FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();`;
+const quotingTriggersGone = 'DROP FUNCTION IF EXISTS refuse_and_quote() CASCADE';
