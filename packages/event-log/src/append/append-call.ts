@@ -4,31 +4,31 @@ export interface AppendCall {
   pending: number;
   isSettled: boolean;
   /** `performance.now()` of the call. */
-  startedAt: number;
+  readonly startedAt: number;
   /** Why the last attempt failed; becomes the cause when the call expires. */
   lastError: Error | null;
-  acknowledge(): void;
-  fail(error: Error): void;
+  /** Told once. */
+  readonly onSettled: (error: Error | null) => void;
 }
 
 export function createAppendCall(records: number, onSettled: (error: Error | null) => void): AppendCall {
-  const settle = (error: Error | null) => {
-    if (call.isSettled) return;
-    call.isSettled = true;
-    onSettled(error);
-  };
-  const call: AppendCall = {
-    pending: records,
-    isSettled: false,
-    startedAt: performance.now(),
-    lastError: null,
-    acknowledge() {
-      call.pending -= 1;
-      if (call.pending === 0) settle(null);
-    },
-    fail: settle,
-  };
-  return call;
+  return { pending: records, isSettled: false, startedAt: performance.now(), lastError: null, onSettled };
+}
+
+/** One of its records is in the log. */
+export function acknowledge(call: AppendCall): void {
+  call.pending -= 1;
+  if (call.pending === 0) settle(call, null);
+}
+
+export function fail(call: AppendCall, error: Error): void {
+  settle(call, error);
+}
+
+function settle(call: AppendCall, error: Error | null): void {
+  if (call.isSettled) return;
+  call.isSettled = true;
+  call.onSettled(error);
 }
 
 /**
@@ -58,8 +58,16 @@ export function createExpiry(timeoutMs: number, expire: (call: AppendCall) => vo
     arm();
   }
 
+  /** Calls are settled about in their order; one that is kept on would have to be copied by the collector again and again. */
+  function forgetSettled(): void {
+    let settled = 0;
+    while (calls[settled]?.isSettled) settled += 1;
+    if (settled > 0) calls.splice(0, settled);
+  }
+
   return {
     watch(call: AppendCall): void {
+      forgetSettled();
       calls.push(call);
       arm();
     },

@@ -1,5 +1,6 @@
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
+import { acknowledge, fail } from './append-call.ts';
 import type { AppendMetrics } from './append-metrics.ts';
 import type { AppendTransport, BatchRefusal } from './append-transport.ts';
 import {
@@ -134,7 +135,7 @@ export function createLane(options: LaneOptions) {
   function settle({ queue, entries }: Taken, refusal: BatchRefusal | null): void {
     if (refusal === null) {
       options.released(removeInFlight(queue));
-      for (const { call } of entries) call.acknowledge();
+      for (const { call } of entries) acknowledge(call);
       return;
     }
     if (refusal.reason === 'too_large') shrink(queue, entries, refusal.error);
@@ -152,7 +153,8 @@ export function createLane(options: LaneOptions) {
       return;
     }
     metrics.rejected('too_large');
-    only?.call.fail(new AppError('too_large', 'A record is larger than the log takes.', { cause }));
+    if (only !== undefined)
+      fail(only.call, new AppError('too_large', 'A record is larger than the log takes.', { cause }));
   }
 
   function forget(queue: PartitionQueue): void {

@@ -8,14 +8,16 @@ export interface AppendMetrics {
   attemptFailed(): void;
   acknowledged(seconds: number): void;
   rejected(reason: AppendFailure): void;
-  inFlight(bytes: number): void;
 }
 
-/** Figures of the append side. Without `metrics` they go nowhere. */
-export function createAppendMetrics(metrics: Metrics | undefined): AppendMetrics {
+/**
+ * Figures of the append side. Without `metrics` they go nowhere.
+ * @param inFlightBytes is looked at when somebody asks, not at every record.
+ */
+export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes: () => number): AppendMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
-    return { sending: ignore, attemptFailed: ignore, acknowledged: ignore, rejected: ignore, inFlight: ignore };
+    return { sending: ignore, attemptFailed: ignore, acknowledged: ignore, rejected: ignore };
   }
   const records = metrics.histogram(
     'millrace_log_append_batch_records',
@@ -35,6 +37,7 @@ export function createAppendMetrics(metrics: Metrics | undefined): AppendMetrics
   const failures = metrics.counter('millrace_log_append_failures_total', 'Rejected appends', ['reason']);
   const attempts = metrics.counter('millrace_log_append_attempt_failures_total', 'Requests to the log that failed');
   const inFlight = metrics.gauge('millrace_log_append_in_flight_bytes', 'Bytes accepted and not yet settled');
+  Object.assign(inFlight, { collect: () => inFlight.set(inFlightBytes()) });
   return {
     sending(recordCount, byteCount) {
       records.observe(recordCount);
@@ -43,6 +46,5 @@ export function createAppendMetrics(metrics: Metrics | undefined): AppendMetrics
     attemptFailed: () => attempts.inc(),
     acknowledged: (seconds) => latency.observe(seconds),
     rejected: (reason) => failures.inc({ reason }),
-    inFlight: (byteCount) => inFlight.set(byteCount),
   };
 }

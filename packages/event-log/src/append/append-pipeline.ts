@@ -1,7 +1,7 @@
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { AppendRecord } from '../event-log.ts';
-import { type AppendCall, createAppendCall, createExpiry } from './append-call.ts';
+import { type AppendCall, createAppendCall, createExpiry, fail } from './append-call.ts';
 import { createLane, type Lane } from './append-lane.ts';
 import { createAppendMetrics } from './append-metrics.ts';
 import type { AppendSettings } from './append-settings.ts';
@@ -23,7 +23,7 @@ export interface AppendPipelineOptions {
  */
 export function createAppendPipeline(options: AppendPipelineOptions) {
   const { settings, transport, logger } = options;
-  const metrics = createAppendMetrics(options.metrics);
+  const metrics = createAppendMetrics(options.metrics, () => inFlightBytes);
   const topics = new Map<string, TopicQueues>();
   const lanes = new Map<number, Lane>();
   const idleWaiters: (() => void)[] = [];
@@ -33,7 +33,8 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
 
   const expiry = createExpiry(settings.appendTimeoutMs, (call) => {
     metrics.rejected(isClosed ? 'closed' : 'expired');
-    call.fail(
+    fail(
+      call,
       new AppError('unavailable', 'The event log did not answer in time.', {
         retryAfterSeconds: 2,
         cause: call.lastError ?? undefined,
@@ -49,8 +50,11 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
     if (refusal !== null) return reject('closed', refusal);
     const outgoing = records.map(toOutgoing);
     const sizes = outgoing.map(recordSize);
-    if (sizes.some((bytes) => bytes > settings.maxRecordBytes)) return reject('too_large', tooLargeError(settings));
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    let bytes = 0;
+    for (const size of sizes) {
+      if (size > settings.maxRecordBytes) return reject('too_large', tooLargeError(settings));
+      bytes += size;
+    }
     // A call larger than the whole budget is taken when it is alone: it could never be sent otherwise.
     if (inFlightBytes > 0 && inFlightBytes + bytes > settings.maxInFlightBytes) return reject('budget', budgetError());
     return take(outgoing, sizes, bytes);
@@ -58,13 +62,12 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
 
   function take(records: OutgoingRecord[], sizes: number[], bytes: number): Promise<void> {
     inFlightBytes += bytes;
-    metrics.inFlight(inFlightBytes);
     const { call, settled } = openCall(records.length);
     enqueueAll(records, sizes, call);
     return settled;
   }
 
-  /** Apart from `take`, so that a call, which is kept until its time limit, does not keep its records with it. */
+  /** Apart from `take`, so that a call, which may be kept until its time limit, does not keep its records with it. */
   function openCall(records: number): { call: AppendCall; settled: Promise<void> } {
     let settle: (error: Error | null) => void = () => {};
     const settled = new Promise<void>((resolve, rejectCall) => {
@@ -128,7 +131,6 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
 
   function release(entries: QueuedRecord[]): void {
     for (const { bytes } of entries) inFlightBytes -= bytes;
-    metrics.inFlight(inFlightBytes);
   }
 
   function reject(reason: 'too_large' | 'budget' | 'closed', error: AppError): Promise<never> {

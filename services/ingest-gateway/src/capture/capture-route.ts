@@ -17,13 +17,13 @@ import type { CapturePath } from './capture-path.ts';
 import { type CaptureQuery, parseCaptureQuery } from './capture-query.ts';
 import { clientAddress } from './client-address.ts';
 import { preflightHeaders } from './cors.ts';
-import { decodeBody } from './decode-body.ts';
+import { type DecodedBody, decodeBody } from './decode-body.ts';
 import { createDropTally } from './drop-tally.ts';
 import { claimedSize } from './gunzip.ts';
 import { type IncomingRequest, inOnePart } from './incoming-request.ts';
-import { parseCaptureRequest } from './parse-capture-request.ts';
+import { parseCaptureRequest, type RequestHints } from './parse-capture-request.ts';
 import { createPublication } from './publish.ts';
-import { receiveBody } from './read-body.ts';
+import { type ReceivedBody, receiveBody } from './read-body.ts';
 import type { RefusalLine } from './refusal-log.ts';
 import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendRefusal, toRefusal } from './send-answer.ts';
@@ -121,8 +121,14 @@ async function capture(
   const { limits, metrics, traffic } = deps;
   const receivedAtMs = Date.now();
   if (request.method !== 'GET' && request.method !== 'POST') throw methodNotAllowed();
-  const incoming = await readRequest(request, query, journey.lease, deps);
-  const project = await authorize(incoming, deps.projectKeys);
+  const { lease } = journey;
+  const body = await receiveBody(request, query, { limits, lease, onReceived: metrics.bodyReceived });
+  const said = { apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
+  // Only what is not at hand is waited for: to wait for nothing costs each request a promise and a turn.
+  const read = readRequest(body, { said, lease, deps });
+  const incoming = read instanceof Promise ? await read : read;
+  const access = authorize(incoming, deps.projectKeys);
+  const project = access instanceof Promise ? await access : access;
   journey.environmentId = project?.environmentId ?? null;
   const { token, isHistorical, events } = incoming;
   const arriving = { token, project, isHistorical, events };
@@ -149,38 +155,50 @@ async function capture(
     // Others get their turn.
     if (last !== null) await nextTurn();
     last = traffic.steer(toCapturedEvents(part, arrival, dropped), project);
-    await publication.add(last, events === 1);
+    const added = publication.add(last, events === 1);
+    if (added !== undefined) await added;
   }
-  const written = last === null ? 0 : await publication.end(last);
+  if (last !== null) await publication.end(last);
+  const written = publication.written();
   traffic.noteStored(arriving, written);
   metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
   return 'accepted';
 }
 
+interface Reading {
+  said: RequestHints;
+  lease: ByteLease;
+  deps: Pick<CaptureDependencies, 'limits' | 'largeBodies' | 'projectKeys'>;
+}
+
 /** Stations 2 and 3, in this thread or, for a body that would keep it too long, in another one. */
-async function readRequest(
-  request: IncomingMessage,
-  query: CaptureQuery,
-  lease: ByteLease,
-  { limits, metrics, largeBodies, projectKeys }: CaptureDependencies,
-): Promise<IncomingRequest> {
-  const { maxDecompressedBytes } = limits;
-  const { raw, hints } = await receiveBody(request, query, { limits, lease, onReceived: metrics.bodyReceived });
-  const isGet = request.method === 'GET';
-  const said = { apiKey: isGet ? query.apiKey : null, sentAt: query.sentAt };
-  const checkKey = (key: string) => requirePossibleKey(key, projectKeys);
-  const beside = { maxDecompressedBytes, lease, checkKey };
-  if (isLarge(raw.length) || isLarge(claimedSize(raw))) {
-    return inParts(await largeBodies.find({ raw, hints, request: said, ...beside }));
-  }
-  const { json, apiKey, envelopeKey } = await decodeBody(raw, hints, { maxDecompressedBytes, lease });
-  const context = { ...said, apiKey: apiKey ?? said.apiKey };
-  if (isLarge(json.length)) {
-    return inParts(await largeBodies.find({ raw: json, hints: plainJson, request: context, ...beside }));
-  }
+function readRequest({ raw, hints }: ReceivedBody, reading: Reading): IncomingRequest | Promise<IncomingRequest> {
+  const { said, lease, deps } = reading;
+  if (isLarge(raw.length) || isLarge(claimedSize(raw))) return readElsewhere({ raw, hints, said }, reading);
+  const { maxDecompressedBytes } = deps.limits;
+  const body = decodeBody(raw, hints, { maxDecompressedBytes, lease });
+  return body instanceof Promise ? body.then((decoded) => readDecoded(decoded, reading)) : readDecoded(body, reading);
+}
+
+function readDecoded(
+  { json, apiKey, envelopeKey }: DecodedBody,
+  reading: Reading,
+): IncomingRequest | Promise<IncomingRequest> {
+  const { sentAt } = reading.said;
+  const said = { apiKey: apiKey ?? reading.said.apiKey, sentAt };
+  if (isLarge(json.length)) return readElsewhere({ raw: json, hints: plainJson, said }, reading);
+  const parse = () => inOnePart(parseCaptureRequest(json, said));
   // A large body is not parsed for somebody whose key is nobody's.
-  if (envelopeKey !== null) await checkKey(envelopeKey);
-  return inOnePart(parseCaptureRequest(json, context));
+  return envelopeKey === null ? parse() : requirePossibleKey(envelopeKey, reading.deps.projectKeys).then(parse);
+}
+
+async function readElsewhere(
+  { raw, hints, said }: ReceivedBody & { said: RequestHints },
+  { lease, deps }: Reading,
+): Promise<IncomingRequest> {
+  const { maxDecompressedBytes } = deps.limits;
+  const checkKey = (key: string) => requirePossibleKey(key, deps.projectKeys);
+  return inParts(await deps.largeBodies.find({ raw, hints, request: said, maxDecompressedBytes, lease, checkKey }));
 }
 
 function methodNotAllowed(): AppError {

@@ -45,9 +45,10 @@ const compressionNames = new Map<string, Compression>([
  * From the raw body to JSON text, in the order of reference/ingest-wire.md section 3.2: base64 around everything, a
  * form, one layer of compression (by hint, or by its first bytes: many SDKs forget the hint), base64 inside.
  *
+ * @returns a promise only where something takes its time: gzip, or a large body.
  * @throws AppError `invalid` naming the layer that could not be decoded, `too_large` over the cap.
  */
-export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions): Promise<DecodedBody> {
+export function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions): DecodedBody | Promise<DecodedBody> {
   let bytes = raw;
   let apiKey: string | null = null;
   let formCompression: string | null = null;
@@ -61,28 +62,30 @@ export async function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeO
   const compression = pickCompression(hints.compression, formCompression, hints.contentEncoding);
   if (compression === 'lz64') {
     const json = Buffer.from(readLz64(bytes, options), 'utf8');
-    return { json, apiKey, envelopeKey: json.length < largeBytes ? null : await envelopeKeyOf(json, options.lease) };
+    return withEnvelopeKey(json, options.lease, (envelopeKey) => ({ json, apiKey, envelopeKey }));
   }
 
+  const finish = (decoded: Buffer) =>
+    withEnvelopeKey(decoded, options.lease, (envelopeKey) => {
+      const json = readUtf8(decoded, hints);
+      if (isBlank(json)) throw missingData();
+      return { json, apiKey, envelopeKey };
+    });
   bytes = unwrapBase64(bytes);
-  if (compression === 'gzip' || hasGzipMagic(bytes)) {
-    bytes = await gunzip(bytes, options.maxDecompressedBytes, options.lease);
-    bytes = unwrapBase64(bytes);
-  }
-  // Small bodies do not wait a turn for nothing.
-  const envelopeKey = bytes.length < largeBytes ? null : await envelopeKeyOf(bytes, options.lease);
-  const json = readUtf8(bytes, hints);
-  if (isBlank(json)) throw missingData();
-  return { json, apiKey, envelopeKey };
+  if (compression !== 'gzip' && !hasGzipMagic(bytes)) return finish(bytes);
+  return gunzip(bytes, options.maxDecompressedBytes, options.lease).then((inflated) => finish(unwrapBase64(inflated)));
 }
 
 /** Smaller bodies are parsed faster than looked over. */
 const largeBytes = 128 * 1024;
 
 /** @throws AppError see `outlineJson`. */
-async function envelopeKeyOf(json: Buffer, lease: ByteLease): Promise<string | null> {
-  const { apiKey } = await outlineJson(json, lease);
-  return apiKey;
+function withEnvelopeKey(
+  json: Buffer,
+  lease: ByteLease,
+  next: (envelopeKey: string | null) => DecodedBody,
+): DecodedBody | Promise<DecodedBody> {
+  return json.length < largeBytes ? next(null) : outlineJson(json, lease).then(({ apiKey }) => next(apiKey));
 }
 
 /** The first name that means a compression wins; unknown names, also `base64`, say nothing. */

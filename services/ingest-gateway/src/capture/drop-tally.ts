@@ -1,7 +1,8 @@
 import type { CapturedWarning, GatewayWarningType } from '@millrace/contracts';
 import { cutToCodePoints } from './cut-text.ts';
 
-const maxSamples = 10;
+/** Of each reason. */
+export const maxSamples = 10;
 const maxNameCodePoints = 200;
 const maxTimestampCodePoints = 64;
 
@@ -37,13 +38,17 @@ export interface DropTally {
   toWarnings(facts: { token: string; now: string; createUuid: () => string }): CapturedWarning[];
 }
 
+const none: ReadonlyMap<DropReason, number> = new Map();
+
 export function createDropTally(): DropTally {
-  const counts = new Map<DropReason, number>();
-  const findings = new Map<DropReason, number>();
-  const samples = new Map<DropReason, DropSample[]>();
+  // Nearly no request drops anything, and maps cost more than the tally of one that does.
+  let counts: Map<DropReason, number> | undefined;
+  let findings: Map<DropReason, number> | undefined;
+  let samples: Map<DropReason, DropSample[]> | undefined;
 
   function keep(tally: Map<DropReason, number>, reason: DropReason, sample: DropSample): void {
     tally.set(reason, (tally.get(reason) ?? 0) + 1);
+    samples ??= new Map();
     const kept = samples.get(reason) ?? [];
     samples.set(reason, kept);
     if (kept.length >= maxSamples) return;
@@ -57,15 +62,20 @@ export function createDropTally(): DropTally {
   }
 
   return {
-    add: (reason, sample) => keep(counts, reason, sample),
-    note: (finding, sample) => keep(findings, finding, sample),
-    counts: () => counts,
+    add(reason, sample) {
+      counts ??= new Map();
+      keep(counts, reason, sample);
+    },
+    note(finding, sample) {
+      findings ??= new Map();
+      keep(findings, finding, sample);
+    },
+    counts: () => counts ?? none,
     toWarnings({ token, now, createUuid }) {
-      // Nearly always.
-      if (counts.size === 0 && findings.size === 0) return [];
-      return [...counts, ...findings].flatMap(([type, count]): CapturedWarning[] => {
+      if (counts === undefined && findings === undefined) return [];
+      return [...(counts ?? none), ...(findings ?? none)].flatMap(([type, count]): CapturedWarning[] => {
         if (type === 'performance_event' || type === 'blocked_token') return [];
-        const details = { samples: samples.get(type) ?? [] };
+        const details = { samples: samples?.get(type) ?? [] };
         return [{ kind: 'warning', uuid: createUuid(), token, type, count, now, details }];
       });
     },

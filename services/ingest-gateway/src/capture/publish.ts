@@ -33,7 +33,8 @@ export async function publish(captured: CapturedEvents, options: PublishOptions)
   const publication = createPublication(options);
   const isAlone = captured.accepted.length === 1 && captured.dropped.counts().size === 0;
   await publication.add(captured, isAlone);
-  return publication.end(captured);
+  await publication.end(captured);
+  return publication.written();
 }
 
 /** The events of one request on their way to the log, when they come in several parts. */
@@ -42,9 +43,11 @@ export interface Publication {
    * Waits for the log only when enough has come together.
    * @param isAlone whether a single event that is too large is refused rather than dropped.
    */
-  add(captured: CapturedEvents, isAlone: boolean): Promise<void>;
-  /** @param last tells what was dropped of all parts. @returns how many events were written. */
-  end(last: CapturedEvents): Promise<number>;
+  add(captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined;
+  /** Waits for the log when there is anything left. @param last tells what was dropped of all parts. */
+  end(last: CapturedEvents): Promise<void> | undefined;
+  /** How many events were given to the log. */
+  written(): number;
 }
 
 export function createPublication(options: PublishOptions): Publication {
@@ -61,30 +64,39 @@ export function createPublication(options: PublishOptions): Publication {
     return log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
   }
 
+  function put({ lane, token, dropped }: CapturedEvents, event: AcceptedEvent, isAlone: boolean): void {
+    const { index, partitionId, record, overflow } = event;
+    const value = encode(event, maxRecordBytes);
+    if (value.length > maxRecordBytes) {
+      if (isAlone) throw eventTooLarge(maxRecordBytes);
+      dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
+      return;
+    }
+    const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
+    pending.push({ topic: overflow === undefined ? topics[lane] : topics.overflow, key, value });
+    pendingBytes += value.length;
+    written += 1;
+  }
+
+  function addFrom(first: number, captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined {
+    const { accepted } = captured;
+    for (let place = first; place < accepted.length; place++) {
+      const event = accepted[place];
+      if (event !== undefined) put(captured, event, isAlone);
+      if (pendingBytes >= maxAppendBytes) return appendPending()?.then(() => addFrom(place + 1, captured, isAlone));
+    }
+    return undefined;
+  }
+
   return {
-    async add({ lane, token, accepted, dropped }, isAlone) {
-      for (const event of accepted) {
-        const { index, partitionId, record, overflow } = event;
-        const value = encode(event, maxRecordBytes);
-        if (value.length > maxRecordBytes) {
-          if (isAlone) throw eventTooLarge(maxRecordBytes);
-          dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
-          continue;
-        }
-        const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
-        pending.push({ topic: overflow === undefined ? topics[lane] : topics.overflow, key, value });
-        pendingBytes += value.length;
-        written += 1;
-        if (pendingBytes >= maxAppendBytes) await appendPending();
-      }
-    },
-    async end({ lane, token, now, dropped }) {
+    add: (captured, isAlone) => addFrom(0, captured, isAlone),
+    end({ lane, token, now, dropped }) {
       for (const warning of dropped.toWarnings({ token, now, createUuid: options.createUuid })) {
         pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
       }
-      await appendPending();
-      return written;
+      return appendPending();
     },
+    written: () => written,
   };
 }
 

@@ -47,10 +47,15 @@ export async function receiveBody(
   const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
   options.onReceived(raw.length);
   if (raw.length === 0) throw missingData();
-  const hints = {
-    compression: query.compression,
-    contentType: query.data === null ? (request.headers['content-type'] ?? '').toLowerCase() : '',
-    contentEncoding: query.data === null ? (request.headers['content-encoding'] ?? '').toLowerCase() : '',
+  return { raw, hints: query.data === null ? hintsOf(request, query) : { ...noHints, compression: query.compression } };
+}
+
+const noHints: BodyHints = { compression: null, contentType: '', contentEncoding: '' };
+
+function hintsOf({ headers }: IncomingMessage, { compression }: CaptureQuery): BodyHints {
+  return {
+    compression,
+    contentType: (headers['content-type'] ?? '').toLowerCase(),
+    contentEncoding: (headers['content-encoding'] ?? '').toLowerCase(),
   };
-  return { raw, hints };
 }

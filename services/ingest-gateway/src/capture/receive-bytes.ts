@@ -15,10 +15,21 @@ export interface ReceiveOptions {
  * @throws AppError `too_large` over the cap, `timeout` when the upload stalls, `unavailable` when the memory budget is
  * used up, `invalid` (`client_closed`) when the client goes away. The rest of the body is left unread.
  */
-export function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
+export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
+  const { maxBodyBytes, lease } = options;
+  if (declaredLength(request) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
+  // What came together with the head is here when the parser has gone through it, which is before the next microtask.
+  await undefined;
+  if (!request.complete || request.readableLength > maxBodyBytes) return receivePieces(request, options);
+  lease.take(request.readableLength);
+  return (request.read() as Buffer | null) ?? nothing;
+}
+
+const nothing = Buffer.alloc(0);
+
+/** With listeners and a time limit, which cost as much as all the rest of a small request. */
+function receivePieces(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const { maxBodyBytes, bodyTimeoutMs, lease } = options;
-  const declared = declaredLength(request);
-  if (declared > maxBodyBytes) return Promise.reject(bodyTooLarge(maxBodyBytes));
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let received = 0;
