@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '@millrace/errors';
 import { toAppError } from '@millrace/http';
 import { Router } from 'express';
@@ -6,17 +7,17 @@ import { v7 as createUuid } from 'uuid';
 import { authorize, requirePossibleKey } from '../access/authorize.ts';
 import type { CaptureDependencies } from '../capture/capture-route.ts';
 import { clientAddress } from '../capture/client-address.ts';
-import { publish } from '../capture/publish.ts';
+import { createPublication } from '../capture/publish.ts';
 import { requestIdOf } from '../capture/request-id.ts';
 import { sendAnswer, sendRefusal } from '../capture/send-answer.ts';
-import { toCapturedEvents } from '../capture/to-captured-events.ts';
+import { type CapturedEvents, toCapturedEvents } from '../capture/to-captured-events.ts';
 import { traceHeaders } from '../capture/trace-headers.ts';
 import type { ByteLease } from '../limits/byte-budget.ts';
-import { parseV1Batch } from './parse-v1-batch.ts';
-import { readV1Body } from './read-v1-body.ts';
-import { judgeBatch, tellingResults } from './v1-dropping.ts';
+import { readV1Request } from './read-v1-request.ts';
 import { echoedRequestId, readV1Head } from './v1-head.ts';
 import { toV1Refusal } from './v1-refusal.ts';
+import { createV1Results } from './v1-results.ts';
+import { createV1Tally } from './v1-tally.ts';
 
 const path = '/i/v1/analytics/events';
 
@@ -67,37 +68,45 @@ async function capture(request: IncomingMessage, journey: Journey, deps: Capture
   const receivedAtMs = Date.now();
   if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST requests.');
   const head = readV1Head(request.headers);
-  await requirePossibleKey(head.token, deps.projectKeys);
-  const text = await readV1Body(request, { limits, lease: journey.lease, onReceived: metrics.bodyReceived });
-  const batch = parseV1Batch(text);
-  const judged = judgeBatch(batch, head);
-  const { token, sentAtMs } = head;
-  const capturing = { token, sentAtMs, isHistorical: batch.isHistorical, events: judged.events };
-  const project = await authorize(capturing, deps.projectKeys);
+  const { token } = head;
+  await requirePossibleKey(token, deps.projectKeys);
+  const incoming = await readV1Request(request, head, journey.lease, deps);
+  const { isHistorical, uuids } = incoming;
+  const results = createV1Results(uuids);
+  const dropped = createV1Tally(incoming, results);
+  const project = await authorize({ token, isHistorical }, deps.projectKeys);
   journey.environmentId = project?.environmentId ?? null;
-  const arriving = { token, project, isHistorical: batch.isHistorical, events: batch.events.length };
+  const arriving = { token, project, isHistorical, events: uuids.length };
   if (traffic.admit(arriving, asRetryingOn503) === 'quota_limited') {
     metrics.dropped('quota_limited', arriving.events);
-    judged.results.restLimited();
-    return judged.results.toBody();
+    results.restLimited();
+    return results.toBody();
   }
-  const assembled = toCapturedEvents(capturing, {
+  const arrival = {
     receivedAtMs,
     ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
     nameForNameless: null,
     createUuid,
-  });
-  const captured = traffic.steer(tellingResults(assembled, judged), project);
-  const written = await publish(captured, {
+  };
+  const publication = createPublication({
     log: deps.log,
     topics: deps.topics,
     maxRecordBytes: limits.maxRecordBytes,
     createUuid,
     headers: traceHeaders(request),
   });
+  let last: CapturedEvents | null = null;
+  for (const part of incoming.parts()) {
+    // Others get their turn.
+    if (last !== null) await nextTurn();
+    last = traffic.steer(toCapturedEvents(part, arrival, dropped), project);
+    await publication.add(last, arriving.events === 1);
+  }
+  if (last !== null) await publication.end(last);
+  const written = publication.written();
   traffic.noteStored(arriving, written);
-  metrics.published(captured.lane, written, captured.dropped);
-  return judged.results.toBody();
+  metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
+  return results.toBody();
 }
 
 /**

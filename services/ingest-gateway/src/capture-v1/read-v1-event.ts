@@ -28,7 +28,7 @@ const optionProperties = {
 } as const;
 
 /** One event in the form of the other capture paths, or why it is left out. The first fault decides. */
-export function readV1Event({ uuid, fields }: V1Sent, { sdk }: V1Head): V1Reading {
+export function readV1Event({ uuid, fields }: V1Sent, sdk: V1Head['sdk']): V1Reading {
   if (fields === null) return drop('malformed_event_properties');
   const { event: name, distinct_id: distinctId, timestamp, properties = {} } = fields;
   if (name === eventNames.performance) return drop('performance_event');

@@ -13,6 +13,8 @@ const tags: Record<string, string> = {
   too_many_values: 'payload_too_large',
   event_too_large: 'payload_too_large',
   unavailable: 'service_unavailable',
+  overloaded: 'service_unavailable',
+  body_thread_lost: 'service_unavailable',
   error: 'internal_error',
 };
 

@@ -1,27 +1,47 @@
-/** What became of one event: stored, left out for good, or left out because the plan's events are used up. */
-type V1Result = { result: 'ok' } | { result: 'drop' | 'limited'; details: string };
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The answer for every event of a batch. */
+/** The answer for every event of a batch: stored, left out for good, or left out because the plan's events are used up. */
 export interface V1Results {
   dropped(index: number, details: string): void;
   /** Everything that was not dropped: over the plan's quota. */
   restLimited(): void;
-  /** JSON text of the answer, in the order of the batch. */
-  toBody(): string;
+  /** JSON text of the answer, in the order of the batch. Of a large batch it is made while others get their turn. */
+  toBody(): Promise<string>;
 }
 
-/** @param uuids of the events in the order of the batch, as the client wrote them. */
+const ok = '{"result":"ok"}';
+const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
+/** Some milliseconds of work. */
+const resultsPerTurn = 8192;
+
+/** @param uuids of the events in the order of the batch, as the client wrote them; nothing in them has to be escaped. */
 export function createV1Results(uuids: readonly string[]): V1Results {
-  const results = uuids.map((): V1Result => ({ result: 'ok' }));
+  const dropped: (string | undefined)[] = [];
+  let rest = ok;
+
+  function textOf(first: number): string {
+    const results = uuids.slice(first, first + resultsPerTurn).map((uuid, number) => {
+      const details = dropped[first + number];
+      const result = details === undefined ? rest : `{"result":"drop","details":${JSON.stringify(details)}}`;
+      return `"${uuid}":${result}`;
+    });
+    return results.join(',');
+  }
+
   return {
     dropped(index, details) {
-      results[index] = { result: 'drop', details };
+      dropped[index] = details;
     },
     restLimited() {
-      for (const [index, { result }] of results.entries()) {
-        if (result === 'ok') results[index] = { result: 'limited', details: 'billing_limit_exceeded' };
-      }
+      rest = limited;
     },
-    toBody: () => JSON.stringify({ results: Object.fromEntries(uuids.map((uuid, index) => [uuid, results[index]])) }),
+    async toBody() {
+      const texts: string[] = [];
+      for (let first = 0; first < uuids.length; first += resultsPerTurn) {
+        if (first > 0) await nextTurn();
+        texts.push(textOf(first));
+      }
+      return `{"results":{${texts.join(',')}}}`;
+    },
   };
 }

@@ -9,6 +9,7 @@ import { authorize, requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { CaptureLimits } from '../config.ts';
 import { inParts } from '../large-bodies/in-parts.ts';
+import { isLarge } from '../large-bodies/is-large.ts';
 import type { LargeBodies } from '../large-bodies/large-bodies.ts';
 import type { ByteBudget, ByteLease } from '../limits/byte-budget.ts';
 import type { TrafficControl } from '../limits/traffic-control.ts';
@@ -36,7 +37,7 @@ export interface CaptureDependencies {
   projectKeys: ProjectKeys;
   budget: ByteBudget;
   traffic: TrafficControl;
-  largeBodies: Pick<LargeBodies, 'find'>;
+  largeBodies: Pick<LargeBodies, 'find' | 'findV1'>;
   limits: CaptureLimits;
   metrics: CaptureMetrics;
   logRefusal(line: RefusalLine): void;
@@ -48,9 +49,6 @@ const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
 
-/** What is larger, on the wire or inflated, is decoded and validated in another thread. */
-const largeBytes = 256 * 1024;
-const isLarge = (bytes: number) => bytes > largeBytes;
 const plainJson = { compression: null, contentType: 'application/json', contentEncoding: '' };
 
 /** Where a request has got to, for its line in the log. */

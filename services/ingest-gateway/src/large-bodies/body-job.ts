@@ -1,6 +1,9 @@
 import type { ErrorKind } from '@millrace/errors';
 import type { BodyHints } from '../capture/decode-body.ts';
 import type { RequestHints } from '../capture/parse-capture-request.ts';
+import type { JudgedBatch } from '../capture-v1/judge-batch.ts';
+import type { V1Body } from '../capture-v1/read-v1-body.ts';
+import type { V1Head } from '../capture-v1/v1-head.ts';
 import type { ThreadShares } from '../limits/byte-budget.ts';
 
 /** What a body thread is told when it starts. */
@@ -11,11 +14,21 @@ export interface ThreadStart {
 }
 
 /** A body to decode and look through. The bytes change hands. */
-export interface BodyJob {
-  type: 'job';
+export type BodyJob = CaptureJob | V1Job;
+
+export interface CaptureJob {
+  type: 'capture';
   raw: Uint8Array;
   hints: BodyHints;
   request: RequestHints;
+  maxDecompressedBytes: number;
+}
+
+/** One of Capture v1. Whose key it is was asked before. */
+export interface V1Job extends Omit<V1Body, 'raw'> {
+  type: 'v1';
+  raw: Uint8Array;
+  sdk: V1Head['sdk'];
   maxDecompressedBytes: number;
 }
 
@@ -27,6 +40,7 @@ export interface KeyVerdict {
 
 /** A request as a thread found it: its JSON and where in it everything is (scan-request.ts). */
 export interface FoundRequest {
+  kind: 'capture';
   json: Uint8Array;
   slots: Int32Array<ArrayBuffer>;
   events: number;
@@ -38,10 +52,23 @@ export interface FoundRequest {
   tooDeep: number[];
 }
 
+/** A batch of Capture v1 as a thread found it; `json` is a batch of the events that go on. */
+export interface FoundV1 extends Omit<JudgedBatch, 'events' | 'uuids'> {
+  kind: 'v1';
+  json: Uint8Array;
+  slots: Int32Array<ArrayBuffer>;
+  /** How many go on. */
+  events: number;
+  /** Separated by commas: one text crosses to another thread at once. */
+  uuids: string;
+}
+
+export type Found = FoundRequest | FoundV1;
+
 export type ThreadMessage =
   /** A key was found before parsing; the thread waits for the verdict. */
   | { type: 'key'; key: string }
-  | { type: 'found'; request: FoundRequest }
+  | { type: 'found'; request: Found }
   | { type: 'refused'; refusal: Refusal }
   | { type: 'failed'; message: string };
 

@@ -2,9 +2,20 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/errors';
 import { decodeBody } from '../capture/decode-body.ts';
+import { decodeV1Body } from '../capture-v1/read-v1-body.ts';
 import { createThreadLease } from '../limits/byte-budget.ts';
-import { type BodyJob, type KeyVerdict, type ThreadMessage, type ThreadStart, toTransferable } from './body-job.ts';
+import {
+  type BodyJob,
+  type CaptureJob,
+  type Found,
+  type KeyVerdict,
+  type ThreadMessage,
+  type ThreadStart,
+  toTransferable,
+  type V1Job,
+} from './body-job.ts';
 import { findRequest } from './find-request.ts';
+import { findV1Request } from './find-v1-request.ts';
 
 const { shares, thread } = workerData as ThreadStart;
 const lease = createThreadLease(shares, thread);
@@ -13,14 +24,25 @@ let decide: (isPossible: boolean) => void = () => {};
 function listen(port: MessagePort): void {
   const tell = (message: ThreadMessage, ...transferred: ArrayBuffer[]) => port.postMessage(message, transferred);
 
-  async function work({ raw, hints, request, maxDecompressedBytes }: BodyJob): Promise<void> {
-    const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
-    const { json, apiKey, envelopeKey } = await decodeBody(bytes, hints, { maxDecompressedBytes, lease });
-    // A large body is not parsed for somebody whose key is nobody's.
-    if (envelopeKey !== null && !(await mayBeKnown(envelopeKey))) return;
-    const found = findRequest(json, { ...request, apiKey: apiKey ?? request.apiKey });
+  async function work(job: BodyJob): Promise<void> {
+    const found = job.type === 'v1' ? await findInV1(job) : await find(job);
+    if (found === null) return;
     const result = toTransferable(found.json);
     tell({ type: 'found', request: { ...found, json: result } }, result.buffer, found.slots.buffer);
+  }
+
+  /** Null when the key is nobody's. */
+  async function find({ raw, hints, request, maxDecompressedBytes }: CaptureJob): Promise<Found | null> {
+    const options = { maxDecompressedBytes, lease };
+    const { json, apiKey, envelopeKey } = await decodeBody(bytesOf(raw), hints, options);
+    // A large body is not parsed for somebody whose key is nobody's.
+    if (envelopeKey !== null && !(await mayBeKnown(envelopeKey))) return null;
+    return findRequest(json, { ...request, apiKey: apiKey ?? request.apiKey });
+  }
+
+  async function findInV1({ raw, contentEncoding, sdk, maxDecompressedBytes }: V1Job): Promise<Found> {
+    const json = await decodeV1Body({ raw: bytesOf(raw), contentEncoding }, { maxDecompressedBytes, lease });
+    return findV1Request(json.toString('utf8'), sdk, lease);
   }
 
   function mayBeKnown(key: string): Promise<boolean> {
@@ -34,6 +56,10 @@ function listen(port: MessagePort): void {
     if (message.type === 'verdict') return decide(message.isPossible);
     work(message).catch((error: unknown) => tell(toMessage(error)));
   });
+}
+
+function bytesOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 function toMessage(error: unknown): ThreadMessage {

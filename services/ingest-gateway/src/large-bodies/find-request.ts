@@ -17,7 +17,7 @@ export function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
   const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
   if (found === null) throw new Error('What was mended cannot be scanned.');
-  return { ...request, json: text, slots: eventSlots(found), events: events.length, tooDeep };
+  return { kind: 'capture', ...request, json: text, slots: eventSlots(found), events: events.length, tooDeep };
 }
 
 function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {

@@ -2,7 +2,17 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import type { ByteBudget, ByteLease } from '../limits/byte-budget.ts';
-import { type BodyJob, type FoundRequest, type Refusal, type ThreadMessage, toTransferable } from './body-job.ts';
+import {
+  type BodyJob,
+  type CaptureJob,
+  type Found,
+  type FoundRequest,
+  type FoundV1,
+  type Refusal,
+  type ThreadMessage,
+  toTransferable,
+  type V1Job,
+} from './body-job.ts';
 
 export interface LargeBodiesOptions {
   /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
@@ -15,10 +25,14 @@ export interface LargeBodiesOptions {
   logger: Logger;
 }
 
-export interface LargeBody extends Omit<BodyJob, 'type'> {
+export interface LargeBody extends Omit<CaptureJob, 'type'> {
   lease: ByteLease;
   /** Told the key of the outermost object before anything is parsed; rejects to refuse the request. */
   checkKey(key: string): Promise<void>;
+}
+
+export interface LargeV1Body extends Omit<V1Job, 'type'> {
+  lease: ByteLease;
 }
 
 /** Bodies that would keep the process too long, worked on in threads beside it. */
@@ -28,6 +42,8 @@ export interface LargeBodies {
    * @throws AppError as the stations do; `unavailable` when the thread was lost.
    */
   find(body: LargeBody): Promise<FoundRequest>;
+  /** The same for a body of Capture v1. */
+  findV1(body: LargeV1Body): Promise<FoundV1>;
   stop(): Promise<void>;
 }
 
@@ -35,7 +51,7 @@ interface Thread {
   number: number;
   worker: Worker | undefined;
   /** Ends the job in hand. */
-  finish: ((error: Error | null, found?: FoundRequest) => void) | undefined;
+  finish: ((error: Error | null) => void) | undefined;
   answer: (message: ThreadMessage) => void;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -101,17 +117,17 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     finish?.(lostError(null));
   }
 
-  async function run(thread: Thread, { lease, checkKey, ...job }: LargeBody): Promise<FoundRequest> {
+  async function run(thread: Thread, job: BodyJob, { lease, checkKey }: Asking): Promise<Found> {
     clearTimeout(thread.idleTimer);
     thread.worker ??= start(thread);
     const { worker } = thread;
     const timer = setTimeout(() => void worker.terminate(), longestJobMs).unref();
     try {
-      return await new Promise<FoundRequest>((resolve, reject) => {
-        thread.finish = (error, found) => (found === undefined ? reject(error) : resolve(found));
+      return await new Promise<Found>((resolve, reject) => {
+        thread.finish = reject;
         thread.answer = (message) => hear(message, { worker, checkKey, resolve, reject });
         const raw = toTransferable(job.raw);
-        worker.postMessage({ type: 'job', ...job, raw } satisfies BodyJob, [raw.buffer]);
+        worker.postMessage({ ...job, raw } satisfies BodyJob, [raw.buffer]);
       });
     } finally {
       clearTimeout(timer);
@@ -126,14 +142,25 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     lease.take(Atomics.exchange(budget.threads.heldKiB, number, 0) * 1024);
   }
 
+  async function work(job: BodyJob, asking: Asking): Promise<Found> {
+    const thread = await take();
+    try {
+      return await run(thread, job, asking);
+    } finally {
+      giveBack(thread);
+    }
+  }
+
   return {
-    async find(body) {
-      const thread = await take();
-      try {
-        return await run(thread, body);
-      } finally {
-        giveBack(thread);
-      }
+    async find({ lease, checkKey, ...body }) {
+      const found = await work({ type: 'capture', ...body }, { lease, checkKey });
+      if (found.kind !== 'capture') throw new Error('A body thread found something else.');
+      return found;
+    },
+    async findV1({ lease, ...body }) {
+      const found = await work({ type: 'v1', ...body }, { lease, checkKey: async () => {} });
+      if (found.kind !== 'v1') throw new Error('A body thread found something else.');
+      return found;
     },
     async stop() {
       for (const { idleTimer } of all) clearTimeout(idleTimer);
@@ -142,10 +169,11 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   };
 }
 
-interface Hearing {
+type Asking = Pick<LargeBody, 'lease' | 'checkKey'>;
+
+interface Hearing extends Pick<Asking, 'checkKey'> {
   worker: Worker;
-  checkKey(key: string): Promise<void>;
-  resolve(found: FoundRequest): void;
+  resolve(found: Found): void;
   reject(error: Error): void;
 }
 

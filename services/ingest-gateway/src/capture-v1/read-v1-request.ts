@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import type { CaptureDependencies } from '../capture/capture-route.ts';
+import { claimedSize } from '../capture/gunzip.ts';
+import type { CaptureRequest } from '../capture/parse-capture-request.ts';
+import type { FoundV1 } from '../large-bodies/body-job.ts';
+import { inParts } from '../large-bodies/in-parts.ts';
+import { isLarge } from '../large-bodies/is-large.ts';
+import type { ByteLease } from '../limits/byte-budget.ts';
+import { type JudgedBatch, judgeBatch } from './judge-batch.ts';
+import { parseV1Batch } from './parse-v1-batch.ts';
+import { decodeV1Body, receiveV1Body, type V1Body } from './read-v1-body.ts';
+import type { V1Head } from './v1-head.ts';
+
+/** A request of Capture v1 whose events were looked at, wherever that was done. */
+export interface V1Request extends Omit<JudgedBatch, 'events'> {
+  /** The events that go on, at least one part; those of a large request come in several. */
+  parts(): Iterable<CaptureRequest>;
+}
+
+/**
+ * Stations 2 and 3, in this thread or, for a body that would keep it too long, in another one.
+ *
+ * @throws AppError see `receiveV1Body`, `decodeV1Body`, `parseV1Batch`; `unavailable` when the thread was lost.
+ */
+export async function readV1Request(
+  request: IncomingMessage,
+  head: V1Head,
+  lease: ByteLease,
+  { limits, metrics, largeBodies }: CaptureDependencies,
+): Promise<V1Request> {
+  const { maxDecompressedBytes } = limits;
+  const { sdk } = head;
+  const inThread = async (body: V1Body) =>
+    fromThread(await largeBodies.findV1({ ...body, sdk, maxDecompressedBytes, lease }), head);
+  const body = await receiveV1Body(request, { limits, lease, onReceived: metrics.bodyReceived });
+  if (isLarge(body.raw.length) || isLarge(claimedSize(body.raw))) return inThread(body);
+  const json = await decodeV1Body(body, { maxDecompressedBytes, lease });
+  if (isLarge(json.length)) return inThread({ raw: json, contentEncoding: undefined });
+  const { events, ...judged } = judgeBatch(parseV1Batch(json.toString('utf8')), sdk);
+  return { ...judged, parts: () => [{ ...of(head, judged), events }] };
+}
+
+function fromThread({ json, slots, events, uuids, ...judged }: FoundV1, head: V1Head): V1Request {
+  const common = of(head, judged);
+  const { parts } = inParts({ kind: 'capture', ...common, json, slots, events, tooDeep: [] });
+  // What was dropped has to be told also when nothing goes on.
+  return { ...judged, uuids: uuids.split(','), parts: events === 0 ? () => [{ ...common, events: [] }] : parts };
+}
+
+function of({ token, sentAtMs }: V1Head, { isHistorical }: Pick<JudgedBatch, 'isHistorical'>) {
+  return { token, sentAtMs, isHistorical };
+}

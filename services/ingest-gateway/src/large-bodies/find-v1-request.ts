@@ -1,0 +1,25 @@
+import { slotsPerEvent } from '../capture/event-fields.ts';
+import { createScanner } from '../capture/scan-request.ts';
+import { judgeBatch } from '../capture-v1/judge-batch.ts';
+import { parseV1Batch } from '../capture-v1/parse-v1-batch.ts';
+import type { V1Head } from '../capture-v1/v1-head.ts';
+import type { ByteLease } from '../limits/byte-budget.ts';
+import type { FoundV1 } from './body-job.ts';
+
+const scan = createScanner();
+
+/**
+ * Station 3 for a large body of Capture v1: judges every event as in a small one. Those that go on are written anew, as
+ * the client had moved some of their properties elsewhere, and given as places in that JSON.
+ *
+ * @throws AppError see `parseV1Batch`.
+ */
+export function findV1Request(text: string, sdk: V1Head['sdk'], lease: ByteLease): FoundV1 {
+  const { events, uuids, ...judged } = judgeBatch(parseV1Batch(text), sdk);
+  const json = Buffer.from(JSON.stringify({ batch: events }), 'utf8');
+  lease.take(json.length);
+  const found = scan(json);
+  if (found === null) throw new Error('What was written anew cannot be scanned.');
+  const slots = found.slots.slice(slotsPerEvent, (1 + found.events) * slotsPerEvent);
+  return { kind: 'v1', ...judged, uuids: uuids.join(','), json, slots, events: events.length };
+}

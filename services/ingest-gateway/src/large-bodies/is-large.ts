@@ -1,0 +1,6 @@
+/** What is larger, on the wire or inflated, is decoded and validated in another thread. */
+const largeBytes = 256 * 1024;
+
+export function isLarge(bytes: number): boolean {
+  return bytes > largeBytes;
+}
