@@ -1,0 +1,168 @@
+import {
+  compilePrograms,
+  createTestTenant,
+  eventually,
+  type ServiceProcess,
+  startService,
+  testServers,
+} from '@millrace/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import { type EagerLoad, startEagerLoad } from './support/eager-load.ts';
+import { awaitDrained } from './support/log-progress.ts';
+import { type RunningServices, startServices } from './support/start-services.ts';
+
+/**
+ * An environment, a project and an organization are deleted while their events come in as fast as they can, and those of
+ * somebody else too (design: 204 at once, keys refused within a second, rows gone in the background).
+ */
+let services: RunningServices;
+let worker: ServiceProcess;
+let removeProgram: () => Promise<void>;
+const loads: EagerLoad[] = [];
+beforeAll(async () => {
+  services = await startServices({ eventLog: 'kafka', consumers: 2 });
+  const program = await compilePrograms(['services/delivery-worker/src/main.ts']);
+  removeProgram = program.remove;
+  worker = await startService('delivery-worker', program.files[0] ?? '', {
+    DATABASE_URL: services.databaseUrl,
+    HEALTH_PORT: '0',
+    POLL_INTERVAL_MS: '100',
+  });
+}, 180_000);
+afterAll(async () => {
+  await Promise.all(loads.map((load) => load.stop()));
+  await worker?.stop();
+  await services?.stop();
+  await removeProgram?.();
+}, 60_000);
+
+const ingestTables = [
+  'event',
+  'event_identity',
+  'person',
+  'person_distinct_id',
+  'group',
+  'group_type_mapping',
+  'ingestion_warning',
+  'event_definition',
+  'property_definition',
+];
+
+async function rowsOf(environmentId: number): Promise<Record<string, number>> {
+  const counts = ingestTables.map(
+    (table) => `(SELECT count(*)::int FROM "${table}" WHERE project_id = $1) AS "${table}"`,
+  );
+  const { rows } = await services.database.query(`SELECT ${counts.join(', ')}`, [environmentId]);
+  return rows[0] as Record<string, number>;
+}
+
+const nothing = Object.fromEntries(ingestTables.map((table) => [table, 0]));
+
+/** An environment with events on their way into it. */
+interface Busy {
+  id: number;
+  token: string;
+  load: EagerLoad;
+}
+
+function busy({ id, api_token: token }: { id: number; api_token: string }): Busy {
+  const load = startEagerLoad(services.ingestUrl, token);
+  loads.push(load);
+  return { id, token, load };
+}
+
+test('what is deleted under full load leaves nothing, and nobody else loses anything', async () => {
+  const { tenant, apiUrl, database } = services;
+  const other = await createTestTenant(services.databaseUrl);
+  const api = (method: string, path: string, body?: object, key = tenant.personalApiKey) =>
+    fetch(apiUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const made = async (path: string) => {
+    const response = await api('POST', path, { name: 'Made' });
+    if (response.status !== 201) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return busy((await response.json()) as { id: number; api_token: string });
+  };
+  const ofOrganization = `/api/organizations/${tenant.organizationId}/projects/`;
+  const kept = busy({ id: tenant.environmentId, api_token: tenant.token });
+  const project = await made(ofOrganization);
+  const environment = await made(`/api/projects/${tenant.projectId}/environments/`);
+  const organization = busy({ id: other.environmentId, api_token: other.token });
+  const gone = [environment, project, organization];
+
+  for (const { id } of [kept, ...gone]) {
+    await eventually(async () => ((await rowsOf(id)).event ?? 0) > 500, { what: 'Storing', timeoutMs: 30_000 });
+  }
+  const paths: [Busy, string, string][] = [
+    [environment, `/api/projects/${tenant.projectId}/environments/${environment.id}/`, tenant.personalApiKey],
+    [project, `/api/projects/${project.id}/`, tenant.personalApiKey],
+    [organization, `/api/organizations/${other.organizationId}/`, other.personalApiKey],
+  ];
+  for (const [{ load }, path, key] of paths) {
+    expect((await api('DELETE', path, undefined, key)).status).toBe(204);
+    await eventually(() => load.refused().has(401), { what: `Refusing the key of ${path}`, timeoutMs: 3000 });
+  }
+  const acknowledgedOnce = gone.map(({ load }) => load.acknowledged().length);
+  const keptSoFar = kept.load.acknowledged().length;
+  await eventually(() => kept.load.acknowledged().length > keptSoFar + 500, { what: 'Going on', timeoutMs: 30_000 });
+  // Once refused, always refused.
+  expect(gone.map(({ load }) => load.acknowledged().length)).toEqual(acknowledgedOnce);
+  for (const { load } of gone) {
+    await load.stop();
+    expect([...load.refused().keys()]).toEqual([401]);
+  }
+
+  // A consumer forgets a key after a minute, and the clean-up waits for five; here they forget by starting anew.
+  await awaitDrained(services);
+  for (const [place, consumer] of services.consumers.entries()) {
+    expect(await consumer.stop()).toBe(0);
+    expect(consumer.output()).not.toMatch(/"level":"error"/);
+    services.consumers[place] = await services.startConsumer();
+  }
+  await database.query('UPDATE environment_cleanup SET not_before = now()');
+  await eventually(
+    async () => expect((await database.query('SELECT environment_id FROM environment_cleanup')).rows).toEqual([]),
+    { what: 'Cleaning up', timeoutMs: 60_000 },
+  );
+  await kept.load.stop();
+  expect([...kept.load.refused()]).toEqual([]);
+  await awaitDrained(services);
+
+  for (const { id } of gone) expect(await rowsOf(id)).toEqual(nothing);
+  const { rows } = await database.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = $1', [kept.id]);
+  const stored = new Set(rows.map(({ uuid }) => uuid));
+  expect(stored.size).toBe(rows.length);
+  expect(kept.load.acknowledged().filter((uuid) => !stored.has(uuid)).length).toBe(0);
+  for (const count of Object.values(await rowsOf(kept.id))) expect(count).toBeGreaterThan(0);
+  expect(await deadLetters()).toBe(0);
+}, 180_000);
+
+test('what is still in the log when its project goes is dropped, neither stored nor a dead letter', async () => {
+  const tenant = await createTestTenant(services.databaseUrl);
+  await Promise.all(services.consumers.map((consumer) => consumer.stop()));
+  const load = startEagerLoad(services.ingestUrl, tenant.token);
+  await eventually(() => load.acknowledged().length > 500, { what: 'Taking events', timeoutMs: 30_000 });
+  const answer = await fetch(`${services.apiUrl}/api/projects/${tenant.projectId}/`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${tenant.personalApiKey}` },
+  });
+  expect(answer.status).toBe(204);
+  await load.stop();
+  for (const place of services.consumers.keys()) services.consumers[place] = await services.startConsumer();
+  await awaitDrained(services);
+  expect(await rowsOf(tenant.environmentId)).toEqual(nothing);
+  expect(await deadLetters()).toBe(0);
+}, 120_000);
+
+async function deadLetters(): Promise<number> {
+  const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    const ends = await admin.fetchTopicOffsets(`${services.topicPrefix}events.dead-letter`);
+    return ends.reduce((sum, { high }) => sum + Number(high), 0);
+  } finally {
+    await admin.disconnect();
+  }
+}

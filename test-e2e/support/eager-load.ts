@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+
+/** Batches of all kinds of events for one project, one after the other as fast as they are answered. */
+export interface EagerLoad {
+  /** Uuids of events answered with 200. */
+  acknowledged(): string[];
+  /** Statuses other than 200, with how often they came. */
+  refused(): Map<number, number>;
+  stop(): Promise<void>;
+}
+
+const perBatch = 25;
+const clients = 2;
+const pauseAfterRefusalMs = 100;
+
+export function startEagerLoad(ingestUrl: string, projectApiKey: string): EagerLoad {
+  const acknowledged: string[] = [];
+  const refused = new Map<number, number>();
+  let isRunning = true;
+  let round = 0;
+
+  async function sendOne(): Promise<void> {
+    round += 1;
+    const batch = eventsOf(round);
+    const response = await fetch(`${ingestUrl}/batch/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: projectApiKey, batch }),
+    }).catch(() => null);
+    await response?.arrayBuffer();
+    if (response?.status === 200) return void acknowledged.push(...batch.map(({ uuid }) => uuid));
+    const status = response?.status ?? 0;
+    refused.set(status, (refused.get(status) ?? 0) + 1);
+    await new Promise((resolve) => setTimeout(resolve, pauseAfterRefusalMs));
+  }
+
+  const loops = Array.from({ length: clients }, async () => {
+    while (isRunning) await sendOne();
+  });
+  return {
+    acknowledged: () => [...acknowledged],
+    refused: () => refused,
+    async stop() {
+      isRunning = false;
+      await Promise.all(loops);
+    },
+  };
+}
+
+/** New persons, merges, groups, definitions and, with an id nobody may have, warnings. */
+function eventsOf(round: number) {
+  return Array.from({ length: perBatch }, (_, n) => {
+    const person = `person-${round % 40}`;
+    const common = { uuid: randomUUID(), distinct_id: person };
+    if (n === 0) {
+      const properties = { $anon_distinct_id: `anonymous-${round}`, $set: { round } };
+      return { ...common, event: '$identify', properties };
+    }
+    if (n === 1) {
+      const properties = { $group_type: 'company', $group_key: `company-${round % 9}`, $group_set: { round } };
+      return { ...common, event: '$groupidentify', properties };
+    }
+    if (n === 2) return { ...common, event: '$identify', properties: { $anon_distinct_id: 'undefined' } };
+    return { ...common, event: `event ${round % 20}`, properties: { n, $groups: { company: `company-${round % 9}` } } };
+  });
+}
