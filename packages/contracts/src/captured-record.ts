@@ -81,6 +81,8 @@ export type GatewayWarningType =
   | 'ignored_invalid_timestamp'
   /** The time of a stored event was too far ahead; the time of arrival stands in for it. */
   | 'event_timestamp_in_future'
+  /** A part of a stored event is not text, or did not fit; a note stands in its place. */
+  | 'part_left_out'
   /** The plan's events of this month are used up; further ones are dropped until the month ends. */
   | 'quota_limited'
   /** Requests came faster than the plan allows and were refused until later. */

@@ -165,6 +165,7 @@ const gatewayWarningTypes: Record<GatewayWarningType, true> = {
   invalid_options: true,
   ignored_invalid_timestamp: true,
   event_timestamp_in_future: true,
+  part_left_out: true,
   quota_limited: true,
   rate_limited: true,
   traffic_spike: true,

@@ -15,6 +15,7 @@ export const warningSeverity = {
   invalid_event_timestamp: 'error',
   invalid_options: 'error',
   event_timestamp_in_future: 'warning',
+  part_left_out: 'warning',
   quota_limited: 'error',
   rate_limited: 'warning',
   traffic_spike: 'warning',

@@ -10,6 +10,8 @@ export interface CaptureMetrics {
   published(lane: 'live' | 'historical', events: number, dropped: DropTally): void;
   /** Counts events of an accepted request that were left out before they were looked at. */
   dropped(cause: 'quota_limited', events: number): void;
+  /** Counts parts of accepted events that are not stored. */
+  partsLeftOut(parts: number): void;
   /** @param code of the error answer; null for a success. */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
 }
@@ -27,6 +29,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const refused = metrics.counter('millrace_capture_requests_refused_total', 'Requests answered with an error', [
     'code',
   ]);
+  const parts = metrics.counter('millrace_capture_parts_left_out_total', 'Parts of stored events that are not stored');
   const bytes = metrics.counter('millrace_capture_received_bytes_total', 'Request bodies as they came over the wire');
   const running = metrics.gauge('millrace_capture_requests_in_flight', 'Requests being worked on');
   const held = metrics.gauge('millrace_capture_in_flight_bytes', 'Request bodies held in memory');
@@ -63,6 +66,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
       for (const [cause, count] of tally.counts()) dropped.inc({ cause }, count);
     },
     dropped: (cause, events) => dropped.inc({ cause }, events),
+    partsLeftOut: (count) => parts.inc(count),
     ended({ path, status, code, seconds }) {
       inFlight -= 1;
       answeredWith(path, status).inc();

@@ -8,6 +8,8 @@ import { v7 as createUuid } from 'uuid';
 import { authorize, requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { CaptureLimits } from '../config.ts';
+import { isMultipart } from '../event-parts/read-parts.ts';
+import { readPartsRequest } from '../event-parts/read-parts-request.ts';
 import { inParts } from '../large-bodies/in-parts.ts';
 import { isLarge } from '../large-bodies/is-large.ts';
 import type { LargeBodies } from '../large-bodies/large-bodies.ts';
@@ -19,7 +21,7 @@ import { type CaptureQuery, parseCaptureQuery } from './capture-query.ts';
 import { clientAddress } from './client-address.ts';
 import { preflightHeaders } from './cors.ts';
 import { type DecodedBody, decodeBody } from './decode-body.ts';
-import { createDropTally } from './drop-tally.ts';
+import { createDropTally, type DropTally } from './drop-tally.ts';
 import { claimedSize } from './gunzip.ts';
 import { type IncomingRequest, inOnePart } from './incoming-request.ts';
 import { parseCaptureRequest, type RequestHints } from './parse-capture-request.ts';
@@ -37,7 +39,7 @@ export interface CaptureDependencies {
   projectKeys: ProjectKeys;
   budget: ByteBudget;
   traffic: TrafficControl;
-  largeBodies: Pick<LargeBodies, 'find' | 'findV1'>;
+  largeBodies: Pick<LargeBodies, 'find' | 'findInParts' | 'findV1'>;
   limits: CaptureLimits;
   metrics: CaptureMetrics;
   logRefusal(line: RefusalLine): void;
@@ -123,7 +125,9 @@ async function capture(
   const body = await receiveBody(request, query, { limits, lease, onReceived: metrics.bodyReceived });
   const said = { apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
   // Only what is not at hand is waited for: to wait for nothing costs each request a promise and a turn.
-  const read = readRequest(body, { said, lease, deps });
+  const read = isMultipart(body.hints.contentType)
+    ? readPartsRequest(body.raw, request.headers, { said, lease, deps })
+    : readRequest(body, { said, lease, deps });
   const incoming = read instanceof Promise ? await read : read;
   const access = authorize(incoming, deps.projectKeys);
   const project = access instanceof Promise ? await access : access;
@@ -156,11 +160,22 @@ async function capture(
     const added = publication.add(last, events === 1);
     if (added !== undefined) await added;
   }
+  if (incoming.leftOut !== undefined) {
+    notePartsLeftOut(incoming.leftOut, last, dropped);
+    metrics.partsLeftOut(incoming.leftOut.length);
+  }
   if (last !== null) await publication.end(last);
   const written = publication.written();
   traffic.noteStored(arriving, written);
   metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
   return 'accepted';
+}
+
+/** The event is stored with a note in their place; its project is told. */
+function notePartsLeftOut(parts: readonly string[], last: CapturedEvents | null, dropped: DropTally): void {
+  const record = last?.accepted[0]?.record;
+  if (parts.length === 0 || record === undefined) return;
+  dropped.note('part_left_out', { index: 0, uuid: record.uuid, event: record.event, parts });
 }
 
 interface Reading {

@@ -16,6 +16,8 @@ export interface DropSample {
   timestamp?: string | null;
   /** What the request says about when it was sent, when that is what the finding is about. */
   sent_at?: string;
+  /** Names of what is not stored of it, when that is what the finding is about. */
+  parts?: readonly string[];
 }
 
 /**
@@ -26,12 +28,13 @@ export type DropReason = GatewayWarningType | 'performance_event';
 
 /** What a stored event was changed by. */
 export type TimeFinding = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
+export type Finding = TimeFinding | 'part_left_out';
 
 /** The events of one request that are not stored, by reason, and those stored otherwise than they were sent. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
   /** Remembers a stored event that its project should be told about. It does not count as dropped. */
-  note(finding: TimeFinding, sample: DropSample): void;
+  note(finding: Finding, sample: DropSample): void;
   /** Dropped events only. */
   counts(): ReadonlyMap<DropReason, number>;
   /** One warning for each reason or finding a person should know of. */

@@ -6,6 +6,8 @@ export interface IncomingRequest {
   isHistorical: boolean;
   /** How many events it holds. */
   events: number;
+  /** Of an event that came in parts: names of those that are not stored. */
+  leftOut?: readonly string[];
   /** Its events in their order; a large request is worked on in several parts, so that others get their turn in between. */
   parts(): Iterable<CaptureRequest>;
 }

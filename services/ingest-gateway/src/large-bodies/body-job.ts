@@ -4,6 +4,7 @@ import type { RequestHints } from '../capture/parse-capture-request.ts';
 import type { JudgedBatch } from '../capture-v1/judge-batch.ts';
 import type { V1Body } from '../capture-v1/read-v1-body.ts';
 import type { V1Head } from '../capture-v1/v1-head.ts';
+import type { PartsBody } from '../event-parts/decode-parts.ts';
 import type { ThreadShares } from '../limits/byte-budget.ts';
 
 /** What a body thread is told when it starts. */
@@ -14,7 +15,7 @@ export interface ThreadStart {
 }
 
 /** A body to decode and look through. The bytes change hands. */
-export type BodyJob = CaptureJob | V1Job;
+export type BodyJob = CaptureJob | PartsJob | V1Job;
 
 export interface CaptureJob {
   type: 'capture';
@@ -22,6 +23,15 @@ export interface CaptureJob {
   hints: BodyHints;
   request: RequestHints;
   maxDecompressedBytes: number;
+}
+
+/** An event in parts. */
+export interface PartsJob extends Omit<PartsBody, 'raw'> {
+  type: 'parts';
+  raw: Uint8Array;
+  request: RequestHints;
+  maxDecompressedBytes: number;
+  maxRecordBytes: number;
 }
 
 /** One of Capture v1. Whose key it is was asked before. */
@@ -50,6 +60,8 @@ export interface FoundRequest {
   unreadableSentAt?: string | undefined;
   /** Places of events nested too deep. */
   tooDeep: number[];
+  /** Of an event in parts: names of those that are not stored. */
+  leftOut?: string[];
 }
 
 /** A batch of Capture v1 as a thread found it; `json` is a batch of the events that go on. */

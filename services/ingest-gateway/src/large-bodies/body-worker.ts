@@ -3,12 +3,14 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/errors';
 import { decodeBody } from '../capture/decode-body.ts';
 import { decodeV1Body } from '../capture-v1/read-v1-body.ts';
+import { decodeParts } from '../event-parts/decode-parts.ts';
 import { createThreadLease } from '../limits/byte-budget.ts';
 import {
   type BodyJob,
   type CaptureJob,
   type Found,
   type KeyVerdict,
+  type PartsJob,
   type ThreadMessage,
   type ThreadStart,
   toTransferable,
@@ -25,10 +27,21 @@ function listen(port: MessagePort): void {
   const tell = (message: ThreadMessage, ...transferred: ArrayBuffer[]) => port.postMessage(message, transferred);
 
   async function work(job: BodyJob): Promise<void> {
-    const found = job.type === 'v1' ? await findInV1(job) : await find(job);
+    const found = await findAny(job);
     if (found === null) return;
     const result = toTransferable(found.json);
     tell({ type: 'found', request: { ...found, json: result } }, result.buffer, found.slots.buffer);
+  }
+
+  function findAny(job: BodyJob): Promise<Found | null> {
+    switch (job.type) {
+      case 'capture':
+        return find(job);
+      case 'parts':
+        return findInParts(job);
+      case 'v1':
+        return findInV1(job);
+    }
   }
 
   /** Null when the key is nobody's. */
@@ -38,6 +51,11 @@ function listen(port: MessagePort): void {
     // A large body is not parsed for somebody whose key is nobody's.
     if (envelopeKey !== null && !(await mayBeKnown(envelopeKey))) return null;
     return findRequest(json, { ...request, apiKey: apiKey ?? request.apiKey });
+  }
+
+  async function findInParts({ raw, request, ...job }: PartsJob): Promise<Found> {
+    const { json, leftOut } = await decodeParts({ ...job, raw: bytesOf(raw) }, { ...job, lease });
+    return { ...findRequest(json, request), leftOut };
   }
 
   async function findInV1({ raw, contentEncoding, sdk, maxDecompressedBytes }: V1Job): Promise<Found> {

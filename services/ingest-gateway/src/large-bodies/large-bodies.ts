@@ -8,6 +8,7 @@ import {
   type Found,
   type FoundRequest,
   type FoundV1,
+  type PartsJob,
   type Refusal,
   type ThreadMessage,
   toTransferable,
@@ -31,6 +32,10 @@ export interface LargeBody extends Omit<CaptureJob, 'type'> {
   checkKey(key: string): Promise<void>;
 }
 
+export interface LargePartsBody extends Omit<PartsJob, 'type'> {
+  lease: ByteLease;
+}
+
 export interface LargeV1Body extends Omit<V1Job, 'type'> {
   lease: ByteLease;
 }
@@ -42,6 +47,8 @@ export interface LargeBodies {
    * @throws AppError as the stations do; `unavailable` when the thread was lost.
    */
   find(body: LargeBody): Promise<FoundRequest>;
+  /** The same for an event in parts. */
+  findInParts(body: LargePartsBody): Promise<FoundRequest>;
   /** The same for a body of Capture v1. */
   findV1(body: LargeV1Body): Promise<FoundV1>;
   stop(): Promise<void>;
@@ -153,12 +160,13 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
 
   return {
     async find({ lease, checkKey, ...body }) {
-      const found = await work({ type: 'capture', ...body }, { lease, checkKey });
-      if (found.kind !== 'capture') throw new Error('A body thread found something else.');
-      return found;
+      return asCapture(await work({ type: 'capture', ...body }, { lease, checkKey }));
+    },
+    async findInParts({ lease, ...body }) {
+      return asCapture(await work({ type: 'parts', ...body }, { lease, checkKey: neverAsked }));
     },
     async findV1({ lease, ...body }) {
-      const found = await work({ type: 'v1', ...body }, { lease, checkKey: async () => {} });
+      const found = await work({ type: 'v1', ...body }, { lease, checkKey: neverAsked });
       if (found.kind !== 'v1') throw new Error('A body thread found something else.');
       return found;
     },
@@ -168,6 +176,14 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     },
   };
 }
+
+function asCapture(found: Found): FoundRequest {
+  if (found.kind !== 'capture') throw new Error('A body thread found something else.');
+  return found;
+}
+
+/** Whose key it is was asked before. */
+async function neverAsked(): Promise<void> {}
 
 type Asking = Pick<LargeBody, 'lease' | 'checkKey'>;
 

@@ -1,0 +1,44 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { requirePossibleKey } from '../access/authorize.ts';
+import type { CaptureDependencies } from '../capture/capture-route.ts';
+import { claimedSize } from '../capture/gunzip.ts';
+import { type IncomingRequest, inOnePart } from '../capture/incoming-request.ts';
+import { parseCaptureRequest, type RequestHints } from '../capture/parse-capture-request.ts';
+import { inParts } from '../large-bodies/in-parts.ts';
+import { isLarge } from '../large-bodies/is-large.ts';
+import type { ByteLease } from '../limits/byte-budget.ts';
+import { decodeParts } from './decode-parts.ts';
+
+export interface ReadingParts {
+  said: RequestHints;
+  lease: ByteLease;
+  deps: Pick<CaptureDependencies, 'limits' | 'largeBodies' | 'projectKeys'>;
+}
+
+/**
+ * Stations 2 and 3 for an event that comes in parts (`POST /i/v0/ai`, multipart/form-data), in this thread or, for a body
+ * that would keep it too long, in another one. Its project API key is in the `Authorization` header, or in the event.
+ *
+ * @throws AppError see `decodeParts`, `parseCaptureRequest`, `requirePossibleKey`.
+ */
+export async function readPartsRequest(
+  raw: Buffer,
+  headers: IncomingHttpHeaders,
+  { said, lease, deps }: ReadingParts,
+): Promise<IncomingRequest> {
+  const { maxDecompressedBytes, maxRecordBytes } = deps.limits;
+  const bearer = bearerOf(headers.authorization);
+  if (bearer !== null) await requirePossibleKey(bearer, deps.projectKeys);
+  const body = { raw, contentType: headers['content-type'] ?? '', bearer };
+  const options = { maxDecompressedBytes, maxRecordBytes, lease };
+  if (isLarge(raw.length) || isLarge(claimedSize(raw))) {
+    const found = await deps.largeBodies.findInParts({ ...body, ...options, request: said });
+    return { ...inParts(found), leftOut: found.leftOut };
+  }
+  const { json, leftOut } = await decodeParts(body, options);
+  return { ...inOnePart(parseCaptureRequest(json, said)), leftOut };
+}
+
+function bearerOf(authorization: string | undefined): string | null {
+  return /^Bearer\s+(\S.*)$/i.exec(authorization?.trim() ?? '')?.[1] ?? null;
+}
