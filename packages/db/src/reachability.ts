@@ -1,5 +1,6 @@
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
+import { watchSilentConnections } from './silent-connections.ts';
 import { isConnectionError } from './transient-error.ts';
 
 export interface Reachability {
@@ -52,6 +53,7 @@ export function watchReachability(
     });
   }
 
+  const silent = watchSilentConnections(pool, { config, logger });
   pool.on('connect', (client) => void client.on('error', noteError));
   // The pool's own `query` and Prisma's adapter both come through here, the first with a callback.
   const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown;
@@ -74,6 +76,7 @@ export function watchReachability(
     noteError,
     async stop() {
       isStopped = true;
+      silent.stop();
       wake();
       await pinging;
     },

@@ -14,6 +14,8 @@ export interface FaultProxy {
   refuse(): Promise<void>;
   /** Connections stay and new ones are accepted, but no byte passes, as in a network that swallows everything. */
   blackHole(): void;
+  /** Connections there are stay and are silent for good, new ones pass: as behind a firewall that was restarted. */
+  forget(): void;
   /** The server is back. Connections of a black hole go on where they stopped, as after a short network failure. */
   pass(): Promise<void>;
   /** Connections that are open now. */
@@ -53,6 +55,9 @@ export async function createFaultProxy(target: { targetHost?: string; targetPort
       isBlackHole = true;
       for (const link of links) link.hold();
     },
+    forget() {
+      for (const link of links) link.forget();
+    },
     async pass() {
       isBlackHole = false;
       if (!listener.listening) listener = await listen(serve, port);
@@ -66,6 +71,7 @@ export async function createFaultProxy(target: { targetHost?: string; targetPort
 interface Link {
   open(): void;
   hold(): void;
+  forget(): void;
   break(): void;
 }
 
@@ -73,12 +79,18 @@ interface Link {
 function createLink(client: Socket, connectServer: () => Socket): Link {
   let server: Socket | undefined;
   let isOpen = false;
+  let isForgotten = false;
   client.pause();
   client.on('error', () => {});
   client.on('close', () => server?.destroy());
+  function hold(): void {
+    isOpen = false;
+    client.unpipe().pause();
+    server?.unpipe().pause();
+  }
   return {
     open() {
-      if (isOpen || client.destroyed) return;
+      if (isOpen || isForgotten || client.destroyed) return;
       isOpen = true;
       if (!server) {
         server = connectServer().setNoDelay(true);
@@ -88,10 +100,10 @@ function createLink(client: Socket, connectServer: () => Socket): Link {
       }
       client.pipe(server).pipe(client);
     },
-    hold() {
-      isOpen = false;
-      client.unpipe().pause();
-      server?.unpipe().pause();
+    hold,
+    forget() {
+      isForgotten = true;
+      hold();
     },
     break() {
       client.resetAndDestroy();

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '@millrace/runtime';
+import { createFaultProxy, createTestDatabase, type FaultProxy, type TestDatabase } from '@millrace/testing';
+import { createDatabase, type Database } from './database.ts';
+
+/** With the time limits services have: half a minute for a statement, a little more for its answer. */
+const logger = createLogger('test', 'error');
+let testDatabase: TestDatabase;
+let proxy: FaultProxy;
+let database: Database;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ isMigrated: false });
+  const { hostname, port } = new URL(testDatabase.url);
+  proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
+  const url = Object.assign(new URL(testDatabase.url), { hostname: proxy.host, port: String(proxy.port) }).toString();
+  database = createDatabase({ url, logger, poolSize: 3 });
+  await database.sql.query(
+    'CREATE TABLE counter (id int PRIMARY KEY, n int); INSERT INTO counter VALUES (1, 0), (2, 0)',
+  );
+});
+afterAll(async () => {
+  await database.stop();
+  await proxy.stop();
+  await testDatabase.drop();
+});
+
+const add = 'UPDATE counter SET n = n + 1 WHERE id = $1 RETURNING n';
+/** Well below the time limits of statements, which would end the waiting too. */
+const patienceMs = 15_000;
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  const tooLong = sleep(patienceMs, undefined, { ref: false }).then(() => {
+    throw new Error(`still waiting after ${patienceMs} ms`);
+  });
+  return Promise.race([work, tooLong]);
+}
+
+test('a transaction whose connection is forgotten while it waits for an answer ends, and leaves no lock', async () => {
+  const work = database.transaction(async (tx) => {
+    await tx.query(add, [1]);
+    proxy.forget();
+    await tx.query(add, [1]);
+  });
+  await expect(inTime(work)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  expect(await inTime(database.sql.query(add, [1]))).toEqual([{ n: 1 }]);
+}, 40_000);
+
+test('idle connections that were forgotten with it are not found one after the other', async () => {
+  await Promise.all([1, 2, 3].map(() => database.sql.query('SELECT pg_sleep(0.5)')));
+  proxy.forget();
+  await expect(inTime(database.sql.query('SELECT 1'))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  expect(await inTime(database.sql.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+}, 40_000);
+
+test('a connection that is forgotten while the answer is on its way, or while it copies, is given up too', async () => {
+  const answer = database.transaction(async (tx) => {
+    const adding = tx.query(`${add}, pg_sleep(1)`, [2]);
+    await sleep(300);
+    proxy.forget();
+    await adding;
+  });
+  await expect(inTime(answer)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  const copy = database.transaction((tx) => {
+    proxy.forget();
+    return tx.copy('COPY counter FROM STDIN', ['3\t0\n']);
+  });
+  await expect(inTime(copy)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  expect(await inTime(database.sql.query('SELECT n FROM counter WHERE id > 1'))).toEqual([{ n: 0 }]);
+}, 60_000);
+
+test('a statement that takes long, and one that waits for a lock, are left alone', async () => {
+  const holding = database.transaction(async (tx) => {
+    await tx.query(add, [2]);
+    await tx.query('SELECT pg_sleep(6)');
+  });
+  await sleep(100);
+  const waiting = database.sql.query(add, [2]);
+  await holding;
+  expect(await waiting).toEqual([{ n: 2 }]);
+}, 40_000);
