@@ -1,3 +1,5 @@
+import { fromUtcText } from './utc-text.ts';
+
 const isoLike =
   /^([+-]?\d{4,6})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 const monthFirst =
@@ -19,12 +21,18 @@ export function parseTimestamp(text: string): number | null {
   const trimmed = text.trim();
   // Long texts are not dates, and patterns should not run over them.
   if (trimmed.length > 64) return null;
-  return readIso(trimmed) ?? readUnixTime(trimmed) ?? readMonthFirst(trimmed) ?? readMailDate(trimmed);
+  return (
+    fromUtcText(trimmed, readIso) ??
+    readIso(trimmed) ??
+    readUnixTime(trimmed) ??
+    readMonthFirst(trimmed) ??
+    readMailDate(trimmed)
+  );
 }
 
 /** As `parseTimestamp`, but only a full date-time with its zone. Source: the same section, rule 1. */
 export function parseZonedTimestamp(text: string): number | null {
-  return text.length <= 64 && strictIso.test(text) ? readIso(text) : null;
+  return fromUtcText(text, readIso) ?? (text.length <= 64 && strictIso.test(text) ? readIso(text) : null);
 }
 
 function readIso(text: string): number | null {

@@ -16,13 +16,16 @@ export interface ReceiveOptions {
  * used up, `invalid` (`client_closed`) when the client goes away. The rest of the body is left unread.
  */
 export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
-  const { maxBodyBytes, lease } = options;
-  if (declaredLength(request) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
-  // What came together with the head is here when the parser has gone through it, which is before the next microtask.
+  const declared = declaredLength(request);
+  if (declared > options.maxBodyBytes) throw bodyTooLarge(options.maxBodyBytes);
+  // What came together with the head has been parsed before the next microtask.
   await undefined;
-  if (!request.complete || request.readableLength > maxBodyBytes) return receivePieces(request, options);
-  lease.take(request.readableLength);
-  return (request.read() as Buffer | null) ?? nothing;
+  if (request.readableLength !== declared) return receivePieces(request, options);
+  options.lease.take(declared);
+  const body = request.read() as Buffer | null;
+  // The connection is used again when its end has been seen, too.
+  request.resume();
+  return body ?? nothing;
 }
 
 const nothing = Buffer.alloc(0);

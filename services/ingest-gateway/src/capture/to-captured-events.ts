@@ -5,6 +5,7 @@ import { createDropTally, type DropTally } from './drop-tally.ts';
 import { readEventTime } from './event-time.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
 import { parseRawFields, type RawFields } from './raw-fields.ts';
+import { toUtcText } from './utc-text.ts';
 
 /** What the server knows of a request besides its body. */
 export interface Arrival {
@@ -50,8 +51,8 @@ export function toCapturedEvents(
   arrival: Arrival,
   dropped: DropTally = createDropTally(),
 ): CapturedEvents {
-  const now = new Date(arrival.receivedAtMs).toISOString();
-  const sentAt = request.sentAtMs === null ? undefined : new Date(request.sentAtMs).toISOString();
+  const now = toUtcText(arrival.receivedAtMs);
+  const sentAt = request.sentAtMs === null ? undefined : toUtcText(request.sentAtMs);
   const accepted: AcceptedEvent[] = [];
   const { firstIndex = 0 } = request;
   for (let place = 0; place < request.events.length; place++) {
@@ -91,7 +92,7 @@ export function toCapturedEvents(
         token: request.token,
         distinct_id: distinctId,
         event: name,
-        timestamp: new Date(time.ms).toISOString(),
+        timestamp: toUtcText(time.ms),
         now,
         sent_at: sentAt,
         ip,
