@@ -21,9 +21,13 @@ export interface Membership {
   level: number;
 }
 
-/** Organizations whose data the caller may see with this key. Every query is bounded by them. */
+/** Memberships in the organizations whose data the caller may see with this key. Every query is bounded by them. */
+export function visibleMemberships({ memberships, scopedOrganizations }: Caller): Membership[] {
+  if (scopedOrganizations.length === 0) return memberships;
+  return memberships.filter(({ organizationId }) => scopedOrganizations.includes(organizationId));
+}
+
+/** Ids of the organizations whose data the caller may see with this key. */
 export function visibleOrganizationIds(caller: Caller): string[] {
-  return caller.memberships
-    .map((membership) => membership.organizationId)
-    .filter((id) => caller.scopedOrganizations.length === 0 || caller.scopedOrganizations.includes(id));
+  return visibleMemberships(caller).map(({ organizationId }) => organizationId);
 }

@@ -3,7 +3,7 @@ import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
-import { type Caller, visibleOrganizationIds } from '../../access/caller.ts';
+import { type Caller, visibleMemberships, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { accessRuleRoutes } from '../environments/access-rule-routes.ts';
@@ -16,8 +16,8 @@ import { findEnvironmentForCaller } from '../environments/environment-store.ts';
 import { type ItemDeps, type ItemFamily, itemRoutes } from '../environments/item-routes.ts';
 import { toProject } from '../environments/to-environment.ts';
 import { changeProject } from './change-project.ts';
+import { listProjects } from './list-projects-store.ts';
 import { projectExample, projectSummary } from './project-schema.ts';
-import { listProjects } from './project-store.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
@@ -86,7 +86,7 @@ export function projectRoutes(deps: ItemDeps) {
       examples: { response: pageExample },
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
-        const place = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+        const place = { userId: caller.userId, memberships: visibleMemberships(caller) };
         return offsetPage(request, query, await listProjects(sql, place, query));
       },
     }),
@@ -104,7 +104,7 @@ export function projectRoutes(deps: ItemDeps) {
       examples: { response: pageExample },
       target: organization,
       handler: async ({ caller, target, query, request }) => {
-        const place = { userId: caller.userId, organizationIds: [target.organizationId] };
+        const place = { userId: caller.userId, memberships: [target] };
         return offsetPage(request, query, await listProjects(sql, place, query));
       },
     }),
