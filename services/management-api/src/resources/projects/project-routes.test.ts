@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { MembershipLevel } from '@millrace/contracts';
 import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -51,23 +52,26 @@ test('all projects of all organizations of the caller, and of no other, by id', 
   expect(ofSecond.body).toMatchObject({ count: 1, results: [{ id: other.project.id, organization: second.id }] });
 });
 
-test.each([1, 8, 15])('pages go through all organizations by id, with level %i in the second', async (level) => {
-  const { prisma } = api.database;
-  const second = await createOrganization(prisma, { name: 'Second' });
-  await addMember(prisma, { organizationId: second.id, userId: tenant.userId, level });
-  const ids = [tenant.projectId];
-  for (const organizationId of [second.id, tenant.organizationId, second.id, tenant.organizationId]) {
-    ids.push((await createProject(prisma, { organizationId, name: randomUUID() })).project.id);
-  }
-  const pages: number[][] = [];
-  for (let path = '/api/projects/?limit=2'; path !== ''; ) {
-    const { body } = await api.get(path, tenant.personalApiKey);
-    expect(body.count).toBe(5);
-    pages.push(body.results.map((project: { id: number }) => project.id));
-    path = body.next === null ? '' : body.next.slice(api.url.length);
-  }
-  expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
-});
+test.each<MembershipLevel>([1, 8, 15])(
+  'pages go through all organizations by id, with level %i in the second',
+  async (level) => {
+    const { prisma } = api.database;
+    const second = await createOrganization(prisma, { name: 'Second' });
+    await addMember(prisma, { organizationId: second.id, userId: tenant.userId, level });
+    const ids = [tenant.projectId];
+    for (const organizationId of [second.id, tenant.organizationId, second.id, tenant.organizationId]) {
+      ids.push((await createProject(prisma, { organizationId, name: randomUUID() })).project.id);
+    }
+    const pages: number[][] = [];
+    for (let path = '/api/projects/?limit=2'; path !== ''; ) {
+      const { body } = await api.get(path, tenant.personalApiKey);
+      expect(body.count).toBe(5);
+      pages.push(body.results.map((project: { id: number }) => project.id));
+      path = body.next === null ? '' : body.next.slice(api.url.length);
+    }
+    expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+  },
+);
 
 test('T1: summaries only', async () => {
   const { body } = await api.get(`/api/organizations/${tenant.organizationId}/projects/`, tenant.personalApiKey);
