@@ -46,6 +46,7 @@ export { createProject, listProjects, type NewProject } from './accounts/project
 export { addRestriction, listRestrictions, type NewRestriction, removeRestriction } from './accounts/restrictions.ts';
 export { sqlOf } from './accounts/sql-of.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './accounts/users.ts';
+export { type WithdrawnInvite, withdrawInvites } from './accounts/withdraw-invites-store.ts';
 export { copyLine } from './copy-rows.ts';
 export {
   createDatabase,

@@ -14,6 +14,7 @@ import { levelName, levelOption, resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
+import { withdrawInvitesOf } from './withdraw-invites-of.ts';
 
 interface NewMemberOptions {
   organization: string;
@@ -56,6 +57,9 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
           const after = await setMemberLevel(tx, input);
           const fields = { level: { before: before ?? after.level, after: after.level } };
           await record({ ...(await recordOf(tx, after)), activity: 'updated', fields });
+          if (after.level < (before ?? after.level)) {
+            await withdrawInvitesOf(tx, record, { organizationId: organization.id, userId, level: after.level });
+          }
           return after;
         });
         printer.record(toRow(changed));
@@ -63,7 +67,7 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     );
   commands
     .command('remove')
-    .description('take a user out of an organization; the account and its keys stay')
+    .description('take a user out of an organization; the account and its keys stay, invites nobody has accepted go')
     .requiredOption('--organization <id>', "the organization's UUID")
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>
@@ -73,6 +77,7 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
         const removed = await change(async (tx, record) => {
           const gone = await removeMember(tx, input);
           await record({ ...(await recordOf(tx, gone)), activity: 'deleted' });
+          await withdrawInvitesOf(tx, record, { organizationId: gone.organization_id, userId, level: null });
           return gone;
         });
         printer.record({ ...toRow(removed), removed: true });

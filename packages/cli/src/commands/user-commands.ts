@@ -4,6 +4,7 @@ import { resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
+import { withdrawInvitesOf } from './withdraw-invites-of.ts';
 
 export function addUserCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('user').description('users');
@@ -50,6 +51,7 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
             const after = await setUserActive(tx, id, isActive);
             const fields = { is_active: { before: before.is_active, after: after.is_active } };
             await record({ ...recordOf(after), activity: 'updated', fields });
+            if (!isActive) await withdrawInvitesOf(tx, record, { organizationId: null, userId: id, level: null });
             return after;
           });
           printer.record(toRow(changed));

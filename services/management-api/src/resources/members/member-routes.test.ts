@@ -101,6 +101,59 @@ test('B3 to B5: administrators remove others, everybody but an owner may go', as
   expect((await api.get('/api/users/@me/', one.key)).body.organizations).toEqual([]);
 });
 
+describe('invites of somebody who may not make them any more', () => {
+  const invitesPath = () => `/api/organizations/${acme.organizationId}/invites/`;
+  async function invite(by: Actor, fields: object = {}): Promise<string> {
+    const body = { target_email: `${randomUUID()}@example.com`, send_email: false, ...fields };
+    const answer = await api.send('POST', invitesPath(), { key: by.key, body });
+    expect(answer.status).toBe(201);
+    return answer.body.id;
+  }
+  const pending = async () => {
+    const { body } = await api.get(`${invitesPath()}?limit=100`, acme.W.key);
+    return body.results.map(({ id }: { id: string }) => id);
+  };
+  const withdrawn = async (id: string) =>
+    (
+      await api.database.prisma.activity_log.findMany({
+        where: { scope: 'OrganizationInvite', item_id: id, activity: 'deleted' },
+      })
+    ).map(({ user_id }) => user_id);
+
+  test('are withdrawn with a record when they are removed or leave, those of others stay', async () => {
+    const [removed, leaving] = [await join(administrator), await join(member)];
+    const gone = [await invite(removed, { level: 8 }), await invite(removed), await invite(leaving)];
+    const kept = await invite(acme.A);
+    expect((await remove(acme.W, removed)).status).toBe(204);
+    expect((await remove(leaving, leaving)).status).toBe(204);
+    const left = await pending();
+    expect(left).toContain(kept);
+    for (const id of gone) expect(left).not.toContain(id);
+    expect([await withdrawn(gone[0] ?? ''), await withdrawn(gone[2] ?? '')]).toEqual([
+      [acme.W.userId],
+      [leaving.userId],
+    ]);
+  });
+
+  test('stay after a demotion as far as they promise no more than what is left', async () => {
+    const demoted = await join(owner);
+    const project = [{ id: acme.projectId, level: 8 }];
+    const [asOwner, asAdministrator] = [await invite(demoted, { level: 15 }), await invite(demoted, { level: 8 })];
+    const opening = await invite(demoted, { private_project_access: project });
+    const plain = await invite(demoted);
+    await patch(acme.W, demoted, { level: 8 });
+    const afterFirst = await pending();
+    expect([asOwner, asAdministrator, opening, plain].map((id) => afterFirst.includes(id))).toEqual([
+      ...[false, true, true, true],
+    ]);
+    await patch(acme.W, demoted, { level: 1 });
+    const afterSecond = await pending();
+    expect([asAdministrator, opening, plain].map((id) => afterSecond.includes(id))).toEqual([false, false, true]);
+    await patch(acme.W, demoted, { level: 8 });
+    expect(await pending()).toContain(plain);
+  });
+});
+
 test('B6: an owner sets a level, and the answer is the member', async () => {
   const target = await join(member);
   const { status, body } = await patch(acme.W, target, { level: 8, joined_at: '2000-01-01T00:00:00Z' });

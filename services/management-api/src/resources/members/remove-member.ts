@@ -4,10 +4,12 @@ import { recordAccountActivity } from '../organizations/record-account-activity.
 import { lockMemberships, toActing } from './locked-membership.ts';
 import { refuseRemoval } from './member-rules.ts';
 import { deleteMember, type MemberRow } from './member-store.ts';
+import { withdrawInvitesOf } from './withdraw-invites-of.ts';
 
 /**
  * Takes a member out of the organization. The account, its keys and what it created stay; keys reach nothing of the
- * organization from the next request on, because they reach what their user belongs to.
+ * organization from the next request on, because they reach what their user belongs to. Invites the member made and
+ * nobody has accepted are withdrawn.
  *
  * @throws AppError see `refuseRemoval`; `not_found` when one of both has left meanwhile.
  */
@@ -29,5 +31,6 @@ export async function removeMember(
       name: other.user.email,
       before: { level: other.level },
     });
+    await withdrawInvitesOf(tx, caller, { organizationId: organization.id, userId: other.user.id, level: null });
   });
 }

@@ -4,8 +4,12 @@ import { recordAccountActivity } from '../organizations/record-account-activity.
 import { lockMemberships, toActing } from './locked-membership.ts';
 import { refuseLevel } from './member-rules.ts';
 import { findMember, type MemberRow, updateMemberLevel } from './member-store.ts';
+import { withdrawInvitesOf } from './withdraw-invites-of.ts';
 
-/** @throws AppError `forbidden`, see `refuseLevel`; `not_found` when one of both has left meanwhile. */
+/**
+ * Whoever is left with less than before cannot promise more than that: invites that do are withdrawn.
+ * @throws AppError `forbidden`, see `refuseLevel`; `not_found` when one of both has left meanwhile.
+ */
 export async function setMemberLevel(
   { transaction }: Pick<Database, 'transaction'>,
   caller: Caller,
@@ -26,6 +30,9 @@ export async function setMemberLevel(
       before: { level: other.level },
       after: { level },
     });
+    if (level < other.level) {
+      await withdrawInvitesOf(tx, caller, { organizationId: organization.id, userId: other.user.id, level });
+    }
     return (await findMember(tx, organization.id, { id: other.user.id })) ?? other;
   });
 }
