@@ -8,11 +8,15 @@ import copyStreams from 'pg-copy-streams';
  * server takes them, so a generator of very large rows has few of them in memory.
  *
  * @param statement `COPY … FROM STDIN`, in the default text format.
- * @param lines made by `copyLine`.
+ * @param lines made by `copyLine`, or many of them at once by `copyChunks`.
  */
-export async function copyRows(client: pg.ClientBase, statement: string, lines: Iterable<string>): Promise<void> {
+export async function copyRows(
+  client: pg.ClientBase,
+  statement: string,
+  lines: Iterable<string | Buffer>,
+): Promise<void> {
   await pipeline(
-    Readable.from(chunks(lines), { objectMode: true, highWaterMark: 1 }),
+    Readable.from(copyChunks(lines), { objectMode: true, highWaterMark: 1 }),
     client.query(copyStreams.from(statement)),
   );
 }
@@ -20,13 +24,15 @@ export async function copyRows(client: pg.ClientBase, statement: string, lines: 
 /** Larger buffers come fresh from the operating system each time, which costs more than filling them. */
 const chunkCharacters = 48 * 1024;
 
-function* chunks(lines: Iterable<string>): Generator<Buffer> {
+/** Puts lines together to what is worth sending at once; what is put together already passes as it is. */
+export function* copyChunks(lines: Iterable<string | Buffer>): Generator<Buffer> {
   let chunk = '';
   for (const line of lines) {
-    chunk += line;
-    if (chunk.length < chunkCharacters) continue;
-    yield Buffer.from(chunk);
+    if (typeof line === 'string') chunk += line;
+    if (typeof line === 'string' && chunk.length < chunkCharacters) continue;
+    if (chunk !== '') yield Buffer.from(chunk);
     chunk = '';
+    if (typeof line !== 'string') yield line;
   }
   if (chunk !== '') yield Buffer.from(chunk);
 }

@@ -16,8 +16,8 @@ export interface Sql {
 /** A transaction in progress. Stores take it, never open one. */
 export interface Transaction extends Sql {
   readonly isTransaction: true;
-  /** Runs `COPY … FROM STDIN` with lines made by `copyLine`, which are asked for as the server takes them. */
-  copy(statement: string, lines: Iterable<string>): Promise<void>;
+  /** Runs `COPY … FROM STDIN` with lines of `copyLine` or `copyChunks`, which are asked for as the server takes them. */
+  copy(statement: string, lines: Iterable<string | Buffer>): Promise<void>;
 }
 
 export interface Database {

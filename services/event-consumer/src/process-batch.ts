@@ -2,20 +2,17 @@ import type { Database } from '@millrace/db';
 import type { LogBatch } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
-import { decideEvents } from './decide-events.ts';
+import { type DecidedBatch, decideBatch } from './decide-batch.ts';
 import type { Definitions } from './definitions/definitions.ts';
-import { insertIdentities } from './events/event-identity-store.ts';
 import type { DropReason } from './events/event-outcome.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
 import { insertEvents } from './events/event-store.ts';
 import { markEventsIngested } from './events/first-event-store.ts';
-import { freshEvents, identitiesOf } from './events/fresh-events.ts';
 import { groupsToWrite, saveGroups } from './groups/save-groups.ts';
 import type { KnownIds } from './identity/known-ids.ts';
-import { loadLedger } from './identity/load-ledger.ts';
+import type { Ledger } from './identity/ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
-import { touchedByBatch } from './identity/touched-by-batch.ts';
-import type { Turns } from './identity/turns.ts';
+import type { Turn, Turns } from './identity/turns.ts';
 import { admitRecords, eventsOf } from './intake/admit-records.ts';
 import { parseRecords, tokensOf } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
@@ -30,9 +27,9 @@ export interface ProcessBatchDeps {
   partitions: EventPartitions;
   deadLetters: DeadLetterLog;
   /** Both are one for all batches of the process. */
-  turns: Turns;
+  turns: Turns<Ledger>;
   knownIds: KnownIds;
-  definitions: Pick<Definitions, 'note'>;
+  definitions: Pick<Definitions, 'see' | 'note'>;
   throttle: WarningThrottle;
   step: StepTimer;
   now: () => number;
@@ -74,21 +71,15 @@ export interface StaleBatch {
  * ask for the same call again.
  */
 export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
-  const { batch, group, verdict, lockFirst } = work;
+  const { batch, group, lockFirst } = work;
   const { step } = deps;
   const key = { topic: batch.topic, partition: batch.partition, group };
   const nextOffset = offsetAfter(batch);
 
-  const parsed = await step('parse_records', () => parseRecords(batch, verdict));
-  const projects = await step('resolve_projects', () => deps.projects.resolve(tokensOf(parsed)));
-  const intake = await step('admit_records', () => admitRecords(parsed, projects, deps.now()));
-  await step('ensure_partitions', () =>
-    deps.partitions.ensure(eventsOf(intake.events).map(({ timestampMs }) => timestampMs)),
-  );
-
-  let endTurn = () => {};
-  let endGroupTurn = () => {};
-  let afterCommit = () => {};
+  const intake = await takeIn(work, deps);
+  const held: Turn<Ledger>[] = [];
+  let decided: DecidedBatch | undefined;
+  let isCommitted = false;
   const report = await deps.database
     .transaction(async (tx): Promise<BatchReport | StaleBatch> => {
       const storedOffset = await step('lock_offset', () => lockOffset(tx, key));
@@ -97,48 +88,60 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
       if (intake.deadLetters.length > 0) {
         await step('append_dead_letters', () => deps.deadLetters.append(intake.deadLetters));
       }
-      const fresh = await step('find_fresh', () => freshEvents(tx, intake.events));
-      const touched = touchedByBatch(eventsOf(fresh), deps.knownIds);
-      endTurn = await step('take_turn', () => deps.turns.take(touched.contested));
-      const loaded = await step('load_ledger', () => loadLedger(tx, touched, { lockFirst }));
-      const decisions = await step('decide_events', () => decideEvents(fresh, loaded.ledger));
-      afterCommit = () => {
-        deps.knownIds.note(touched.distinctIds.keys());
-        deps.definitions.note(decisions.rows, loaded.ledger);
-      };
-      await step('save_ledger', () => saveLedger(tx, loaded));
-      await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
-      await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, decisions.rows)));
-      await step('store_warnings', () =>
-        insertWarnings(tx, [...intake.warnings, ...deps.throttle(decisions.warnings)]),
-      );
-      const projectsStored = [...new Set(decisions.rows.map(({ projectId }) => projectId))];
+      decided = await decideBatch(tx, intake, { lockFirst, onTurn: (turn) => held.push(turn) }, deps);
+      const { turn, loaded, events, warnings, projectsStored } = decided;
+      const save = () => step('save_ledger', () => saveLedger(tx, loaded));
+      // Persons are locked as soon as may be, so that no other process comes between. What builds on another batch of
+      // this process has to wait for its commit, and stores the events meanwhile.
+      const buildsOnOthers = turn.before.length > 0;
+      if (!buildsOnOthers) await save();
+      await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, events)));
+      if (buildsOnOthers) {
+        await step('wait_for_earlier', () => turn.untilCommitted());
+        await save();
+      }
+      await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...deps.throttle(warnings)]));
       await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
       const groups = groupsToWrite(loaded.ledger);
       // Whoever has this turn waits for nobody: the ids' turns come before it.
-      endGroupTurn = await step('take_group_turn', () => deps.turns.take(new Set(groups.keys())));
+      held.push(await step('take_group_turn', () => deps.turns.take(new Set(groups.keys()), { untilEnded: true })));
       await step('save_groups', () => saveGroups(tx, loaded.ledger, [...groups.values()]));
       await step('advance_offset', () => advanceOffset(tx, key, nextOffset));
 
       return {
         outcome: 'done',
         nextOffset,
-        stored: decisions.rows.length,
+        stored: events.count,
         projectsStored,
-        duplicates: intake.events.length - fresh.length,
-        dropped: [...intake.dropped, ...decisions.dropped],
+        duplicates: decided.duplicates,
+        dropped: [...intake.dropped, ...decided.dropped],
         deadLettered: intake.deadLetters.map(({ reason }) => reason),
       };
     })
+    .then((done) => {
+      isCommitted = true;
+      return done;
+    })
     .finally(() => {
-      endGroupTurn();
-      endTurn();
+      for (const turn of held) turn.end(isCommitted);
     });
-  if (report.outcome === 'done') {
-    deps.projects.noteEvents(report.projectsStored);
-    afterCommit();
+  if (decided !== undefined) {
+    deps.projects.noteEvents(decided.projectsStored);
+    deps.knownIds.note(decided.distinctIds);
+    deps.definitions.note(decided.seen);
   }
   return report;
+}
+
+/** A function of its own, so that what it read and no longer needs is not kept for as long as the batch takes. */
+async function takeIn({ batch, verdict }: BatchWork, { step, projects, partitions, now }: ProcessBatchDeps) {
+  const parsed = await step('parse_records', () => parseRecords(batch, verdict));
+  const resolved = await step('resolve_projects', () => projects.resolve(tokensOf(parsed)));
+  const intake = await step('admit_records', () => admitRecords(parsed, resolved, now()));
+  await step('ensure_partitions', () =>
+    partitions.ensure(eventsOf(intake.events).map(({ timestampMs }) => timestampMs)),
+  );
+  return intake;
 }
 
 function offsetAfter(batch: LogBatch): bigint {

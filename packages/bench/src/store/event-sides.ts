@@ -5,7 +5,7 @@ import { createLogger } from '@millrace/runtime';
 import { createDefinitions } from '../../../../services/event-consumer/src/definitions/definitions.ts';
 import { createEventPartitions } from '../../../../services/event-consumer/src/events/event-partitions.ts';
 import type { EventRow } from '../../../../services/event-consumer/src/events/event-row.ts';
-import { insertEvents } from '../../../../services/event-consumer/src/events/event-store.ts';
+import { insertEvents, writeEvents } from '../../../../services/event-consumer/src/events/event-store.ts';
 import { createKnownIds } from '../../../../services/event-consumer/src/identity/known-ids.ts';
 import { LedgerMoved } from '../../../../services/event-consumer/src/identity/ledger-moved.ts';
 import { createTurns } from '../../../../services/event-consumer/src/identity/turns.ts';
@@ -23,7 +23,7 @@ export interface StoreJob {
 /** COPY of finished event rows: the fastest way there is. */
 export function copySide({ database, projectId, streams }: StoreJob, events: CapturedEvent[]): Stream[] {
   const rows = events.map((event) => toRow(event, projectId));
-  return dealBatches(rows, streams, (batch) => database.transaction((tx) => insertEvents(tx, batch)));
+  return dealBatches(rows, streams, (batch) => database.transaction((tx) => insertEvents(tx, writeEvents(batch))));
 }
 
 /** The same rows as most teams would write them first. */

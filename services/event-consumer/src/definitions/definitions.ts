@@ -12,9 +12,17 @@ import {
 } from './definition-store.ts';
 import { findDefinitions, isDescribable } from './find-definitions.ts';
 
+/** What a look at a batch found. */
+export interface SeenDefinitions {
+  events: EventDefinition[];
+  properties: PropertyDefinition[];
+}
+
 export interface Definitions extends Stoppable {
-  /** To be told once a batch is committed, with the ledger it was decided on. Costs little, writes nothing. */
-  note(rows: readonly EventRow[], ledger: Ledger): void;
+  /** Looks at some rows of a batch, with the ledger it was decided on. Costs little, writes nothing. */
+  see(rows: readonly EventRow[], ledger: Ledger): SeenDefinitions;
+  /** To be told once the batch is committed. */
+  note(seen: SeenDefinitions): void;
   /** Writes what was noted; never throws. */
   flush(): Promise<void>;
 }
@@ -54,21 +62,30 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   const looks = createLooks();
   let flushing: Promise<void> = Promise.resolve();
 
-  function note(rows: readonly EventRow[], ledger: Ledger): void {
+  function see(rows: readonly EventRow[], ledger: Ledger): SeenDefinitions {
     const nowMs = now();
-    const hour = Math.floor(nowMs / hourMs);
+    const seen: SeenDefinitions = { events: [], properties: [] };
     const seenInBatch = new Set<string>();
     rows.forEach((row, index) => {
       const { projectId, event: name } = row;
-      const key = `e:${projectId}:${name}`;
+      const key = eventKey(projectId, name);
       const isFirst = !seenInBatch.has(key);
       if (isFirst) seenInBatch.add(key);
       if (!(isFirst && looks.take(key, nowMs)) && index % sampleEvery !== 0) return;
-      if (isDescribable(name) && isNews(key, hour, true)) events.set(key, { projectId, name, seenAtMs: nowMs });
+      if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
       const groupTypes = ledger.projects.get(projectId)?.groupTypes;
-      for (const one of findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs))
-        noteProperty(one, hour);
+      seen.properties.push(...findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs));
     });
+    return seen;
+  }
+
+  function note(seen: SeenDefinitions): void {
+    const hour = Math.floor(now() / hourMs);
+    for (const one of seen.events) {
+      const key = eventKey(one.projectId, one.name);
+      if (isNews(key, hour, true)) events.set(key, one);
+    }
+    for (const one of seen.properties) noteProperty(one, hour);
   }
 
   function noteProperty(definition: PropertyDefinition, hour: number): void {
@@ -119,6 +136,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   const timer = flushIntervalMs > 0 ? setInterval(() => void flush(), flushIntervalMs) : undefined;
   timer?.unref();
   return {
+    see,
     note,
     flush,
     async stop() {
@@ -126,6 +144,10 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
       await flush();
     },
   };
+}
+
+function eventKey(projectId: number, name: string): string {
+  return `e:${projectId}:${name}`;
 }
 
 /** Counts what is taken of each key in a minute of the clock. */

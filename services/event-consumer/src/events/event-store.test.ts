@@ -4,7 +4,7 @@ import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts'
 import { insertIdentities, readIdentities } from './event-identity-store.ts';
 import { createEventPartitions } from './event-partitions.ts';
 import type { EventRow } from './event-row.ts';
-import { insertEvents } from './event-store.ts';
+import { insertEvents, writeEvents } from './event-store.ts';
 import { markEventsIngested } from './first-event-store.ts';
 import { PartitionMissing } from './partition-missing.ts';
 
@@ -39,7 +39,7 @@ test('an event comes back as it was written', async () => {
   await createEventPartitions(bed.database).ensure([timestampMs]);
   const full = row();
   const personless = row({ personCreatedAtMs: null, personProperties: {}, isHistorical: false, personMode: 1 });
-  await bed.database.transaction((tx) => insertEvents(tx, [full, personless]));
+  await bed.database.transaction((tx) => insertEvents(tx, writeEvents([full, personless])));
   const stored = await bed.database.prisma.event.findMany({ where: { uuid: { in: [full.uuid, personless.uuid] } } });
   expect(stored.find(({ uuid }) => uuid === full.uuid)).toEqual({
     project_id: 1,
@@ -68,7 +68,7 @@ test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T2
   'an event of %s keeps its time to the millisecond',
   async (iso) => {
     const old = row({ timestampMs: Date.parse(iso) });
-    await bed.database.transaction((tx) => insertEvents(tx, [old]));
+    await bed.database.transaction((tx) => insertEvents(tx, writeEvents([old])));
     const [stored] = await bed.database.sql.query(
       `SELECT to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS iso FROM event WHERE uuid = $1`,
       [old.uuid],
@@ -82,7 +82,7 @@ test('a partition that retention dropped is told apart from other failures and m
   const lost = row({ timestampMs: Date.parse('2016-02-02T00:00:00Z') });
   await partitions.ensure([lost.timestampMs]);
   await bed.database.sql.query('DROP TABLE event_2016_02');
-  const store = () => bed.database.transaction((tx) => partitions.watch(() => insertEvents(tx, [lost])));
+  const store = () => bed.database.transaction((tx) => partitions.watch(() => insertEvents(tx, writeEvents([lost]))));
   await expect(store()).rejects.toThrow(PartitionMissing);
   await partitions.ensure([lost.timestampMs]);
   await store();
@@ -157,7 +157,7 @@ test('large rows are made as the server takes them, and all are stored', async (
   await createEventPartitions(bed.database).ensure([timestampMs]);
   const personProperties = { text: 'x'.repeat(500_000) };
   const rows = Array.from({ length: 40 }, () => row({ projectId: 4711, personProperties }));
-  await bed.database.transaction((tx) => insertEvents(tx, rows));
+  await bed.database.transaction((tx) => insertEvents(tx, writeEvents(rows)));
   const stored = await bed.database.sql.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = 4711');
   expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
 });
@@ -175,7 +175,7 @@ test('texts with what COPY gives a meaning are stored as they are', async () => 
       personProperties: { text },
     }),
   );
-  await bed.database.transaction((tx) => insertEvents(tx, rows));
+  await bed.database.transaction((tx) => insertEvents(tx, writeEvents(rows)));
   const stored = await bed.database.sql.query(
     `SELECT uuid, event, distinct_id AS "distinctId", elements_chain AS "elementsChain", properties,
             person_properties AS "personProperties"

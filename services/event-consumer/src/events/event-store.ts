@@ -1,8 +1,38 @@
 import type { JsonObject } from '@millrace/contracts';
-import { copyLine, type Transaction } from '@millrace/db';
+import { copyChunks, copyLine, type Transaction } from '@millrace/db';
 import { propertiesText } from '../intake/written-properties.ts';
 import type { EventRow } from './event-row.ts';
 import { PartitionMissing } from './partition-missing.ts';
+
+/** Event rows as they go to the database. */
+export interface WrittenEvents {
+  count: number;
+  chunks: Buffer[];
+  /** Rows beyond `maxWrittenCharacters`, not written out before they are sent. */
+  rest: EventRow[];
+}
+
+/** Several times a batch of ordinary events. */
+const maxWrittenCharacters = 4 * 1024 * 1024;
+
+/**
+ * Writes rows out ahead of `insertEvents`, as text needs a fraction of their memory. Up to a limit: every row carries its
+ * person's properties, and those of one large person may be many megabytes.
+ */
+export function writeEvents(rows: EventRow[]): WrittenEvents {
+  let taken = 0;
+  let characters = 0;
+  const lines = function* () {
+    for (const line of eventLines(rows)) {
+      taken += 1;
+      characters += line.length;
+      yield line;
+      if (characters > maxWrittenCharacters) return;
+    }
+  };
+  const chunks = [...copyChunks(lines())];
+  return { count: rows.length, chunks, rest: rows.slice(taken) };
+}
 
 /**
  * Stores event rows; their months must have a partition (event-partitions.ts) and their identities be inserted by this
@@ -10,13 +40,18 @@ import { PartitionMissing } from './partition-missing.ts';
  *
  * @throws PartitionMissing when a month has no partition any more.
  */
-export async function insertEvents(tx: Transaction, rows: EventRow[]): Promise<void> {
-  if (rows.length === 0) return;
+export async function insertEvents(tx: Transaction, { count, chunks, rest }: WrittenEvents): Promise<void> {
+  if (count === 0) return;
   try {
-    await tx.copy(copyStatement, eventLines(rows));
+    await tx.copy(copyStatement, chunksAndLines(chunks, rest));
   } catch (error) {
     throw isPartitionMissing(error) ? new PartitionMissing(error) : error;
   }
+}
+
+function* chunksAndLines(chunks: Buffer[], rest: EventRow[]): Generator<string | Buffer> {
+  yield* chunks;
+  yield* eventLines(rest);
 }
 
 const copyStatement = `
@@ -30,7 +65,6 @@ function isPartitionMissing(error: unknown): boolean {
   return code === '23514' && constraint === undefined;
 }
 
-/** Made one by one: every row carries its person's properties, and those of one large person may be many megabytes. */
 function* eventLines(rows: EventRow[]): Generator<string> {
   const personTexts = new Map<JsonObject, string>();
   for (const row of rows) yield eventLine(row, personTexts);

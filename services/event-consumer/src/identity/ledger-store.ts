@@ -12,13 +12,21 @@
  * them can wait for each other but never in a circle:
  *
  *  1. the batch's `consumer_offset` row                                          offsets/offset-store.ts
- *  2. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
- *  3. new persons, inserted in the order of (project, uuid)                      insertPersons
- *  4. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
- *  5. new group types in the order of (project, index)                           groups/group-store.ts
- *  6. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
- *  7. event rows, warnings in the order of (project, id), environments by id
- *  8. groups: stored ones, then new ones, in the order of (project, type index, key)   groups/save-groups.ts
+ *  2. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
+ *  3. the turn of its ids among the batches of its process                       identity/turns.ts
+ *  4. what it builds on is committed, if it builds on other batches              identity/turns.ts
+ *  5. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
+ *  6. new persons, inserted in the order of (project, uuid)                      insertPersons
+ *  7. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
+ *  8. new group types in the order of (project, index)                           groups/group-store.ts
+ *  9. warnings in the order of (project, id), environments by id
+ * 10. the turn of its groups, then groups: stored ones, then new ones, in the
+ *     order of (project, type index, key)                                        groups/save-groups.ts
+ *
+ * Event rows wait for nobody once their identities are stored, so they come before or after 5 to 8. The turns (3, 4, 10)
+ * are waited for outside the database, which cannot see a circle they are part of. There is none: whoever holds a lock of
+ * 5 to 9 waits for nothing above it, a turn waits only for batches that took theirs before, and whoever holds the turn of
+ * its groups waits for nothing but groups. (A batch that locks first takes 5 when it loads; it builds on nobody.)
  *
  * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, gives its locks
  * back and asks again: it must not lock once more out of order.

@@ -1,44 +1,86 @@
 import { setImmediate as tick } from 'node:timers/promises';
-import { createTurns } from './turns.ts';
+import { LedgerMoved } from './ledger-moved.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+let turns: Turns<string>;
+let granted: string[];
+beforeEach(() => {
+  turns = createTurns();
+  granted = [];
+});
 
 /** Asks for a turn and notes when it is granted. */
-function request(turns: ReturnType<typeof createTurns>, name: string, keys: string[], granted: string[]) {
-  return turns.take(new Set(keys)).then((end) => {
-    granted.push(name);
-    return end;
-  });
+async function request(name: string, keys: string[], untilEnded = false) {
+  const turn = await turns.take(new Set(keys), { untilEnded });
+  granted.push(name);
+  return turn;
 }
 
 test('batches that share no key do not wait for each other', async () => {
-  const turns = createTurns();
-  const granted: string[] = [];
-  await Promise.all([request(turns, 'a', ['1', '2'], granted), request(turns, 'b', ['3'], granted)]);
+  await Promise.all([request('a', ['1', '2']), request('b', ['3'])]);
   expect(granted).toEqual(['a', 'b']);
 });
 
-test('batches that share a key go one after the other, in the order they asked', async () => {
-  const turns = createTurns();
-  const granted: string[] = [];
-  const endA = await request(turns, 'a', ['1', '2'], granted);
-  const b = request(turns, 'b', ['2', '3'], granted);
-  const c = request(turns, 'c', ['3'], granted);
+test('batches that share a key decide one after the other, in the order they asked, on what was decided before', async () => {
+  const a = await request('a', ['1', '2']);
+  const b = request('b', ['2', '3']);
+  const c = request('c', ['3', '1']);
   await tick();
   expect(granted).toEqual(['a']);
+  expect(a.before).toEqual([]);
 
-  endA();
-  const endB = await b;
+  a.decided('what a says');
   await tick();
   expect(granted).toEqual(['a', 'b']);
+  expect((await b).before).toEqual(['what a says']);
 
-  endB();
-  (await c)();
-  expect(granted).toEqual(['a', 'b', 'c']);
+  (await b).decided('what b says');
+  expect((await c).before).toEqual(['what a says', 'what b says']);
 });
 
-test('an ended turn is forgotten', async () => {
-  const turns = createTurns();
-  (await turns.take(new Set(['1'])))();
-  const granted: string[] = [];
-  await request(turns, 'later', ['1'], granted);
-  expect(granted).toEqual(['later']);
+test('what builds on others is written once all of them are committed', async () => {
+  const a = await request('a', ['1']);
+  a.decided('a');
+  const b = await request('b', ['2']);
+  b.decided('b');
+  const c = await request('c', ['1', '2']);
+  const written = c.untilCommitted().then(() => granted.push('c is written'));
+  b.end(true);
+  await tick();
+  expect(granted).not.toContain('c is written');
+  a.end(true);
+  await written;
+});
+
+test('what builds on a batch that is undone is done again', async () => {
+  const a = await request('a', ['1']);
+  a.decided('a');
+  const b = await request('b', ['1']);
+  a.end(false);
+  await expect(b.untilCommitted()).rejects.toBeInstanceOf(LedgerMoved);
+});
+
+test('nothing builds on a batch that ended before', async () => {
+  const a = await request('a', ['1']);
+  const b = request('b', ['1']);
+  a.end(false);
+  expect((await b).before).toEqual([]);
+  await (await b).untilCommitted();
+
+  (await b).decided('b');
+  (await b).end(true);
+  expect((await request('c', ['1'])).before).toEqual([]);
+});
+
+test('who asks to wait for the end waits for it, and builds on nothing', async () => {
+  const a = await request('a', ['1']);
+  a.decided('a');
+  const b = request('b', ['1'], true);
+  const c = request('c', ['1']);
+  await tick();
+  expect(granted).toEqual(['a']);
+  a.end(true);
+  expect((await b).before).toEqual([]);
+  (await b).decided('b');
+  expect((await c).before).toEqual(['b']);
 });

@@ -1,36 +1,76 @@
-/** Lets batches of one process that touch the same ids go one after the other. */
-export interface Turns {
+import { createDeferred } from '../deferred.ts';
+import { LedgerMoved } from './ledger-moved.ts';
+
+/** Lets batches of one process that touch the same ids decide one after the other. `Outcome` is what a batch decided. */
+export interface Turns<Outcome> {
   /**
-   * Waits for every batch that asked before and touches one of the keys.
-   * @returns ends the turn; must be called, whatever becomes of the batch.
+   * Waits for every batch that asked before and shares a key: until it has decided, or, `untilEnded`, until it has ended.
+   * The turn must be ended, whatever becomes of the batch.
    */
-  take(keys: ReadonlySet<string>): Promise<() => void>;
+  take(keys: ReadonlySet<string>, options?: { untilEnded: boolean }): Promise<Turn<Outcome>>;
+}
+
+export interface Turn<Outcome> {
+  /** What the batches before this one have decided and not yet committed, in their order. */
+  before: readonly Outcome[];
+  /** Lets the next ones decide, on top of this outcome. */
+  decided(outcome: Outcome): void;
+  /**
+   * Waits until everything of `before` is committed; what builds on it can be written then.
+   *
+   * @throws LedgerMoved when one of those batches was undone.
+   */
+  untilCommitted(): Promise<void>;
+  end(isCommitted: boolean): void;
+}
+
+interface Taken<Outcome> {
+  keys: ReadonlySet<string>;
+  outcome?: Outcome;
+  isEnded: boolean;
+  /** Both resolve, whatever happens. */
+  decided: Promise<void>;
+  ended: Promise<{ isCommitted: boolean }>;
 }
 
 /**
  * Two batches that create the same person or mapping at once cost one of them its whole work: it waits for the other's
- * commit on a unique index and then starts over (ledger-store.ts). Between processes that is the only way; inside one
- * process, waiting before the transaction begins is cheaper. Correctness does not depend on it.
+ * commit on a unique index and then starts over (ledger-store.ts). Between processes that is the only way. Inside one
+ * process the second batch waits until the first has decided, goes on from what that one decided, and is written after
+ * it. Waiting for the commit before deciding would leave both cores idle a quarter of the time: people who log in make
+ * nearly every batch touch somebody whom another batch under way touches too.
  *
- * Nobody waits for somebody who asked later, so there is no circle to wait in.
+ * Correctness does not depend on it: what a batch was decided on is checked when it is written. Nobody waits for somebody
+ * who asked later, so there is no circle to wait in.
  */
-export function createTurns(): Turns {
-  const underWay = new Set<{ keys: ReadonlySet<string>; ended: Promise<void> }>();
+export function createTurns<Outcome>(): Turns<Outcome> {
+  const underWay = new Set<Taken<Outcome>>();
   return {
-    async take(keys) {
-      const before = [...underWay].filter((other) => overlap(other.keys, keys)).map(({ ended }) => ended);
-      let end: () => void = () => {};
-      const turn = {
-        keys,
-        ended: new Promise<void>((resolve) => {
-          end = resolve;
-        }),
-      };
-      underWay.add(turn);
-      await Promise.all(before);
-      return () => {
-        underWay.delete(turn);
-        end();
+    async take(keys, { untilEnded } = { untilEnded: false }) {
+      const earlier = [...underWay].filter((other) => overlap(other.keys, keys));
+      const decided = createDeferred<void>();
+      const ended = createDeferred<{ isCommitted: boolean }>();
+      const taken: Taken<Outcome> = { keys, isEnded: false, decided: decided.promise, ended: ended.promise };
+      underWay.add(taken);
+      await Promise.all(earlier.map((other) => (untilEnded ? other.ended : other.decided)));
+      const builtOn = earlier.filter(({ isEnded }) => !isEnded);
+      return {
+        before: builtOn.flatMap(({ outcome }) => (outcome === undefined ? [] : [outcome])),
+        decided(outcome) {
+          taken.outcome = outcome;
+          decided.resolve();
+        },
+        async untilCommitted() {
+          for (const { isCommitted } of await Promise.all(builtOn.map((other) => other.ended))) {
+            if (!isCommitted) throw new LedgerMoved('what a batch before this one had decided');
+          }
+        },
+        end(isCommitted) {
+          underWay.delete(taken);
+          taken.isEnded = true;
+          decided.resolve();
+          ended.resolve({ isCommitted });
+        },
       };
     },
   };

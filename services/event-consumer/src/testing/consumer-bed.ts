@@ -55,7 +55,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
       }),
       turns: createTurns(),
       knownIds: createKnownIds(),
-      definitions: { note: () => {} },
+      definitions: { see: () => ({ events: [], properties: [] }), note: () => {} },
       throttle: createWarningThrottle(Date.now),
       step: untimed,
       now: Date.now,

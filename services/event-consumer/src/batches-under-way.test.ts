@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import type { CapturedEvent } from '@millrace/contracts';
+import { createDeferred } from './deferred.ts';
+import type { ProcessBatchDeps } from './process-batch.ts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from './testing/consumer-bed.ts';
+import { createHandlerBed } from './testing/handler-bed.ts';
+import { watchedDatabase } from './testing/watched-database.ts';
+
+/** Two batches of one process, of which the second is decided while the first is still being written. */
+
+let bed: ConsumerBed;
+let project: TestProject;
+let deps: ProcessBatchDeps;
+let topic: string;
+
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+  deps = bed.createDeps();
+  topic = randomUUID();
+});
+
+type Sent = Partial<CapturedEvent>;
+
+const identify = (anonymous: string, user: string, $set = {}): Sent => ({
+  event: '$identify',
+  distinct_id: user,
+  properties: { $anon_distinct_id: anonymous, $set },
+});
+const set = (distinct_id: string, $set: object): Sent => ({ distinct_id, properties: { $set } });
+
+function batchOf(partition: number, events: Sent[], from = 0) {
+  const contents = events.map((event) => capturedEvent(project.token, event));
+  return logBatch(topic, from, contents, partition);
+}
+
+/** Stops a batch at the first statement of the kind until it is let on, or fails it there. */
+function stopAt(statement: RegExp) {
+  const arrived = createDeferred<void>();
+  const letOn = createDeferred<void>();
+  let isFirst = true;
+  const database = watchedDatabase(bed.database, async (text) => {
+    if (!(isFirst && statement.test(text))) return;
+    isFirst = false;
+    arrived.resolve();
+    await letOn.promise;
+  });
+  return { database, arrived: arrived.promise, letOn: () => letOn.resolve(), fail: (e: Error) => letOn.reject(e) };
+}
+
+const storing = /^\s*COPY event \(/;
+const advancing = /UPDATE consumer_offset/;
+const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
+
+/** Runs the second batch up to where it wants to write its persons, while the first has not been committed. */
+async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
+  const stop = stopAt(advancing);
+  const one = createHandlerBed(bed, { ...deps, database: stop.database });
+  const stored = createDeferred<void>();
+  const statements: string[] = [];
+  const two = createHandlerBed(bed, {
+    ...deps,
+    database: watchedDatabase(bed.database, (text) => {
+      statements.push(text);
+      if (storing.test(text)) stored.resolve();
+    }),
+  });
+  const handlingOne = one.handle(batchOf(0, first));
+  await stop.arrived;
+  const handlingTwo = two.handle(batchOf(1, second));
+  await stored.promise;
+  // Decided and stored, and not one person written or locked.
+  const early = statements.filter((text) => writingPersons.test(text));
+  if (ends === 'are committed') stop.letOn();
+  else stop.fail(Object.assign(new Error('cut off'), { code: '40001' }));
+  await Promise.all([handlingOne, handlingTwo]);
+  expect(early).toEqual([]);
+  return { moved: await two.counted('retries_total', 'moved') };
+}
+
+async function people() {
+  const rows = await bed.database.sql.query<{ ids: string[]; properties: Record<string, unknown>; version: string }>(
+    `SELECT array_agg(d.distinct_id || ':' || d.version ORDER BY d.distinct_id) AS ids, p.properties, p.version
+       FROM person p JOIN person_distinct_id d ON d.project_id = p.project_id AND d.person_uuid = p.uuid
+      WHERE p.project_id = $1 GROUP BY p.uuid, p.properties, p.version, p.id ORDER BY min(d.distinct_id)`,
+    [project.id],
+  );
+  return rows.map(({ ids, properties: { $creator_event_uuid: _, ...properties }, version }) => ({
+    ids,
+    properties,
+    version: Number(version),
+  }));
+}
+
+/** What the same events come to one batch after the other. */
+async function oneByOne(batches: Sent[][]) {
+  const other = await bed.createProject();
+  const own = project;
+  project = other;
+  const member = createHandlerBed(bed, bed.createDeps());
+  topic = randomUUID();
+  for (const [partition, events] of batches.entries()) await member.handle(batchOf(partition, events));
+  const result = await people();
+  project = own;
+  return result;
+}
+
+const cases: [string, Sent[][], Sent[], Sent[]][] = [
+  ['a visitor who was just created', [], [{ distinct_id: 'v' }], [identify('v', 'u', { plan: 'pro' })]],
+  ['a visitor who was just created, and changes nothing,', [], [{ distinct_id: 'v' }], [{ distinct_id: 'v' }]],
+  ['a person who was just changed', [[set('u', { a: 1 })]], [set('u', { a: 2, b: 2 })], [set('u', { b: 3 })]],
+  [
+    'two people who were just merged',
+    [[set('v', { v: 1 }), set('u', { u: 1 })]],
+    [identify('v', 'u')],
+    [set('v', { later: true }), set('u', { last: true })],
+  ],
+  [
+    'an id that the merge of its person never named',
+    [[set('v', { v: 1 }), identify('v', 'x')], [set('u', { u: 1 })]],
+    [{ event: '$merge_dangerously', distinct_id: 'u', properties: { alias: 'v' } }],
+    [set('x', { x: 1 }), set('u', { last: true })],
+  ],
+  [
+    'two people of whom one was merged into a third',
+    [[set('a', { a: 1 }), set('b', { b: 1 }), set('c', { c: 1 })]],
+    [identify('a', 'b')],
+    [{ event: '$merge_dangerously', distinct_id: 'c', properties: { alias: 'b' } }, set('a', { last: true })],
+  ],
+  [
+    'an id that was just added to a person who did not change otherwise',
+    [[identify('v', 'u')]],
+    [{ event: '$create_alias', distinct_id: 'u', properties: { alias: 'w' } }],
+    [set('w', { w: 1 })],
+  ],
+];
+
+test.each(cases)('a batch goes on from %s', async (_, before, first, second) => {
+  const member = createHandlerBed(bed, deps);
+  for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
+  expect(await overlapping(first, second, 'are committed')).toEqual({ moved: 0 });
+  expect(await people()).toEqual(await oneByOne([...before, first, second]));
+});
+
+test.each(cases)('a batch that went on from %s is done again when that is undone', async (_, before, first, second) => {
+  const member = createHandlerBed(bed, deps);
+  for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
+  expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
+  const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
+  expect(expected).toContainEqual(await people());
+  expect(bed.deadLetters).toEqual([]);
+});
+
+test('the rows of a batch show the person as the batch before it left the person', async () => {
+  await overlapping([set('u', { a: 1 })], [set('u', { b: 2 })], 'are committed');
+  const rows = await bed.database.sql.query(
+    `SELECT person_properties - '$creator_event_uuid' AS shown FROM event WHERE project_id = $1 ORDER BY person_properties`,
+    [project.id],
+  );
+  expect(rows).toEqual([{ shown: { a: 1 } }, { shown: { a: 1, b: 2 } }]);
+});
+
+test('what another process did meanwhile is seen: the batch is done again and nothing is lost', async () => {
+  const member = createHandlerBed(bed, deps);
+  await member.handle(batchOf(10, [set('u', { a: 1 }), set('w', { w: 1 })]));
+  const stop = stopAt(advancing);
+  const one = createHandlerBed(bed, { ...deps, database: stop.database });
+  const handlingOne = one.handle(batchOf(0, [set('u', { first: true })]));
+  await stop.arrived;
+  const stored = createDeferred<void>();
+  const two = createHandlerBed(bed, {
+    ...deps,
+    database: watchedDatabase(bed.database, (text) => {
+      if (storing.test(text)) stored.resolve();
+    }),
+  });
+  const handlingTwo = two.handle(batchOf(1, [set('u', { second: true }), set('w', { second: true })]));
+  await stored.promise;
+  await createHandlerBed(bed, bed.createDeps()).handle(batchOf(2, [set('w', { other: true })]));
+  stop.letOn();
+  await Promise.all([handlingOne, handlingTwo]);
+  expect(await two.counted('retries_total', 'moved')).toBe(1);
+  expect((await people()).map(({ properties }) => properties)).toEqual([
+    { a: 1, first: true, second: true },
+    { w: 1, second: true, other: true },
+  ]);
+});

@@ -1,0 +1,78 @@
+import type { Transaction } from '@millrace/db';
+import { decideEvents } from './decide-events.ts';
+import type { SeenDefinitions } from './definitions/definitions.ts';
+import { insertIdentities } from './events/event-identity-store.ts';
+import type { DropReason } from './events/event-outcome.ts';
+import { type WrittenEvents, writeEvents } from './events/event-store.ts';
+import { freshEvents, identitiesOf } from './events/fresh-events.ts';
+import { buildOn } from './identity/build-on.ts';
+import type { Ledger } from './identity/ledger.ts';
+import { type LoadedLedger, loadLedger } from './identity/load-ledger.ts';
+import { touchedByBatch } from './identity/touched-by-batch.ts';
+import type { Turn } from './identity/turns.ts';
+import { eventsOf, type Intake } from './intake/admit-records.ts';
+import type { ProcessBatchDeps } from './process-batch.ts';
+import type { StoredWarning } from './warnings/warning-store.ts';
+
+/** All there is to write of a decided batch, and to remember once it is committed. */
+export interface DecidedBatch {
+  turn: Turn<Ledger>;
+  loaded: LoadedLedger;
+  events: WrittenEvents;
+  warnings: StoredWarning[];
+  dropped: DropReason[];
+  duplicates: number;
+  /** Projects with at least one event to store. */
+  projectsStored: number[];
+  /** Distinct ids that have a person once the batch is committed, as `KnownIds` names them. */
+  distinctIds: string[];
+  seen: SeenDefinitions;
+}
+
+export interface DecideOptions {
+  lockFirst: boolean;
+  /** Told of the batch's turn, which is to be ended whatever becomes of the batch. */
+  onTurn(turn: Turn<Ledger>): void;
+}
+
+/**
+ * Decides the events of an intake, and takes them out of it. Nothing of them is left in the answer but what is to be
+ * written: as text the rows wait outside the garbage collector's sight, which would copy the events twice while the
+ * database is at work, and then keep what it copied for long.
+ *
+ * The identities of the events are stored on the way, before the turn: whoever has a turn waits for no event any more
+ * (the order of locks, identity/ledger-store.ts).
+ *
+ * @throws LedgerMoved as `insertIdentities` and `loadLedger` do.
+ */
+export async function decideBatch(
+  tx: Transaction,
+  intake: Intake,
+  { lockFirst, onTurn }: DecideOptions,
+  { step, knownIds, turns, definitions }: ProcessBatchDeps,
+): Promise<DecidedBatch> {
+  const admitted = intake.events;
+  intake.events = [];
+  const fresh = await step('find_fresh', () => freshEvents(tx, admitted));
+  await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
+  const touched = touchedByBatch(eventsOf(fresh), knownIds);
+  const turn = await step('take_turn', () => turns.take(touched.contested, { untilEnded: lockFirst }));
+  onTurn(turn);
+  const loaded = await step('load_ledger', () => loadLedger(tx, touched, { lockFirst }));
+  return step('decide_events', () => {
+    for (const earlier of turn.before) buildOn(earlier, loaded, touched);
+    const { rows, warnings, dropped } = decideEvents(fresh, loaded.ledger);
+    turn.decided(loaded.ledger);
+    return {
+      turn,
+      loaded,
+      events: writeEvents(rows),
+      warnings,
+      dropped,
+      duplicates: admitted.length - fresh.length,
+      projectsStored: [...new Set(rows.map(({ projectId }) => projectId))],
+      distinctIds: [...touched.distinctIds.keys()],
+      seen: definitions.see(rows, loaded.ledger),
+    };
+  });
+}
