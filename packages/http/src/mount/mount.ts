@@ -8,6 +8,7 @@ import type { Access } from './access.ts';
 import { answer } from './answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { type Answer, type ExchangeDeps, exchange } from './exchange.ts';
+import { createPathTable } from './path-table.ts';
 import { prefersRepresentation } from './prefers-representation.ts';
 import { createJsonBodyReader } from './read-json-body.ts';
 import { createRouteMetrics } from './route-metrics.ts';
@@ -43,30 +44,54 @@ export function mount<Caller>(router: Router, routes: readonly Route<Caller>[], 
     publicUrl: deps.publicUrl,
     translateError: deps.translateError ?? (() => null),
   };
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const siblings = routes.filter((route) => route.path === path);
-    const allow = allowedMethods(siblings).join(', ');
-    for (const route of siblings) {
-      const run = prepare(route, deps);
-      const method = route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
-      router[method](path, (request, response) =>
-        exchange({ operation: route.operationId, allow }, exchangeDeps, { request, response }, (apiRequest) =>
-          run(apiRequest, request.params),
-        ),
-      );
-    }
-    router.all(path, (request, response) =>
-      exchange({ operation: 'method_not_allowed', allow }, exchangeDeps, { request, response }, (apiRequest) =>
-        refuseMethod(siblings, deps.access, apiRequest),
+  const paths = [...new Set(routes.map((route) => route.path))];
+  const find = createPathTable(
+    paths.map((path) => ({
+      path,
+      value: prepareRoutes(
+        routes.filter((route) => route.path === path),
+        deps,
       ),
-    );
-  }
-  router.use((request, response) =>
-    exchange({ operation: 'unknown_path' }, exchangeDeps, { request, response }, async () => {
-      throw new AppError('not_found', 'Endpoint not found.');
-    }),
+    })),
   );
+  router.use((request, response) => {
+    const place = find(request.path);
+    if (place.kind !== 'found') {
+      return exchange({ operation: 'unknown_path' }, exchangeDeps, { request, response }, async () => {
+        throw place.kind === 'unknown'
+          ? new AppError('not_found', 'Endpoint not found.')
+          : new AppError('invalid', 'The address is not valid percent-encoded UTF-8.', { code: 'parse_error' });
+      });
+    }
+    const { allow, byMethod, refuse } = place.value;
+    const { operation, run } = byMethod.get(request.method) ?? refuse;
+    return exchange({ operation, allow }, exchangeDeps, { request, response }, (apiRequest) =>
+      run(apiRequest, place.params),
+    );
+  });
   router.use(answerExpressErrors(exchangeDeps));
+}
+
+interface PreparedRoute {
+  /** Metric label and the name in the log. */
+  operation: string;
+  run(request: ApiRequest, params: Record<string, unknown>): Promise<Answer>;
+}
+
+/** What one path answers: to the methods it has, and to all others. */
+function prepareRoutes<Caller>(siblings: readonly Route<Caller>[], deps: MountDeps<Caller>) {
+  const byMethod = new Map<string, PreparedRoute>();
+  for (const route of siblings) {
+    const prepared = { operation: route.operationId, run: prepare(route, deps) };
+    byMethod.set(route.method, prepared);
+    // The server itself leaves the body out.
+    if (route.method === 'GET') byMethod.set('HEAD', prepared);
+  }
+  const refuse: PreparedRoute = {
+    operation: 'method_not_allowed',
+    run: (request) => refuseMethod(siblings, deps.access, request),
+  };
+  return { allow: allowedMethods(siblings).join(', '), byMethod, refuse };
 }
 
 function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false }: MountDeps<Caller>) {
@@ -105,11 +130,10 @@ async function refuseMethod<Caller>(
   throw new AppError('method_not_allowed', `Method "${request.method}" not allowed.`);
 }
 
-/** Express itself only fails on addresses it cannot decode; anything else is a bug and answered as one. */
+/** Express itself fails on nothing that gets here; anything is a bug and answered as one. */
 function answerExpressErrors(deps: ExchangeDeps): ErrorRequestHandler {
   return (error, request, response, _next) =>
     exchange({ operation: 'unknown_path' }, deps, { request, response }, async () => {
-      if ((error as { status?: unknown }).status !== 400) throw error;
-      throw new AppError('invalid', 'The address is not valid percent-encoded UTF-8.', { code: 'parse_error' });
+      throw error;
     });
 }
