@@ -85,8 +85,9 @@ function send(response: Response, status: number, value: unknown): void {
     response.end();
     return;
   }
-  const bytes = Buffer.from(JSON.stringify(value), 'utf8');
+  const text = JSON.stringify(value);
   response.setHeader('Content-Type', 'application/json');
-  response.setHeader('Content-Length', String(bytes.length));
-  response.end(bytes);
+  response.setHeader('Content-Length', String(Buffer.byteLength(text)));
+  // A text goes out in one piece with the head, bytes would not.
+  response.end(text);
 }
