@@ -14,7 +14,10 @@ export interface BackfillRow {
   last_updated_at: Date;
 }
 
-/** Asks for a range; one that is running already goes on, one that has ended is done again. */
+/**
+ * Asks for a range; one that is running already goes on, one that has ended is done again.
+ * @returns whether it began by this.
+ */
 export async function upsertBackfill(
   tx: Transaction,
   {
@@ -24,16 +27,18 @@ export async function upsertBackfill(
     end,
     byStoredTime,
   }: { id: string; exportId: string; start: Date; end: Date; byStoredTime: boolean },
-): Promise<void> {
-  await tx.query(
+): Promise<boolean> {
+  const begun = await tx.query(
     `INSERT INTO batch_export_backfill AS b (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
      VALUES ($1, $2, $3, $4, $3, $5)
      ON CONFLICT (id) DO UPDATE
         SET status = 'Running', next_interval_start = excluded.start_at, created_at = now(), finished_at = NULL,
-            last_updated_at = now()
-      WHERE b.status <> 'Running'`,
+            last_updated_at = now(), by_stored_time = excluded.by_stored_time
+      WHERE b.status <> 'Running'
+     RETURNING id`,
     [id, exportId, start, end, byStoredTime],
   );
+  return begun.length > 0;
 }
 
 /** One page of an export's backfills, the newest first, and how many there are. */

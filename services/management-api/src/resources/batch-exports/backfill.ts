@@ -14,16 +14,15 @@ export interface Range {
  * Asks for a range of the past (reference/management-api.md 10.2).
  *
  * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
- * @returns the id of the backfill.
+ * @returns the id of the backfill, and whether it began by this: asked for again while it is running it goes on.
  */
 export async function startBackfill(
   tx: Transaction,
   { id: exportId }: BatchExportRow,
   { byStoredTime = false, ...range }: Range & { byStoredTime?: boolean },
-): Promise<string> {
+): Promise<{ id: string; hasBegun: boolean }> {
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
-  await upsertBackfill(tx, { id, exportId, ...range, byStoredTime });
-  return id;
+  return { id, hasBegun: await upsertBackfill(tx, { id, exportId, ...range, byStoredTime }) };
 }
 
 /**

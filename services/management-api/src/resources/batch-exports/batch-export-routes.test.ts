@@ -48,6 +48,15 @@ const change = (id: string, body: unknown, method: 'PATCH' | 'PUT' = 'PATCH') =>
 const read = async (id: string) => (await api.get(`${path}${id}/`, acme.M.key)).body;
 const stored = async (id: string) =>
   (await api.database.sql.query('SELECT * FROM batch_export WHERE id = $1', [id]))[0] ?? {};
+/** Who did what to an export, the first first, without its being made. */
+const workOn = async (id: string) =>
+  (
+    await api.database.sql.query<{ user_id: number; changes: { action: string; field: string }[] }>(
+      `SELECT user_id, detail -> 'changes' AS changes FROM activity_log
+        WHERE scope = 'BatchExport' AND item_id = $1 AND activity = 'updated' ORDER BY created_at, id`,
+      [id],
+    )
+  ).map(({ user_id, changes }) => [user_id, changes] as const);
 const backfills = async (id: string) => (await api.get(`${path}${id}/backfills/`, acme.M.key)).body.results;
 const storeRun = async (
   exportId: string,
@@ -464,6 +473,14 @@ describe('backfills', () => {
       VE('invalid_input', null, "Cannot cancel a backfill that is in 'Cancelled' status"),
     );
     expect((await backfills(id))[0]).toMatchObject({ status: 'Cancelled', finished_at: expect.any(String) });
+    const asked = { id: backfill_id, start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
+    expect(await workOn(id)).toEqual([
+      [acme.M.userId, [{ type: 'BatchExport', action: 'created', field: 'backfill', before: null, after: asked }]],
+      [
+        acme.M.userId,
+        [{ type: 'BatchExport', action: 'deleted', field: 'backfill', before: { id: backfill_id }, after: null }],
+      ],
+    ]);
   });
 
   const soon = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
@@ -530,10 +547,32 @@ describe('runs', () => {
       body: { backfill_id: `${id}-Backfill-2026-11-10T10:00:00Z-2026-11-10T11:00:00Z` },
     });
     expect(await post(`${id}/runs/${open}/cancel`)).toMatchObject({ status: 200, body: { cancelled: true } });
+    expect((await workOn(id)).map(([, [change]]) => [change?.action, change?.field])).toEqual([
+      ['created', 'backfill'],
+      ['deleted', 'run'],
+    ]);
     expect(await post(`${id}/runs/${done}/cancel`)).toMatchObject(
       VE('invalid_input', null, "Cannot cancel a run that is in 'Completed' status"),
     );
   });
+});
+
+test('a run is repeated by the time it went by: a scheduled one covers what was stored, a backfill what happened', async () => {
+  const { id } = await created();
+  const body = { start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
+  const { backfill_id } = (await post(`${id}/backfill`, body)).body;
+  const [scheduled, ofBackfill] = [await storeRun(id), await storeRun(id, { backfillId: backfill_id })];
+  const goesByStoredTime = async (run: string) => {
+    const repeated = (await post(`${id}/runs/${run}/retry`)).body.backfill_id;
+    const [row] = await api.database.sql.query('SELECT by_stored_time FROM batch_export_backfill WHERE id = $1', [
+      repeated,
+    ]);
+    await post(`${id}/backfills/${encodeURIComponent(repeated)}/cancel`);
+    return row?.by_stored_time;
+  };
+  expect([await goesByStoredTime(scheduled), await goesByStoredTime(ofBackfill)]).toEqual([true, false]);
+  // Over the same range as one that has ended.
+  expect(await goesByStoredTime(scheduled)).toBe(true);
 });
 
 describe('the interval that comes next', () => {

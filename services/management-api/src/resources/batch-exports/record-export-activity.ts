@@ -16,6 +16,26 @@ function visible(row: BatchExportRow) {
   };
 }
 
+/** Records who had a range exported or kept from being exported; `before` and `after` are what was asked for. */
+export async function recordExportWork(
+  tx: Sql,
+  place: ExportPlace,
+  { row, ...change }: { row: BatchExportRow; field: 'backfill' | 'run'; action: 'created' | 'deleted'; what: object },
+): Promise<void> {
+  const { field, action, what } = change;
+  const sides = action === 'created' ? { before: null, after: what } : { before: what, after: null };
+  await recordActivity(tx, {
+    organizationId: place.organizationId,
+    environmentId: row.team_id,
+    scope: 'BatchExport',
+    itemId: row.id,
+    activity: 'updated',
+    actor: { userId: place.userId },
+    name: row.name,
+    changes: [{ type: 'BatchExport', action, field, ...sides }],
+  });
+}
+
 /** Records who made, changed or deleted an export, in the transaction that does it. */
 export async function recordExportActivity(
   tx: Sql,

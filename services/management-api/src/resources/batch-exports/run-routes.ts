@@ -1,8 +1,9 @@
-import type { Database, Sql } from '@millrace/db';
+import type { Database, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import {
   cutPage,
   decodeCursor,
+  formatDateTime,
   keysetPage,
   keysetQuery,
   offsetPage,
@@ -14,12 +15,13 @@ import {
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { timePlace, toTimePlace } from '../time-place.ts';
-import { parseRange, startBackfill } from './backfill.ts';
+import { parseRange, type Range, startBackfill } from './backfill.ts';
 import { cancelBackfill, listBackfills } from './backfill-store.ts';
 import { type BatchExportRow, type ExportPlace, findBatchExport, lockBatchExport } from './batch-export-store.ts';
 import { exportPlace, type Family } from './export-place.ts';
+import { recordExportWork } from './record-export-activity.ts';
 import { backfill, backfillExample, run, runExample } from './run-schema.ts';
-import { cancelRun, findRun, listRuns } from './run-store.ts';
+import { cancelRun, findRun, isByStoredTime, listRuns } from './run-store.ts';
 import { toBackfill, toRun } from './to-batch-export.ts';
 
 const runsPage = Type.Object({
@@ -96,15 +98,17 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       path: `${path}/:id/runs/:run_id/retry`,
       operationId: name('runs_retry_create'),
       summary: 'Repeat a run of a batch export',
-      description: 'Exports the interval of the run again, as a backfill.',
+      description:
+        'Exports the interval of the run again, as a backfill, and takes events by the same time as the run did.',
       params: runParams,
       responses: { 200: { description: 'It will be repeated.', schema: backfillAnswer } },
       examples: { response: { backfill_id: backfillExample.id } },
       handler: async ({ target: place, params: { id, run_id } }) =>
         transaction(async (tx) => {
           const row = requireFound(await lockBatchExport(tx, place, id));
-          const { data_interval_start: start, data_interval_end: end } = requireFound(await findRun(tx, id, run_id));
-          return { backfill_id: await startBackfill(tx, row, { start, end }) };
+          const repeated = requireFound(await findRun(tx, id, run_id));
+          const { data_interval_start: start, data_interval_end: end } = repeated;
+          return begin(tx, place, { row, range: { start, end, byStoredTime: await isByStoredTime(tx, repeated) } });
         }),
     }),
     defineRoute({
@@ -119,10 +123,12 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       examples: { response: { cancelled: true } },
       handler: async ({ target: place, params: { id, run_id } }) =>
         transaction(async (tx) => {
-          await requireExport(tx, place, id);
-          const { status } = requireFound(await findRun(tx, id, run_id));
-          if (await cancelRun(tx, run_id)) return { cancelled: true };
-          throw cannotCancel('run', status);
+          const row = await requireExport(tx, place, id);
+          const { status, ...cancelled } = requireFound(await findRun(tx, id, run_id));
+          if (!(await cancelRun(tx, run_id))) throw cannotCancel('run', status);
+          const what = { id: run_id, ...written(cancelled.data_interval_start, cancelled.data_interval_end) };
+          await recordExportWork(tx, place, { row, field: 'run', action: 'deleted', what });
+          return { cancelled: true };
         }),
     }),
     defineRoute({
@@ -139,7 +145,7 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       handler: async ({ target: place, params: { id }, body }) =>
         transaction(async (tx) => {
           const row = requireFound(await lockBatchExport(tx, place, id));
-          return { backfill_id: await startBackfill(tx, row, parseRange(body, row, new Date())) };
+          return begin(tx, place, { row, range: parseRange(body, row, new Date()) });
         }),
     }),
     defineRoute({
@@ -171,14 +177,28 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       examples: { response: { cancelled: true } },
       handler: async ({ target: place, params: { id, backfill_id } }) =>
         transaction(async (tx) => {
-          await requireExport(tx, place, id);
+          const row = await requireExport(tx, place, id);
           const status = requireFound(await cancelBackfill(tx, id, backfill_id));
-          if (status === 'Running') return { cancelled: true };
-          throw cannotCancel('backfill', status);
+          if (status !== 'Running') throw cannotCancel('backfill', status);
+          await recordExportWork(tx, place, { row, field: 'backfill', action: 'deleted', what: { id: backfill_id } });
+          return { cancelled: true };
         }),
     }),
   ];
 }
+
+async function begin(
+  tx: Transaction,
+  place: ExportPlace,
+  { row, range }: { row: BatchExportRow; range: Range & { byStoredTime?: boolean } },
+): Promise<{ backfill_id: string }> {
+  const { id, hasBegun } = await startBackfill(tx, row, range);
+  const what = { id, ...written(range.start, range.end) };
+  if (hasBegun) await recordExportWork(tx, place, { row, field: 'backfill', action: 'created', what });
+  return { backfill_id: id };
+}
+
+const written = (start: Date, end: Date) => ({ start_at: formatDateTime(start), end_at: formatDateTime(end) });
 
 async function requireExport(sql: Sql, place: ExportPlace, id: string): Promise<BatchExportRow> {
   return requireFound(await findBatchExport(sql, place, id));

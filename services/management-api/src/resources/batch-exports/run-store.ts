@@ -53,6 +53,16 @@ export async function listRuns(
   );
 }
 
+/** Whether a run covers what was stored in its interval, as scheduled ones do, instead of events by their own time. */
+export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
+  if (backfill === null) return true;
+  const rows = await sql.query<{ by_stored_time: boolean }>(
+    'SELECT by_stored_time FROM batch_export_backfill WHERE id = $1',
+    [backfill],
+  );
+  return rows[0]?.by_stored_time ?? false;
+}
+
 export async function findRun(sql: Sql, exportId: string, id: string): Promise<RunRow | undefined> {
   const rows = await sql.query<Row>(
     `SELECT ${columns} FROM batch_export_run r WHERE r.batch_export_id = $1 AND r.id = $2`,
