@@ -4,6 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { copyRows } from './copy-rows.ts';
 import { PrismaClient } from './generated/client.ts';
+import { noticeLostClients } from './notice-lost-clients.ts';
 import { createPlanAge, createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
 import { isConnectionError, isTransientError } from './transient-error.ts';
@@ -74,6 +75,9 @@ const beginLookups = `BEGIN;
   SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
+/** An idle connection whose server is gone is noticed some ten seconds later; by itself the system waits two hours. */
+const keepAliveAfterMs = 10_000;
+
 /** The one pool of a process: the typed client and the set-based stores share it. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = 30_000, preparesLookups = false, preparesQueries = false } = options;
@@ -83,10 +87,12 @@ export function createDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
     application_name: options.applicationName ?? 'millrace',
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
   };
   const pool = new pg.Pool({
     ...config,
     max: options.poolSize ?? 10,
+    onConnect: noticeLostClients,
     statement_timeout: statementTimeoutMs,
     // The server's own limit comes first, unless the network swallows its answer.
     query_timeout:

@@ -68,6 +68,13 @@ test('a connection that is forgotten while the answer is on its way, or while it
   expect(await inTime(database.sql.query('SELECT n FROM counter WHERE id > 1'))).toEqual([{ n: 0 }]);
 }, 60_000);
 
+test('the server looks whether the other end is still there, also of connections made later', async () => {
+  const check = `SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_keepalives_interval') AS interval,
+                        current_setting('client_connection_check_interval') AS check`;
+  const all = await Promise.all([1, 2, 3].map(() => database.sql.query(check)));
+  for (const rows of all) expect(rows).toEqual([{ idle: '5', interval: '2', check: '5s' }]);
+});
+
 test('a statement that takes long, and one that waits for a lock, are left alone', async () => {
   const holding = database.transaction(async (tx) => {
     await tx.query(add, [2]);
