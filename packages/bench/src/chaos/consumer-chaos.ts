@@ -97,7 +97,7 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       const endedByThemselves = crew.endedByThemselves() - surprisesBefore;
       const result = { name: fault.name, strikes, longestStallMs, endedByThemselves, machineLoad, ...verdict };
       results.push(result);
-      if (longestStallMs >= stallLimitMs) print(`  the longest stall was of ${watch.longestStallOf()}`);
+      if (longestStallMs >= stallLimitMs / 2) print(`  the longest stall was of ${watch.longestStallOf()}`);
       if (!isWell(result)) for (const said of crew.output()) print(`  a consumer said:\n${said}`);
     }
     if (load.isOver()) print('the story was over before the phases: the last of them had nothing to do');

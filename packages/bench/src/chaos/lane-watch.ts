@@ -10,7 +10,7 @@ export interface LaneWatch {
   faultEnds(): void;
   /** The longest that a partition with records to do has stood still while nothing was broken, milliseconds. */
   longestStallMs(): number;
-  /** Topic and partition of it. */
+  /** Topic and partition of it, and when it was over. */
   longestStallOf(): string;
   /** Forgets the longest stall. */
   reset(): void;
@@ -81,7 +81,7 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
       const stall = isBroken ? 0 : now - Math.max(view.movedAt, faultEndedAt);
       if (stall <= longest) continue;
       longest = stall;
-      longestOf = `${name} at ${view.offset} of ${view.end}`;
+      longestOf = `${name} at ${view.offset} of ${view.end}, until ${new Date().toISOString().slice(11, -1)}`;
     }
   }
 
