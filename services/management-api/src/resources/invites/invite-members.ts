@@ -1,6 +1,7 @@
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Caller, Membership } from '../../access/caller.ts';
+import { findMember } from '../members/member-store.ts';
 import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import { type CreatedInvite, createInvite, type NewInvite } from './create-invite.ts';
@@ -30,8 +31,10 @@ export async function inviteMembers(
   const now = new Date();
   const { organization, mailable } = await transaction(async (tx) => {
     const organization = await lockOrganization(tx, membership.organizationId);
-    if (!organization) throw new AppError('not_found', 'Organization not found.');
-    const inviter = { userId: caller.userId, level: membership.level, organization };
+    // Behind the lock: who was removed or demoted a moment ago promises nothing more.
+    const own = organization && (await findMember(tx, organization.id, { id: caller.userId }));
+    if (!organization || !own) throw new AppError('not_found', 'Organization not found.');
+    const inviter = { userId: caller.userId, level: own.level, organization };
     const created: CreatedInvite[] = [];
     for (const [index, invite] of invites.entries()) {
       created.push(

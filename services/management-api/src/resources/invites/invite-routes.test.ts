@@ -4,7 +4,7 @@ import { createMailer, type Mailer } from '@millrace/mail';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createFaultProxy, eventually, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
-import { type Actor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './invite-mailing.ts';
 
@@ -199,6 +199,25 @@ describe('access to private projects', () => {
     });
     expect(body.private_project_access).toBeNull();
   });
+});
+
+test.each([
+  ['demoted', 'UPDATE membership SET level = 1 WHERE user_id = $1', 403],
+  ['removed', 'DELETE FROM membership WHERE user_id = $1', 404],
+])('who is %s while the request waits for its turn promises nothing any more', async (_, change, status) => {
+  const { sql, transaction } = api.database;
+  const inviter = await createActor(api.database, acme.organizationId, 8);
+  const target_email = newEmail();
+  let asked: ReturnType<typeof invite> | undefined;
+  await transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM organization WHERE id = $1 FOR NO KEY UPDATE', [acme.organizationId]);
+    asked = invite({ target_email, level: 8 }, inviter);
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await eventually(async () => (await sql.query(waiting)).length > 0, { what: 'The request waiting' });
+    await tx.query(change, [inviter.userId]);
+  });
+  expect((await asked)?.status).toBe(status);
+  expect(await pendingOf(target_email)).toEqual([]);
 });
 
 describe('several at once', () => {
