@@ -109,8 +109,14 @@ test('a new person gets an account, a membership and a key, once', async () => {
   ]);
   const me = (await api.get('/api/users/@me/', body.personal_api_key)).body;
   expect(me).toMatchObject({ email, organization: { id: acme.organizationId, membership_level: 8 } });
+  const { prisma } = api.database;
+  const records = await prisma.activity_log.findMany({ where: { user_id: body.user.id }, orderBy: { id: 'asc' } });
+  expect(records.map(({ scope, activity }) => `${scope} ${activity}`).sort()).toEqual([
+    ...['OrganizationMembership created', 'PersonalAPIKey created', 'User created'],
+  ]);
+  expect(JSON.stringify(records)).not.toContain(body.personal_api_key);
   expect(await signUp(id, { token })).toMatchObject(NF());
-  expect(await api.database.prisma.organization_invite.count({ where: { id } })).toBe(0);
+  expect(await prisma.organization_invite.count({ where: { id } })).toBe(0);
 });
 
 test('of several who sign up with one invite at once one succeeds', async () => {

@@ -10,6 +10,7 @@ import {
 import { AppError, isAppError } from '@millrace/errors';
 import type { Caller } from '../../access/caller.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
+import { recordKeyActivity } from '../personal-api-keys/record-key-activity.ts';
 
 type Invite = AcceptedInvite['invite'];
 
@@ -40,7 +41,13 @@ export async function signUpByInvite(prisma: Database['prisma'], id: string, inp
         });
       },
     });
-    const { value } = await createPersonalApiKey(client, { userId: joined.user.id, label: 'First key', scopes: ['*'] });
+    const actor = { userId: joined.user.id };
+    const { key, value } = await createPersonalApiKey(client, { ...actor, label: 'First key', scopes: ['*'] });
+    await recordAccountActivity(sqlOf(client), {
+      ...{ organizationId: null, ...actor, activity: 'created', scope: 'User' },
+      ...{ itemId: joined.user.uuid, name: joined.user.email },
+    });
+    await recordKeyActivity(client, actor, { activity: 'created', after: key });
     return { ...(await recordJoined(client, joined)), personal_api_key: value };
   });
 }

@@ -1,19 +1,18 @@
 import { type AccountClient, sqlOf } from '@millrace/db';
-import type { Caller } from '../../access/caller.ts';
 import { type AccountActivity, recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { StoredKey } from './to-personal-api-key.ts';
 
 /** Records what was done to a key: what it is called and reaches, never anything of its value. */
 export async function recordKeyActivity(
   client: AccountClient,
-  caller: Caller,
+  actor: { userId: number },
   { activity, before, after }: Pick<AccountActivity, 'activity'> & { before?: StoredKey; after?: StoredKey },
 ): Promise<void> {
   const key = after ?? before;
   if (!key) return;
   await recordAccountActivity(sqlOf(client), {
     organizationId: null,
-    userId: caller.userId,
+    userId: actor.userId,
     activity,
     scope: 'PersonalAPIKey',
     itemId: key.id,
