@@ -7,7 +7,7 @@ import {
   startKafkaFaultProxy,
   testServers,
 } from '@millrace/testing';
-import { awaitDrained } from './support/log-progress.ts';
+import { awaitDrained, consumedRecords } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
@@ -95,6 +95,25 @@ describe('on Kafka', () => {
     },
     120_000,
   );
+
+  test('PostgreSQL forgets its connections: nothing waits for them to time out, and their locks are free', async () => {
+    const [consumer] = services.consumers;
+    await answers(load, 50, 200);
+    const before = await consumedRecords(services);
+    postgres.forget();
+    await eventually(
+      async () => {
+        const after = await consumedRecords(services);
+        if (after <= before + 50) throw new Error(`${after} records are consumed. It said: ${consumer?.output()}`);
+      },
+      // A statement's answer is waited for 35 s, and a statement for a lock 30 s.
+      { what: 'Consuming on', timeoutMs: 20_000 },
+    );
+    await answers(load, 50, 200);
+    await load.stop();
+    expect(statuses(load)).toEqual(new Set([200]));
+    await expectStored(services, load);
+  }, 120_000);
 });
 
 describe('on the embedded log', () => {
