@@ -36,8 +36,7 @@ export function environmentRoutes(deps: ItemDeps) {
     example: environmentExample,
     changes: environmentChanges,
     show: toEnvironment,
-    change: async ({ caller, target, sent }) =>
-      (await transaction((tx) => changeEnvironment(tx, caller, { target, sent }))).api_token,
+    change: async (tx, { caller, target, sent }) => (await changeEnvironment(tx, caller, { target, sent })).api_token,
     remove: ({ caller, target }) => transaction((tx) => removeEnvironment(tx, caller, target)),
     activityScopes: ['Team'],
     isActivityOnlyIfPreferred: true,

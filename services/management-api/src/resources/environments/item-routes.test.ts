@@ -226,6 +226,13 @@ describe.each(families)('%s', (family, pathOf) => {
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
     expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
+    // With settings: both or none.
+    const { name } = (await api.get(path(''), bed.keys.M)).body;
+    await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
+    const failed = await add({ product_type: 'surveys', name: 'Not kept' });
+    await api.database.sql.query('ALTER TABLE product_intent_away RENAME TO product_intent');
+    expect(failed.status).toBe(500);
+    expect((await api.get(path(''), bed.keys.M)).body.name).toBe(name);
   });
 
   test('T71: creation is recorded, without changes', async () => {

@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static, TObject, TSchema } from 'typebox';
 import { Type } from 'typebox';
@@ -32,7 +32,10 @@ export interface ItemFamily<P extends TObject> {
   changes: TObject;
   show: (row: EnvironmentRow, signing: Signing) => Record<string, unknown>;
   /** Makes the change. @returns the key whose settings changed. */
-  change: (context: { caller: Caller; target: AddressedProject; sent: Record<string, unknown> }) => Promise<string>;
+  change: (
+    tx: Transaction,
+    context: { caller: Caller; target: AddressedProject; sent: Record<string, unknown> },
+  ) => Promise<string>;
   /** Removes the record. @returns the keys that stop working. */
   remove: (context: { caller: Caller; target: AddressedProject }) => Promise<string[]>;
   /** Scopes of the activity records that are about it. */
@@ -105,7 +108,8 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         examples: { request: { timezone: 'Europe/Lisbon' }, response: { ...example, timezone: 'Europe/Lisbon' } },
         target,
         handler: async ({ caller, target: found, body }) => {
-          const token = await family.change({ caller, target: found, sent: body as Record<string, unknown> });
+          const sent = body as Record<string, unknown>;
+          const token = await transaction((tx) => family.change(tx, { caller, target: found, sent }));
           announceKeyChange([token]);
           return show(caller, found);
         },
@@ -209,13 +213,15 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         if (productType === undefined && !hasSettings) {
           throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'product_type' });
         }
-        if (hasSettings) announceKeyChange([await family.change({ caller, target: found, sent })]);
-        if (productType !== undefined) {
-          await upsertProductIntent(sql, found.environmentId, {
-            productType: String(productType),
-            context: String(context),
-          });
-        }
+        const token = await transaction(async (tx) => {
+          const changed = hasSettings ? await family.change(tx, { caller, target: found, sent }) : null;
+          if (productType !== undefined) {
+            const wish = { productType: String(productType), context: String(context) };
+            await upsertProductIntent(tx, found.environmentId, wish);
+          }
+          return changed;
+        });
+        if (token !== null) announceKeyChange([token]);
         return show(caller, found);
       },
     }),

@@ -52,7 +52,7 @@ export function projectRoutes(deps: ItemDeps) {
     example: projectFullExample,
     changes: projectChanges,
     show: toProject,
-    change: ({ caller, target, sent }) => transaction((tx) => changeProject(tx, caller, { target, sent })),
+    change: (tx, { caller, target, sent }) => changeProject(tx, caller, { target, sent }),
     remove: ({ caller, target }) => transaction((tx) => removeProject(tx, caller, target.projectId)),
     activityScopes: ['Project', 'Team'],
     isActivityOnlyIfPreferred: false,
