@@ -173,20 +173,24 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  // Made on first use: services that never use it save 28 MB.
+  let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
-    await prisma.$disconnect();
+    await prisma?.$disconnect();
     await pool.end();
     await reachability.stop();
   }
 
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool),
-    // Any longer form repeats the arguments of the query, and errors are logged.
-    errorFormat: 'minimal',
-  });
   return {
-    prisma,
+    get prisma() {
+      prisma ??= new PrismaClient({
+        adapter: new PrismaPg(pool),
+        // Any longer form repeats the arguments of the query, and errors are logged.
+        errorFormat: 'minimal',
+      });
+      return prisma;
+    },
     sql,
     transaction,
     isHealthy: reachability.isReachable,
