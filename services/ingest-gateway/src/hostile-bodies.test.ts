@@ -95,6 +95,34 @@ test.each(bodies)(
   60_000,
 );
 
+/** Capture v1 answers for every event, so a small upload asks for a long answer. */
+test('half a million events of Capture v1 that have nothing but a uuid', async () => {
+  const count = 480_000;
+  const uuid = (index: number) => `0198c2a4-0000-7000-8000-${String(index).padStart(12, '0')}`;
+  const events = Array.from({ length: count }, (_, index) => `{"uuid":"${uuid(index)}"}`).join(',');
+  const now = new Date().toISOString();
+  const body = gzipSync(`{"created_at":"${now}","batch":[${events}]}`, { level: 1 });
+  const headers = {
+    authorization: `Bearer ${gateway.token}`,
+    'content-type': 'application/json',
+    'user-agent': 'test/1',
+    'posthog-sdk-info': 'posthog-test/1.2.3',
+    'posthog-attempt': '1',
+    'posthog-request-id': uuid(0),
+    'posthog-request-timestamp': now,
+  };
+  const report = await gateway.during(async () => {
+    const url = `${gateway.url}/i/v1/analytics/events`;
+    const response = await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) });
+    const text = await response.text();
+    return { status: response.status, drops: text.split('"missing_event_name"').length - 1, ends: text.slice(-3) };
+  });
+  expect(report.result).toEqual({ status: 200, drops: count, ends: '}}}' });
+  expect(report.failed).toEqual([]);
+  expect(report.slowestMs).toBeLessThan(longestStallMs);
+  expect(report.grownMib).toBeLessThan(mostMib);
+}, 60_000);
+
 test('several of them at once', async () => {
   const bombs = bodies
     .slice(0, 4)

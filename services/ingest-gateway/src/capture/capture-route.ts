@@ -20,7 +20,7 @@ import type { CapturePath } from './capture-path.ts';
 import { type CaptureQuery, parseCaptureQuery } from './capture-query.ts';
 import { clientAddress } from './client-address.ts';
 import { preflightHeaders } from './cors.ts';
-import { type DecodedBody, decodeBody } from './decode-body.ts';
+import { type DecodedBody, decodeBody, isLongLz64 } from './decode-body.ts';
 import { createDropTally, type DropTally } from './drop-tally.ts';
 import { claimedSize } from './gunzip.ts';
 import { type IncomingRequest, inOnePart } from './incoming-request.ts';
@@ -187,7 +187,8 @@ interface Reading {
 /** Stations 2 and 3, in this thread or, for a body that would keep it too long, in another one. */
 function readRequest({ raw, hints }: ReceivedBody, reading: Reading): IncomingRequest | Promise<IncomingRequest> {
   const { said, lease, deps } = reading;
-  if (isLarge(raw.length) || isLarge(claimedSize(raw))) return readElsewhere({ raw, hints, said }, reading);
+  const isLong = isLarge(raw.length) || isLarge(claimedSize(raw)) || isLongLz64(raw, hints);
+  if (isLong) return readElsewhere({ raw, hints, said }, reading);
   const { maxDecompressedBytes } = deps.limits;
   const body = decodeBody(raw, hints, { maxDecompressedBytes, lease });
   return body instanceof Promise ? body.then((decoded) => readDecoded(decoded, reading)) : readDecoded(body, reading);

@@ -76,6 +76,21 @@ export function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions
   return gunzip(bytes, options.maxDecompressedBytes, options.lease).then((inflated) => finish(unwrapBase64(inflated)));
 }
 
+/**
+ * Whether a body is of the one compression that is undone where it is asked for, and long enough to become a thousand
+ * times as long: then it keeps the process for a tenth of a second.
+ */
+export function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
+  if (raw.length <= shortLz64Bytes) return false;
+  // What begins as JSON is no form, and that is nearly everything.
+  const isJson = raw[0] === 0x7b || raw[0] === 0x5b;
+  const inForm = !isJson && isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
+  return pickCompression(compression, inForm, contentEncoding) === 'lz64';
+}
+
+/** As many cannot become more than a million characters: some milliseconds. */
+const shortLz64Bytes = 2048;
+
 /** Smaller bodies are parsed faster than looked over. */
 const largeBytes = 128 * 1024;
 

@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { createTestTenant } from '@millrace/testing';
+import { createTestTenant, eventually } from '@millrace/testing';
+import lzString from 'lz-string';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { measured } from '../testing/traffic-probe.ts';
 
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -142,6 +144,32 @@ test('a thread that is lost fails its own request only, which may come again, an
   expect(lost).toMatchObject({ status: 503, body: { code: 'body_thread_lost' } });
   expect([beside.status, behind.status]).toEqual([200, 200]);
   expect(await inFlightBytes(narrow)).toBe('0');
+});
+
+test('a small body of lz64 that becomes megabytes delays nobody', async () => {
+  const key = await newKey();
+  const at = await fixture.startGateway();
+  // The thread is there.
+  await post(JSON.stringify({ api_key: key, batch: events() }), at);
+  const received = () => measured(at, 'capture_received_bytes_total');
+  const before = await received();
+  const many = Array.from({ length: 28_000 }, (_, index) => ({
+    event: `e${index}`,
+    properties: { a: index, b: 'like' },
+  }));
+  // Torn, so that its answer comes as soon as all of it was undone.
+  const torn = lzString.compressToBase64(JSON.stringify(many)).slice(0, -12);
+  const form = `data=${encodeURIComponent(torn)}&compression=LZ64`;
+  expect(form.length).toBeLessThan(256 * 1024);
+  const answered: string[] = [];
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  const large = post(form, at, type).then(({ status, body }) => answered.push(`large ${status} ${body.code}`));
+  await eventually(async () => (await received()) === before + form.length, { what: 'its arrival', intervalMs: 1 });
+  const small = post(JSON.stringify({ api_key: key, batch: [event(0)] }), at).then(({ status }) =>
+    answered.push(`small ${status}`),
+  );
+  await Promise.all([large, small]);
+  expect(answered).toEqual(['small 200', 'large 400 invalid_lz64']);
 });
 
 test('stopping waits for the large bodies under way', async () => {
