@@ -82,6 +82,12 @@ test('a statement that takes long, and one that waits for a lock, are left alone
   });
   await sleep(100);
   const waiting = database.sql.query(add, [2]);
+  // A server that keeps no states says nothing about them.
+  const untracked = database.transaction(async (tx) => {
+    await tx.query('SET LOCAL track_activities = off');
+    return tx.query("SELECT 'slept' AS done FROM pg_sleep(6)");
+  });
   await holding;
   expect(await waiting).toEqual([{ n: 2 }]);
+  expect(await untracked).toEqual([{ done: 'slept' }]);
 }, 40_000);

@@ -88,13 +88,14 @@ export function watchSilentConnections(
     const silent = silentClients();
     const { rows } = await probe.query<{ own: number; pid: number | null; state: string; is_at_work: boolean | null }>(
       `SELECT pg_backend_pid() AS own, pid, coalesce(state, '') || ' ' || coalesce(state_change::text, '') AS state,
-              state = 'active' AND wait_event_type IS DISTINCT FROM 'Client' AS is_at_work
+              CASE WHEN state = 'active' THEN wait_event_type IS DISTINCT FROM 'Client'
+                   WHEN state LIKE 'idle%' THEN false END AS is_at_work
          FROM (SELECT 1) AS one LEFT JOIN pg_stat_activity ON pid = ANY ($1::int[])`,
       [silent.map((client) => inside(client).processID)],
     );
     isPooled = rows[0]?.own !== inside(probe).processID;
     if (isPooled) return new Map();
-    // Where the state is hidden from us, nothing is concluded.
+    // Where the state is hidden from us, or not kept, nothing is concluded.
     const atWork = new Set(rows.flatMap(({ pid, is_at_work: isAtWork }) => (isAtWork === false ? [] : [pid])));
     const states = new Map(rows.map(({ pid, state }) => [pid, state]));
     const waiting = silent.filter((client) => !atWork.has(inside(client).processID));
