@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KeyValue } from '@millrace/cache';
 import { healthRoutes, mount, securityHeaders } from '@millrace/http';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
@@ -26,18 +27,11 @@ export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange'> {
   checkResponses?: boolean;
 }
 
-/** The management API as a request listener. */
-export function createApp(deps: AppDeps) {
+/**
+ * The management API as a request listener. Express serves what is not a route: probes and the page of documentation.
+ */
+export function createApp(deps: AppDeps): (request: IncomingMessage, response: ServerResponse) => void {
   const { sql, logger, metrics, health, publicUrl, trustedProxies, checkResponses, keyValue, limits } = deps;
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  // What stands further left in X-Forwarded-For was written by whoever sent the request.
-  app.set('trust proxy', trustedProxies || false);
-  app.set('query parser', false);
-  app.use(healthRoutes(health));
-  app.use(securityHeaders());
   const requestLimit = createRateLimit({
     keyValue,
     name: 'key',
@@ -51,18 +45,39 @@ export function createApp(deps: AppDeps) {
   );
   const announceKeyChange = createKeyChanges(keyValue, logger).announce;
   const declared = routes({ ...deps, announceKeyChange });
-  const docs = Buffer.from(docsPage(declared));
-  app.get('/api/docs', (_request, response) => {
-    response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
-    response.type('html').send(docs);
-  });
-  mount(app, declared, {
+  const setSecurityHeaders = securityHeaders();
+  const api = mount(declared, {
     access: personalKeyAccess({ sql, logger, requestLimit, guessLimit }),
     logger,
     metrics,
     publicUrl,
+    trustedProxies,
     checkResponses,
     translateError: translateDatabaseError,
   });
-  return app;
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.use(healthRoutes(health));
+  app.use((_request, response, next) => {
+    setSecurityHeaders(response);
+    next();
+  });
+  const docs = Buffer.from(docsPage(declared));
+  app.get(docsPath, (_request, response) => {
+    response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
+    response.type('html').send(docs);
+  });
+  app.use(api);
+
+  return (request, response) => {
+    const isRoute = request.url?.startsWith('/api/') && !request.url.startsWith(docsPath);
+    if (!isRoute) return app(request, response);
+    setSecurityHeaders(response);
+    api(request, response);
+  };
 }
+
+const docsPath = '/api/docs';

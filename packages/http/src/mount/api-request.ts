@@ -1,4 +1,5 @@
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
+import { addressOf, originOf } from './forwarded.ts';
 
 /** What handlers may see of a request. */
 export interface ApiRequest {
@@ -17,20 +18,30 @@ export interface ApiRequest {
   body(): Promise<unknown>;
 }
 
-/** @param publicUrl fixed address for links; else the request's own host is used. */
+interface RequestSource {
+  id: string;
+  /** The path of the address (`pathOf`). */
+  path: string;
+  /** Fixed address for links; else the request's own host is used. */
+  publicUrl: string | undefined;
+  trustedProxies: number;
+  readBody: () => Promise<unknown>;
+}
+
 export function toApiRequest(
-  request: Request,
-  { id, publicUrl, readBody }: { id: string; publicUrl: string | undefined; readBody: () => Promise<unknown> },
+  request: IncomingMessage,
+  { id, path, publicUrl, trustedProxies, readBody }: RequestSource,
 ): ApiRequest {
-  const queryStart = request.originalUrl.indexOf('?');
+  const url = request.url ?? '';
+  const queryStart = url.indexOf('?');
   let body: Promise<unknown> | undefined;
   return {
     id,
-    method: request.method,
-    baseUrl: publicUrl?.replace(/\/+$/, '') ?? `${request.protocol}://${safeHost(request.host)}`,
-    path: request.baseUrl + request.path,
-    address: request.ip ?? '',
-    query: new URLSearchParams(queryStart < 0 ? '' : request.originalUrl.slice(queryStart + 1)),
+    method: request.method ?? '',
+    baseUrl: publicUrl?.replace(/\/+$/, '') ?? originOf(request, trustedProxies),
+    path,
+    address: addressOf(request, trustedProxies),
+    query: new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)),
     header: (name) => {
       const value = request.headers[name.toLowerCase()];
       return Array.isArray(value) ? value[0] : value;
@@ -40,9 +51,4 @@ export function toApiRequest(
       return body;
     },
   };
-}
-
-/** A `Host` header may hold anything; links are only built from what can be a host. */
-function safeHost(host: string | undefined): string {
-  return host && /^(\[[0-9a-fA-F:.]+\]|[\w.-]+)(:\d{1,5})?$/.test(host) ? host : 'localhost';
 }

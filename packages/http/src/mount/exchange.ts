@@ -1,6 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
-import type { Request, Response } from 'express';
+
 import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
 import { type ApiRequest, toApiRequest } from './api-request.ts';
 import type { JsonBodyReader } from './read-json-body.ts';
@@ -19,6 +20,7 @@ export interface ExchangeDeps {
   routeMetrics: RouteMetrics;
   readBody: JsonBodyReader;
   publicUrl: string | undefined;
+  trustedProxies: number;
   translateError: (error: unknown) => AppError | null;
 }
 
@@ -30,7 +32,7 @@ export interface ExchangeDeps {
 export async function exchange(
   { operation, allow }: { operation: string; allow?: string },
   deps: ExchangeDeps,
-  { request, response }: { request: Request; response: Response },
+  { request, response, path }: { request: IncomingMessage; response: ServerResponse; path: string },
   work: (apiRequest: ApiRequest) => Promise<Answer>,
 ): Promise<void> {
   const startedAt = process.hrtime.bigint();
@@ -45,7 +47,9 @@ export async function exchange(
   try {
     const apiRequest = toApiRequest(request, {
       id,
+      path,
       publicUrl: deps.publicUrl,
+      trustedProxies: deps.trustedProxies,
       readBody: () => deps.readBody(request, response),
     });
     const { status, value, headers = {} } = await work(apiRequest);
@@ -60,7 +64,7 @@ function sendError(
   error: unknown,
   { operation, id }: { operation: string; id: string },
   deps: ExchangeDeps,
-  response: Response,
+  response: ServerResponse,
 ): void {
   const known = toAppError(error instanceof AppError ? error : (deps.translateError(error) ?? error));
   const status = statusOf(known.kind);
@@ -77,7 +81,7 @@ function sendError(
   send(response, status, body);
 }
 
-function send(response: Response, status: number, value: unknown): void {
+function send(response: ServerResponse, status: number, value: unknown): void {
   if (response.headersSent || response.destroyed) return;
   response.statusCode = status;
   if (value === undefined) {

@@ -1,8 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import express, { type Request, type Response } from 'express';
 import { checkJson } from '../schema/check-json.ts';
 
-export type JsonBodyReader = (request: Request, response: Response) => Promise<unknown>;
+export type JsonBodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
 /**
  * Reads JSON bodies, and simple forms, of at most `limitBytes` (after inflating). An empty body counts as `{}`.
@@ -13,8 +14,12 @@ export type JsonBodyReader = (request: Request, response: Response) => Promise<u
 export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   const readRaw = express.raw({ type: () => true, limit: limitBytes });
   return async (request, response) => {
+    // It reads from any request of Node's and leaves the bytes in `body`.
+    const read = request as Request;
     const bytes = await new Promise<unknown>((resolve, reject) => {
-      readRaw(request, response, (error?: unknown) => (error ? reject(asAppError(error)) : resolve(request.body)));
+      readRaw(read, response as Response, (error?: unknown) =>
+        error ? reject(asAppError(error)) : resolve(read.body),
+      );
     });
     if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {};
     const value = parserOf(request.headers['content-type'] ?? '')(bytes);

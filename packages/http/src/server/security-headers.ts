@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
-/** Response headers of a service that only ever answers data, never a page. */
-export function securityHeaders(): RequestHandler {
+/** Sets the response headers of a service that only ever answers data, never a page. */
+export function securityHeaders(): (response: ServerResponse) => void {
   const headers = constantHeaders();
-  return (_request, response, next) => {
+  return (response) => {
     for (const [name, value] of headers) response.setHeader(name, value);
-    next();
   };
 }
 

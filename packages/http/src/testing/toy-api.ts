@@ -1,7 +1,6 @@
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { createMetrics, type Logger, type Metrics } from '@millrace/runtime';
-import express from 'express';
 import { type Static, Type } from 'typebox';
 import type { Access } from '../mount/access.ts';
 import { type MountDeps, mount } from '../mount/mount.ts';
@@ -170,9 +169,7 @@ export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {})
     log: (level: string, message: string, fields: Record<string, unknown>) => log.push({ level, message, fields }),
   } as unknown as Logger;
   const metrics = createMetrics({ withProcessMetrics: false });
-  const app = express();
-  app.disable('x-powered-by');
-  mount(app, toyRoutes(record), {
+  const listener = mount(toyRoutes(record), {
     access,
     logger,
     metrics,
@@ -180,7 +177,7 @@ export async function startToyApi(overrides: Partial<MountDeps<ToyCaller>> = {})
     checkResponses: true,
     ...overrides,
   });
-  const server = await serve(app, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });
+  const server = await serve(listener, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });
   return { url: `http://127.0.0.1:${server.port}`, metrics, record, log, stop: server.stop };
 }
 
