@@ -122,9 +122,12 @@ async function capture(
   const receivedAtMs = Date.now();
   if (request.method !== 'GET' && request.method !== 'POST') throw methodNotAllowed();
   const { lease } = journey;
-  const body = await receiveBody(request, query, { limits, lease, onReceived: metrics.bodyReceived });
   const said = { apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
-  // Only what is not at hand is waited for: to wait for nothing costs each request a promise and a turn.
+  // A body that comes with its head is there after this. From here on only what is not at hand is waited for: to wait for
+  // nothing costs each request a promise and a turn.
+  await undefined;
+  const received = receiveBody(request, query, { limits, lease, onReceived: metrics.bodyReceived });
+  const body = received instanceof Promise ? await received : received;
   const read = isMultipart(body.hints.contentType)
     ? readPartsRequest(body.raw, request.headers, { said, lease, deps })
     : readRequest(body, { said, lease, deps });

@@ -1,5 +1,9 @@
 import type { CapturedEvent } from '@millrace/contracts';
 import type { RawFields, RawValue } from './raw-fields.ts';
+import { createSlab } from './slab.ts';
+
+/** Of records that wait for the log, which is some milliseconds. */
+const takeMemory = createSlab(64 * 1024);
 
 /**
  * The value of a log record as `encodeCapturedRecord` gives it, but with the fields that are passed on copied as they
@@ -9,7 +13,7 @@ export function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
   const { $set, $set_once, $unset, properties } = raw;
   const head = headOf(record);
   const size = Buffer.byteLength(head) + room($set, 8) + room($set_once, 13) + room($unset, 10);
-  const value = Buffer.allocUnsafe(size + (properties === null ? 16 : room(properties, 14)) + 1);
+  const value = takeMemory(size + (properties === null ? 16 : room(properties, 14)) + 1);
   let at = value.write(head, 0, 'utf8');
   if ($set !== null) at = copy(value, at, ',"$set":', raw.json, $set);
   if ($set_once !== null) at = copy(value, at, ',"$set_once":', raw.json, $set_once);

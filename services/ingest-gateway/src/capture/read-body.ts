@@ -36,18 +36,22 @@ export async function readBody(
 }
 
 /** The first half of station 2. @throws AppError see `receiveBytes`; `invalid` when there is nothing. */
-export async function receiveBody(
+export function receiveBody(
   request: IncomingMessage,
   query: CaptureQuery,
-  options: ReadBodyOptions,
-): Promise<ReceivedBody> {
-  const { maxBodyBytes, bodyTimeoutMs } = options.limits;
+  { limits, lease, onReceived }: ReadBodyOptions,
+): ReceivedBody | Promise<ReceivedBody> {
+  const { maxBodyBytes, bodyTimeoutMs } = limits;
+  const describe = (body: Buffer) => {
+    const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
+    onReceived(raw.length);
+    if (raw.length === 0) throw missingData();
+    const hints = query.data === null ? hintsOf(request, query) : { ...noHints, compression: query.compression };
+    return { raw, hints };
+  };
   // Named one by one: the limits are the whole frozen config, and spreading it costs 12 µs a request.
-  const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease: options.lease });
-  const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
-  options.onReceived(raw.length);
-  if (raw.length === 0) throw missingData();
-  return { raw, hints: query.data === null ? hintsOf(request, query) : { ...noHints, compression: query.compression } };
+  const body = receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease });
+  return body instanceof Promise ? body.then(describe) : describe(body);
 }
 
 const noHints: BodyHints = { compression: null, contentType: '', contentEncoding: '' };

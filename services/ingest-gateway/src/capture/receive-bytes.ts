@@ -12,14 +12,14 @@ export interface ReceiveOptions {
 /**
  * Reads the raw body. A body of one piece, the usual case, is not copied.
  *
+ * @returns the body itself when all of it is there. What came together with the head is, a microtask after the request
+ * was told of.
  * @throws AppError `too_large` over the cap, `timeout` when the upload stalls, `unavailable` when the memory budget is
  * used up, `invalid` (`client_closed`) when the client goes away. The rest of the body is left unread.
  */
-export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
+export function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Buffer | Promise<Buffer> {
   const declared = declaredLength(request);
   if (declared > options.maxBodyBytes) throw bodyTooLarge(options.maxBodyBytes);
-  // What came together with the head has been parsed before the next microtask.
-  await undefined;
   if (request.readableLength !== declared) return receivePieces(request, options);
   options.lease.take(declared);
   const body = request.read() as Buffer | null;
