@@ -1,18 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { requirePossibleKey } from '../access/authorize.ts';
-import type { CaptureDependencies } from '../capture/capture-route.ts';
+import type { ProjectKeys } from '../access/project-keys.ts';
 import { claimedSize } from '../capture/gunzip.ts';
 import { type IncomingRequest, inOnePart } from '../capture/incoming-request.ts';
 import { parseCaptureRequest, type RequestHints } from '../capture/parse-capture-request.ts';
+import type { CaptureLimits } from '../config.ts';
 import { inParts } from '../large-bodies/in-parts.ts';
 import { isLarge } from '../large-bodies/is-large.ts';
+import type { LargeBodies } from '../large-bodies/large-bodies.ts';
 import type { ByteLease } from '../limits/byte-budget.ts';
 import { decodeParts } from './decode-parts.ts';
 
 export interface ReadingParts {
   said: RequestHints;
   lease: ByteLease;
-  deps: Pick<CaptureDependencies, 'limits' | 'largeBodies' | 'projectKeys'>;
+  deps: { limits: CaptureLimits; largeBodies: Pick<LargeBodies, 'findInParts'>; projectKeys: ProjectKeys };
 }
 
 /**
