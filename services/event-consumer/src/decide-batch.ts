@@ -1,18 +1,27 @@
 import type { Transaction } from '@millrace/db';
 import { decideEvents } from './decide-events.ts';
-import type { SeenDefinitions } from './definitions/definitions.ts';
+import type { Definitions, SeenDefinitions } from './definitions/definitions.ts';
 import { insertIdentities } from './events/event-identity-store.ts';
 import type { DropReason } from './events/event-outcome.ts';
 import { type WrittenEvents, writeEvents } from './events/event-store.ts';
 import { freshEvents, identitiesOf } from './events/fresh-events.ts';
 import { buildOn } from './identity/build-on.ts';
+import type { KnownIds } from './identity/known-ids.ts';
 import type { Ledger } from './identity/ledger.ts';
 import { type LoadedLedger, loadLedger } from './identity/load-ledger.ts';
 import { touchedByBatch } from './identity/touched-by-batch.ts';
-import type { Turn } from './identity/turns.ts';
+import type { Turn, Turns } from './identity/turns.ts';
 import { eventsOf, type Intake } from './intake/admit-records.ts';
-import type { ProcessBatchDeps } from './process-batch.ts';
+import type { StepTimer } from './step-timer.ts';
 import type { StoredWarning } from './warnings/warning-store.ts';
+
+export interface DecideDeps {
+  /** Both are one for all batches of the process. */
+  turns: Turns<Ledger>;
+  knownIds: KnownIds;
+  definitions: Pick<Definitions, 'see'>;
+  step: StepTimer;
+}
 
 /** All there is to write of a decided batch, and to remember once it is committed. */
 export interface DecidedBatch {
@@ -49,7 +58,7 @@ export async function decideBatch(
   tx: Transaction,
   intake: Intake,
   { lockFirst, onTurn }: DecideOptions,
-  { step, knownIds, turns, definitions }: ProcessBatchDeps,
+  { step, knownIds, turns, definitions }: DecideDeps,
 ): Promise<DecidedBatch> {
   const admitted = intake.events;
   intake.events = [];

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import {
@@ -39,9 +38,6 @@ import { createStepTimer } from './step-timer.ts';
 import { createWarningThrottle } from './warnings/throttle-warnings.ts';
 
 const service = 'event-consumer';
-// A batch leaves megabytes of short-lived objects behind: with room for them, collecting costs half as much.
-setFlagsFromString('--max-semi-space-size=32');
-
 /** Beside the transactions: projects, partitions, start offsets. */
 const spareConnections = 2;
 /** The embedded log writes and reads through a pool of its own, so that batches cannot starve it. */

@@ -2,36 +2,30 @@ import type { Database } from '@millrace/db';
 import type { LogBatch } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
-import { type DecidedBatch, decideBatch } from './decide-batch.ts';
+import { type DecideDeps, type DecidedBatch, decideBatch } from './decide-batch.ts';
 import type { Definitions } from './definitions/definitions.ts';
 import type { DropReason } from './events/event-outcome.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
 import { insertEvents } from './events/event-store.ts';
 import { markEventsIngested } from './events/first-event-store.ts';
 import { groupsToWrite, saveGroups } from './groups/save-groups.ts';
-import type { KnownIds } from './identity/known-ids.ts';
 import type { Ledger } from './identity/ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
-import type { Turn, Turns } from './identity/turns.ts';
+import type { Turn } from './identity/turns.ts';
 import { admitRecords, eventsOf } from './intake/admit-records.ts';
 import { parseRecords, tokensOf } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
 import { advanceOffset, lockOffset } from './offsets/offset-store.ts';
-import type { StepTimer } from './step-timer.ts';
 import type { WarningThrottle } from './warnings/throttle-warnings.ts';
 import { insertWarnings } from './warnings/warning-store.ts';
 
-export interface ProcessBatchDeps {
+export interface ProcessBatchDeps extends DecideDeps {
   database: Pick<Database, 'transaction'>;
   projects: ProjectResolver;
   partitions: EventPartitions;
   deadLetters: DeadLetterLog;
-  /** Both are one for all batches of the process. */
-  turns: Turns<Ledger>;
-  knownIds: KnownIds;
   definitions: Pick<Definitions, 'see' | 'note'>;
   throttle: WarningThrottle;
-  step: StepTimer;
   now: () => number;
 }
 

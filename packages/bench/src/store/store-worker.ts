@@ -1,5 +1,4 @@
 /** The process in which `pnpm bench store` stores, with the consumer's own functions and the consumer's memory setting. */
-import { setFlagsFromString } from 'node:v8';
 import { createDatabase } from '@millrace/db';
 import { createLogger, environment } from '@millrace/runtime';
 import {
@@ -31,7 +30,6 @@ export type StoreAnswer =
   | { type: 'stored'; count: number; elapsedMs: number }
   | { type: 'failed'; message: string };
 
-setFlagsFromString('--max-semi-space-size=32');
 const warmUpShare = 0.2;
 const answer = (message: StoreAnswer) => process.send?.(message);
 const database = createDatabase({
