@@ -9,7 +9,7 @@ import type { CaptureDependencies } from '../capture/capture-route.ts';
 import { clientAddress } from '../capture/client-address.ts';
 import { createPublication } from '../capture/publish.ts';
 import { requestIdOf } from '../capture/request-id.ts';
-import { sendAnswer, sendRefusal } from '../capture/send-answer.ts';
+import { type AnswerBody, sendAnswer, sendRefusal } from '../capture/send-answer.ts';
 import { type CapturedEvents, toCapturedEvents } from '../capture/to-captured-events.ts';
 import { traceHeaders } from '../capture/trace-headers.ts';
 import type { ByteLease } from '../limits/byte-budget.ts';
@@ -63,7 +63,7 @@ async function captureV1(request: IncomingMessage, response: ServerResponse, dep
 }
 
 /** The stations in their order; the text of the answer. */
-async function capture(request: IncomingMessage, journey: Journey, deps: CaptureDependencies): Promise<string> {
+async function capture(request: IncomingMessage, journey: Journey, deps: CaptureDependencies): Promise<AnswerBody> {
   const { limits, metrics, traffic } = deps;
   const receivedAtMs = Date.now();
   if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST requests.');

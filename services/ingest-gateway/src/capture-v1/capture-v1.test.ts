@@ -200,6 +200,11 @@ describe('the whole request is refused', () => {
     [400, 'missing_event_uuid', { body: batchOf(event({ uuid: '' })) }],
     [400, 'invalid_event_uuid', { body: batchOf(event({ uuid: 'one' })) }],
     [400, 'duplicate_event_uuid', { body: batchOf(event({ uuid: twice }), event({ uuid: twice.toUpperCase() })) }],
+    [
+      400,
+      'duplicate_event_uuid',
+      { body: batchOf(event({ uuid: twice.replaceAll('-', '') }), event({ uuid: twice.toUpperCase() })) },
+    ],
   ])('%i %s (%#)', async (status, error, sending) => {
     const answer = await send({ body: batchOf(event()), ...sending });
     expect([answer.status, answer.json]).toEqual([

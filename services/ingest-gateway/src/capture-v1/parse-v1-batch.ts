@@ -22,6 +22,8 @@ export interface V1Batch {
 
 const maxNesting = 64;
 const uuidText = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
+/** As nearly every client writes it. */
+const usualUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
  * JSON text to a batch. Only what leaves no way to answer for every event refuses the whole: the envelope, and uuids
@@ -49,7 +51,7 @@ export function parseV1Batch(text: string): V1Batch {
   const seen = new Set<string>();
   const events = batch.map((event: unknown, index): V1Sent => {
     if (!isObject(event)) throw refused('invalid_batch', 'An event must be a JSON object.', `batch__${index}`);
-    const uuid = readUuid(event.uuid, `batch__${index}__uuid`, seen);
+    const uuid = readUuid(event.uuid, index, seen);
     if (isDeeperThan(event, maxNesting)) return { uuid, fields: null };
     if (isToBeCleaned) cleanValue(event);
     return { uuid, fields: event };
@@ -58,17 +60,27 @@ export function parseV1Batch(text: string): V1Batch {
 }
 
 /** @param seen the uuids before it, in one form. */
-function readUuid(uuid: unknown, place: string, seen: Set<string>): string {
+function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
+  const refuse = (code: string, message: string) => refused(code, message, `batch__${index}__uuid`);
   if (uuid === undefined || uuid === null || uuid === '') {
-    throw refused('missing_event_uuid', 'Every event needs a UUID of its own.', place);
+    throw refuse('missing_event_uuid', 'Every event needs a UUID of its own.');
   }
   if (typeof uuid !== 'string' || !uuidText.test(uuid)) {
-    throw refused('invalid_event_uuid', 'The field `uuid` must be a UUID.', place);
+    throw refuse('invalid_event_uuid', 'The field `uuid` must be a UUID.');
   }
-  const plain = uuid.toLowerCase().replaceAll('-', '');
-  if (seen.has(plain)) throw refused('duplicate_event_uuid', 'Two events of the batch have the same UUID.', place);
-  seen.add(plain);
+  const usual = toUsualForm(uuid);
+  if (seen.has(usual)) throw refuse('duplicate_event_uuid', 'Two events of the batch have the same UUID.');
+  seen.add(usual);
   return uuid;
+}
+
+/** The same text where nothing is to be changed: a batch may hold half a million of them. */
+function toUsualForm(uuid: string): string {
+  if (usualUuidText.test(uuid)) return uuid;
+  return uuid
+    .toLowerCase()
+    .replaceAll('-', '')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 function isObject(value: unknown): value is Fields {

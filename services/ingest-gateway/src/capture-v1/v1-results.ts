@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AnswerBody } from '../capture/send-answer.ts';
 
 /** The answer for every event of a batch: stored, left out for good, or left out because the plan's events are used up. */
 export interface V1Results {
   dropped(index: number, details: string): void;
   /** Everything that was not dropped: over the plan's quota. */
   restLimited(): void;
-  /** JSON text of the answer, in the order of the batch. Of a large batch it is made while others get their turn. */
-  toBody(): Promise<string>;
+  /** JSON text of the answer, in the order of the batch. That of a large batch is made while others get their turn. */
+  toBody(): Promise<AnswerBody>;
 }
 
 const ok = '{"result":"ok"}';
@@ -36,12 +37,14 @@ export function createV1Results(uuids: readonly string[]): V1Results {
       rest = limited;
     },
     async toBody() {
-      const texts: string[] = [];
+      if (uuids.length <= resultsPerTurn) return `{"results":{${textOf(0)}}}`;
+      // In pieces that are sent as they are: as one text the whole would be in memory three times.
+      const pieces: Buffer[] = [];
       for (let first = 0; first < uuids.length; first += resultsPerTurn) {
         if (first > 0) await nextTurn();
-        texts.push(textOf(first));
+        pieces.push(Buffer.from(`${first === 0 ? '{"results":{' : ','}${textOf(first)}`));
       }
-      return `{"results":{${texts.join(',')}}}`;
+      return [...pieces, Buffer.from('}}')];
     },
   };
 }

@@ -10,6 +10,9 @@ export interface Answer {
   headers: OutgoingHttpHeaders;
 }
 
+/** JSON text; a long one may come as its bytes, in pieces. */
+export type AnswerBody = string | readonly Buffer[];
+
 export interface Refusal extends Answer {
   code: string;
   /** True when nothing more of the body will come, so that waiting for it is in vain. */
@@ -43,14 +46,19 @@ export interface SendContext {
 export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, body, headers }: Answer,
+  { status, body, headers }: Omit<Answer, 'body'> & { body: AnswerBody },
   { requestId, isLast }: SendContext,
 ): void {
   response.writeHead(
     status,
     answerHeaders(request, body, { ...headers, ...(isLast ? { connection: 'close' } : {}) }, requestId),
   );
-  response.end(body);
+  if (typeof body === 'string') {
+    response.end(body);
+    return;
+  }
+  for (const piece of body) response.write(piece);
+  response.end();
 }
 
 /** How much of a refused upload is still taken in, so that its sender comes to reading the answer. */
@@ -81,16 +89,20 @@ export async function sendRefusal(
 
 function answerHeaders(
   request: IncomingMessage,
-  body: string,
+  body: AnswerBody,
   headers: OutgoingHttpHeaders,
   requestId: string,
 ): OutgoingHttpHeaders {
   const all: OutgoingHttpHeaders = corsHeaders(request);
   if (body !== '') {
     all['content-type'] = 'application/json';
-    all['content-length'] = Buffer.byteLength(body);
+    all['content-length'] = byteLengthOf(body);
     all['x-content-type-options'] = 'nosniff';
   }
   all['x-request-id'] = requestId;
   return Object.assign(all, headers);
+}
+
+function byteLengthOf(body: AnswerBody): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0);
 }
