@@ -6,8 +6,8 @@ import {
   type FaultProxy,
   type TestDatabase,
 } from '@millrace/testing';
-import { copyLine } from './copy-rows.ts';
-import { createDatabase, type Database, waitForDatabase } from './database.ts';
+import { type CopyRow, copyRows } from './copy-format.ts';
+import { createDatabase, type Database, type Transaction, waitForDatabase } from './database.ts';
 import { isTransientError } from './transient-error.ts';
 
 const logger = createLogger('test', 'error');
@@ -40,6 +40,8 @@ afterAll(async () => {
 
 const notes = async () =>
   (await direct.sql.query<{ id: number }>('SELECT id FROM note ORDER BY id')).map(({ id }) => id);
+const copyNotes = 'COPY note FROM STDIN (FORMAT binary)';
+const writeNote = (row: CopyRow, number: number) => row.integer(number);
 const expectHealth = (isHealthy: boolean) =>
   eventually(() => database.isHealthy() === isHealthy, { what: `isHealthy() being ${isHealthy}` });
 
@@ -90,17 +92,13 @@ describe('a transaction', () => {
     expect(await notes()).toEqual([3]);
   });
 
-  test('copies lines, and is undone when the server refuses one of them', async () => {
+  test('copies rows, and is undone when the server refuses one of them', async () => {
     const copy = (...numbers: number[]) =>
-      database.transaction((tx) =>
-        tx.copy(
-          'COPY note FROM STDIN',
-          numbers.map((number) => copyLine([number])),
-        ),
-      );
+      database.transaction((tx) => tx.copy(copyNotes, copyRows(1, numbers, writeNote)));
     await copy(1, 2);
     await expect(copy(3, 2)).rejects.toMatchObject({ code: '23505' });
-    await expect(copy(Number.NaN)).rejects.toMatchObject({ code: '22P02' });
+    const tooMany = database.transaction((tx) => tx.copy(copyNotes, copyRows(2, [5], writeNote)));
+    await expect(tooMany).rejects.toMatchObject({ code: '22P04' });
     expect(await notes()).toEqual([1, 2]);
     // The connection takes statements again.
     await copy(4);
@@ -108,26 +106,100 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test('is undone when making a line fails, with that failure', async () => {
-    const reason = new Error('no such line');
-    function* lines() {
-      yield copyLine([1]);
-      throw reason;
-    }
-    await expect(database.transaction((tx) => tx.copy('COPY note FROM STDIN', lines()))).rejects.toBe(reason);
+  test('is undone when making a row fails, with that failure', async () => {
+    const reason = new Error('no such row');
+    const fail = (row: CopyRow, number: number) => {
+      if (number === 2) throw reason;
+      row.integer(number);
+    };
+    const work = database.transaction((tx) => tx.copy(copyNotes, copyRows(1, [1, 2], fail)));
+    await expect(work).rejects.toBe(reason);
     expect(await notes()).toEqual([]);
     await database.transaction((tx) => tx.query('INSERT INTO note VALUES (3)'));
     expect(await notes()).toEqual([3]);
   });
 
+  test('copies more than is sent at once, and is undone when a late row cannot be made or is refused', async () => {
+    await database.sql.query('CREATE TABLE long_note (body text NOT NULL)');
+    const body = 'x'.repeat(1024 * 1024);
+    const copy = (writeLast: (row: CopyRow) => void) => {
+      const write = (row: CopyRow, megabyte: number) => (megabyte < 20 ? row.text(body) : writeLast(row));
+      const megabytes = Array.from({ length: 21 }, (_, index) => index);
+      const statement = 'COPY long_note FROM STDIN (FORMAT binary)';
+      return database.transaction((tx) => tx.copy(statement, copyRows(1, megabytes, write)));
+    };
+    const reason = new Error('no such row');
+    const fail = () => {
+      throw reason;
+    };
+    await expect(copy(fail)).rejects.toBe(reason);
+    await expect(copy((row) => row.null())).rejects.toMatchObject({ code: '23502' });
+    expect(await database.sql.query('SELECT count(*)::int FROM long_note')).toEqual([{ count: 0 }]);
+    await copy((row) => row.text(body));
+    expect(await database.sql.query('SELECT count(*)::int FROM long_note')).toEqual([{ count: 21 }]);
+    expect(proxy.connectionCount()).toBe(1);
+  });
+
+  test('sends statements at once: they run in their order, and nothing of them stays when one fails', async () => {
+    const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
+    const add = (tx: Transaction, number: number) => tx.query('UPDATE note SET id = id + $1', [number]);
+    await database.transaction((tx) => tx.atOnce(() => [insert(tx, 1), add(tx, 10), insert(tx, 1), add(tx, 100)]));
+    expect(await notes()).toEqual([101, 111]);
+
+    const failing = database.transaction((tx) => tx.atOnce(() => [insert(tx, 7), insert(tx, 101), insert(tx, 8)]));
+    await expect(failing).rejects.toMatchObject({ code: '23505' });
+    // The first failure is the one that is told, however long its caller takes to say what it means.
+    const reason = new Error('there already');
+    const explained = async (statement: Promise<unknown>) => {
+      const outcome = await statement.catch(async () => null);
+      await Promise.resolve();
+      if (outcome === null) throw reason;
+    };
+    const explaining = database.transaction((tx) =>
+      tx.commitWith(() => [explained(insert(tx, 101)), insert(tx, 8), insert(tx, 9)]),
+    );
+    await expect(explaining).rejects.toBe(reason);
+    expect(await notes()).toEqual([101, 111]);
+    expect(proxy.connectionCount()).toBe(1);
+  });
+
+  test('commits with the statements sent last, or with none of them', async () => {
+    const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
+    const work = (...numbers: number[]) =>
+      database.transaction(async (tx) => {
+        await insert(tx, 10);
+        await tx.commitWith(() => numbers.map((number) => insert(tx, number)));
+        return 'done';
+      });
+    await expect(work(1, 10, 2)).rejects.toMatchObject({ code: '23505' });
+    expect(await notes()).toEqual([]);
+    await expect(work(1, 2)).resolves.toBe('done');
+    expect(await notes()).toEqual([1, 2, 10]);
+    await expect(work()).rejects.toMatchObject({ code: '23505' });
+    expect(await notes()).toEqual([1, 2, 10]);
+    expect(proxy.connectionCount()).toBe(1);
+  });
+
+  test.each<[string, (tx: Transaction) => Promise<void>]>([
+    ['at once', (tx) => tx.atOnce(() => [tx.query('SELECT 1'), tx.query('INSERT INTO note VALUES (2)')])],
+    ['with the commit', (tx) => tx.commitWith(() => [tx.query('INSERT INTO note VALUES (2)')])],
+  ])('whose connection is lost under statements sent %s ends with an error', async (_, send) => {
+    const work = database.transaction(async (tx) => {
+      await tx.query('INSERT INTO note VALUES (1)');
+      proxy.cut();
+      await send(tx);
+    });
+    expect(isTransientError(await work.catch((reason: unknown) => reason))).toBe(true);
+    expect(await notes()).toEqual([]);
+  });
+
   test('is undone when its connection is cut while it copies', async () => {
-    function* lines() {
-      for (let number = 0; number < 100_000; number += 1) {
-        if (number === 50_000) proxy.cut();
-        yield copyLine([number]);
-      }
-    }
-    const work = database.transaction((tx) => tx.copy('COPY note FROM STDIN', lines()));
+    const numbers = Array.from({ length: 2_000_000 }, (_, index) => index);
+    const write = (row: CopyRow, number: number) => {
+      if (number === 1_500_000) proxy.cut();
+      row.integer(number);
+    };
+    const work = database.transaction((tx) => tx.copy(copyNotes, copyRows(1, numbers, write)));
     const error = await work.catch((reason: unknown) => reason);
     expect(isTransientError(error)).toBe(true);
     expect(await notes()).toEqual([]);
@@ -141,7 +213,7 @@ describe('a transaction', () => {
       const work = impatient.transaction(async (tx) => {
         await tx.query('INSERT INTO note VALUES (1)');
         proxy.blackHole();
-        await tx.copy('COPY note FROM STDIN', [copyLine([2])]);
+        await tx.copy(copyNotes, copyRows(1, [2], writeNote));
       });
       await expect(work).rejects.toThrow('Query read timeout');
       await proxy.pass();
@@ -152,7 +224,13 @@ describe('a transaction', () => {
     }
   });
 
-  test('that the network swallows ends with an error and gives its connection up', async () => {
+  test.each<[string, (tx: Transaction) => Promise<unknown>]>([
+    ['one statement', (tx) => tx.query('INSERT INTO note VALUES (2)')],
+    [
+      'several at once',
+      (tx) => tx.atOnce(() => [tx.query('INSERT INTO note VALUES (2)'), tx.query('INSERT INTO note VALUES (3)')]),
+    ],
+  ])('that the network swallows with %s ends with an error and gives its connection up', async (_, send) => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
     const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, statementTimeoutMs: 500 });
@@ -160,7 +238,7 @@ describe('a transaction', () => {
       const work = impatient.transaction(async (tx) => {
         await tx.query('INSERT INTO note VALUES (1)');
         proxy.blackHole();
-        await tx.query('INSERT INTO note VALUES (2)');
+        await send(tx);
       });
       await expect(work).rejects.toThrow('Query read timeout');
       await proxy.pass();

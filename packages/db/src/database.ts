@@ -2,7 +2,8 @@ import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { copyRows } from './copy-rows.ts';
+import { sendAtOnce } from './at-once.ts';
+import { copyIn } from './copy-in.ts';
 import { PrismaClient } from './generated/client.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
 import { createPlanAge, createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
@@ -17,8 +18,15 @@ export interface Sql {
 /** A transaction in progress. Stores take it, never open one. */
 export interface Transaction extends Sql {
   readonly isTransaction: true;
-  /** Runs `COPY … FROM STDIN` with lines of `copyLine` or `copyChunks`, which are asked for as the server takes them. */
-  copy(statement: string, lines: Iterable<string | Buffer>): Promise<void>;
+  /** Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`; many are asked for as the server takes them. */
+  copy(statement: string, chunks: Iterable<Buffer>): Promise<void>;
+  /**
+   * Sends the queries that `send` asks for without waiting between them. They run in their order; no `copy` among them.
+   * @throws the error of the first that failed, when none is under way any more.
+   */
+  atOnce(send: () => Promise<unknown>[]): Promise<void>;
+  /** The same with the COMMIT behind them. Nothing can be asked for after that. */
+  commitWith(send: () => Promise<unknown>[]): Promise<void>;
 }
 
 export interface Database {
@@ -150,13 +158,22 @@ export function createDatabase(options: DatabaseOptions): Database {
         const name = preparesLookups && values !== undefined ? nameOf(text) : undefined;
         return noting(async () => (await client.query({ name, text, values })).rows);
       },
-      copy: (statement, lines) => noting(() => copyRows(client, statement, lines)),
+      copy: (statement, chunks) => noting(() => copyIn(client, statement, chunks)),
+      async atOnce(send) {
+        await sendAtOnce(client, send);
+      },
+      async commitWith(send) {
+        // After a failure among them the server takes it for a rollback.
+        await sendAtOnce(client, () => [...send(), noting(() => client.query('COMMIT'))]);
+        isCommitted = true;
+      },
     };
+    let isCommitted = false;
     let broken: Error | undefined;
     try {
       await client.query(beginOn(client));
       const result = await work(tx);
-      await client.query('COMMIT');
+      if (!isCommitted) await client.query('COMMIT');
       return result;
     } catch (error) {
       // On a lost connection PostgreSQL rolls back by itself, and asking for it could wait for the full query timeout.

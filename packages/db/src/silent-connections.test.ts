@@ -62,7 +62,7 @@ test('a connection that is forgotten while the answer is on its way, or while it
   await expect(inTime(answer)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   const copy = database.transaction((tx) => {
     proxy.forget();
-    return tx.copy('COPY counter FROM STDIN', ['3\t0\n']);
+    return tx.copy('COPY counter FROM STDIN', [Buffer.from('3\t0\n')]);
   });
   await expect(inTime(copy)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   expect(await inTime(database.sql.query('SELECT n FROM counter WHERE id > 1'))).toEqual([{ n: 0 }]);
@@ -76,11 +76,16 @@ test('the server looks whether the other end is still there, also of connections
 });
 
 test('a statement that takes long, and one that waits for a lock, are left alone', async () => {
+  let tellLocked = () => {};
+  const locked = new Promise<void>((resolve) => {
+    tellLocked = resolve;
+  });
   const holding = database.transaction(async (tx) => {
     await tx.query(add, [2]);
+    tellLocked();
     await tx.query('SELECT pg_sleep(6)');
   });
-  await sleep(100);
+  await locked;
   const waiting = database.sql.query(add, [2]);
   // A server that keeps no states says nothing about them.
   const untracked = database.transaction(async (tx) => {

@@ -8,7 +8,7 @@ import type { DropReason } from './events/event-outcome.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
 import { insertEvents } from './events/event-store.ts';
 import { markEventsIngested } from './events/first-event-store.ts';
-import { groupsToWrite, saveGroups } from './groups/save-groups.ts';
+import { groupsToWrite, lockAndChangeGroups, saveGroups } from './groups/save-groups.ts';
 import type { Ledger } from './identity/ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
 import type { Turn } from './identity/turns.ts';
@@ -99,8 +99,8 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
       const groups = groupsToWrite(loaded.ledger);
       // Whoever has this turn waits for nobody: the ids' turns come before it.
       held.push(await step('take_group_turn', () => deps.turns.take(new Set(groups.keys()), { untilEnded: true })));
-      await step('save_groups', () => saveGroups(tx, loaded.ledger, [...groups.values()]));
-      await step('advance_offset', () => advanceOffset(tx, key, nextOffset));
+      const changes = await step('lock_groups', () => lockAndChangeGroups(tx, loaded.ledger, [...groups.values()]));
+      await step('commit', () => tx.commitWith(() => [...saveGroups(tx, changes), advanceOffset(tx, key, nextOffset)]));
 
       return {
         outcome: 'done',

@@ -4,7 +4,7 @@
  * delivered twice fails.
  */
 import { type CapturedEvent, topicNames } from '@millrace/contracts';
-import { copyLine, createDatabase } from '@millrace/db';
+import { type CopyRow, copyRows, createDatabase } from '@millrace/db';
 import { createLogger, environment } from '@millrace/runtime';
 import { Kafka, logLevel } from 'kafkajs';
 
@@ -16,21 +16,29 @@ const database = createDatabase({ url: env.DATABASE_URL ?? '', logger: createLog
 const kafka = new Kafka({ brokers: (env.KAFKA_BROKERS ?? '').split(','), logLevel: logLevel.NOTHING });
 const consumer = kafka.consumer({ groupId: env.NAIVE_GROUP ?? '' });
 
-const copyStatement =
-  'COPY event (project_id, uuid, event, distinct_id, timestamp, captured_at, properties, person_id) FROM STDIN';
+const copyStatement = `COPY event (project_id, uuid, event, distinct_id, timestamp, captured_at, properties, person_id)
+  FROM STDIN (FORMAT binary)`;
 
-function toLine({ uuid, event, distinct_id, timestamp, now, properties }: CapturedEvent): string {
+function writeRow(row: CopyRow, { uuid, event, distinct_id, timestamp, now, properties }: CapturedEvent): void {
+  row.integer(projectId);
+  row.uuid(uuid);
+  row.text(event);
+  row.text(distinct_id);
+  row.time(Date.parse(timestamp));
+  row.time(Date.parse(now));
+  row.jsonb(JSON.stringify(properties));
   // No persons here: any uuid does.
-  return copyLine([projectId, uuid, event, distinct_id, timestamp, now, JSON.stringify(properties), uuid]);
+  row.uuid(uuid);
 }
 
 await consumer.connect();
 await consumer.subscribe({ topic: topicNames(env.TOPIC_PREFIX).live, fromBeginning: true });
 await consumer.run({
   eachBatch: async ({ batch, heartbeat }) => {
-    const lines = batch.messages.map(({ value }) => toLine(JSON.parse(String(value)) as CapturedEvent));
-    for (let start = 0; start < lines.length; start += rowsPerStatement) {
-      await database.transaction((tx) => tx.copy(copyStatement, lines.slice(start, start + rowsPerStatement)));
+    const events = batch.messages.map(({ value }) => JSON.parse(String(value)) as CapturedEvent);
+    for (let start = 0; start < events.length; start += rowsPerStatement) {
+      const rows = copyRows(8, events.slice(start, start + rowsPerStatement), writeRow);
+      await database.transaction((tx) => tx.copy(copyStatement, rows));
       await heartbeat();
     }
   },

@@ -1,4 +1,4 @@
-import { copyLine, type Transaction } from '@millrace/db';
+import { type CopyRow, copyRows, type Transaction } from '@millrace/db';
 import { insertNew } from '../identity/ledger-moved.ts';
 
 /** What makes a repeated event the same event, whatever timestamp the repetition carries. */
@@ -30,10 +30,16 @@ export async function readIdentities(tx: Transaction, identities: EventIdentity[
  */
 export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
   if (identities.length === 0) return;
-  const lines = identities
-    .toSorted((a, b) => a.projectId - b.projectId || (a.uuid < b.uuid ? -1 : 1))
-    .map(({ projectId, uuid, timestampMs }) => copyLine([projectId, uuid, new Date(timestampMs)]));
-  await insertNew('an event', tx.copy('COPY event_identity (project_id, uuid, timestamp) FROM STDIN', lines));
+  const inOrder = identities.toSorted((a, b) => a.projectId - b.projectId || (a.uuid < b.uuid ? -1 : 1));
+  await insertNew('an event', tx.copy(copyStatement, copyRows(3, inOrder, writeIdentity)));
+}
+
+const copyStatement = 'COPY event_identity (project_id, uuid, timestamp) FROM STDIN (FORMAT binary)';
+
+function writeIdentity(row: CopyRow, { projectId, uuid, timestampMs }: EventIdentity): void {
+  row.integer(projectId);
+  row.uuid(uuid);
+  row.time(timestampMs);
 }
 
 export function eventIdentityKey(projectId: number, uuid: string): string {

@@ -14,30 +14,37 @@ export function groupsToWrite(ledger: Ledger): Map<string, GroupKey> {
   return keys;
 }
 
+/** What a batch changes about groups. */
+export interface GroupChanges {
+  newGroups: StoredGroup[];
+  changedGroups: StoredGroup[];
+}
+
 /**
- * Locks the groups, applies what the batch says about them and writes what that changed. The last thing a batch does:
- * a product has few groups and many events about them, so their locks must be held for as short as possible, and no
- * other row depends on what a group holds.
- *
- * @throws LedgerMoved when another batch created one of the groups first.
+ * Locks the groups and applies what the batch says about them. A product has few groups and many events about them, so
+ * their locks must be held for as short as possible: they are the last that a batch takes, and no other row depends on
+ * what a group holds.
  */
-export async function saveGroups(tx: Transaction, ledger: Ledger, keys: GroupKey[]): Promise<void> {
-  if (keys.length === 0) return;
+export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger, keys: GroupKey[]): Promise<GroupChanges> {
+  const changes: GroupChanges = { newGroups: [], changedGroups: [] };
+  if (keys.length === 0) return changes;
   const statesOf = new Map<number, GroupStates>();
   for (const { projectId, ...group } of await lockGroups(tx, keys)) {
     const states = statesOf.get(projectId) ?? new Map();
     statesOf.set(projectId, states.set(groupStateKey(group), { ...group, isNew: false, isDirty: false }));
   }
-  const newGroups: StoredGroup[] = [];
-  const changedGroups: StoredGroup[] = [];
   for (const { projectId, groupUpdates } of ledger.projects.values()) {
     const states: GroupStates = statesOf.get(projectId) ?? new Map();
     foldGroupUpdates(groupUpdates, states);
     for (const group of states.values()) {
-      if (group.isNew) newGroups.push({ projectId, ...group });
-      else if (group.isDirty) changedGroups.push({ projectId, ...group });
+      if (group.isNew) changes.newGroups.push({ projectId, ...group });
+      else if (group.isDirty) changes.changedGroups.push({ projectId, ...group });
     }
   }
-  await insertGroups(tx, newGroups);
-  await updateGroups(tx, changedGroups);
+  return changes;
+}
+
+/** Writes changed groups; for `commitWith`. Rejects with LedgerMoved when another batch created one of them first. */
+export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
+  return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];
 }

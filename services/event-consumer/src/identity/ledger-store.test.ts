@@ -223,15 +223,10 @@ test('persons and ids are numbered in the order given, whatever order they are l
 });
 
 test('an empty list costs no statement', async () => {
-  const tx: Transaction = {
-    isTransaction: true,
-    query: async () => {
-      throw new Error('a statement was sent');
-    },
-    copy: async () => {
-      throw new Error('a statement was sent');
-    },
+  const refuse = async () => {
+    throw new Error('a statement was sent');
   };
+  const tx: Transaction = { isTransaction: true, query: refuse, copy: refuse, atOnce: refuse, commitWith: refuse };
   await lockPersonsOf(tx, [], []);
   await lockVersions(tx, []);
   await insertPersons(tx, []);

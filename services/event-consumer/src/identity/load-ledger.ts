@@ -42,11 +42,11 @@ export async function loadLedger(
     ledger: { projects: new Map(touched.projectIds.map((id) => [id, emptyProjectLedger(id)])) },
     stored: new Map(),
   };
-  await loadGroupTypes(tx, loaded.ledger, touched);
   if (!lockFirst) {
-    await loadPersons(tx, loaded, distinctIds);
+    await tx.atOnce(() => [loadGroupTypes(tx, loaded.ledger, touched), loadPersons(tx, loaded, distinctIds)]);
     return loaded;
   }
+  await loadGroupTypes(tx, loaded.ledger, touched);
   await lockAndLoadPersons(tx, loaded, distinctIds);
   return loaded;
 }

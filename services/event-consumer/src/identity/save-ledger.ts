@@ -18,19 +18,21 @@ import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
 /**
  * Writes back what the rules changed about persons, ids and group types: one statement per kind of change, none for a kind without changes. An id that is
  * new in the batch is inserted with the person it ended up with; a stored id that merges moved is moved by its person's
- * set update, once, by as many versions as the ledger counted.
+ * set update, once, by as many versions as the ledger counted. All are sent at once: others wait for the locks.
  *
  * @throws LedgerMoved when another batch changed or created one of the rows first.
  */
 export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise<void> {
   const changes = collectChanges(loaded);
-  await lockVersions(tx, [...changes.writtenPersons.values()]);
-  await insertPersons(tx, changes.newPersons);
-  await updatePersons(tx, changes.changedPersons);
-  await moveMappings(tx, changes.mergedPersons);
-  await deletePersons(tx, changes.mergedPersons);
-  await insertMappings(tx, changes.newMappings);
-  await insertGroupTypes(tx, changes.newGroupTypes);
+  await tx.atOnce(() => [
+    lockVersions(tx, [...changes.writtenPersons.values()]),
+    insertPersons(tx, changes.newPersons),
+    updatePersons(tx, changes.changedPersons),
+    moveMappings(tx, changes.mergedPersons),
+    deletePersons(tx, changes.mergedPersons),
+    insertMappings(tx, changes.newMappings),
+    insertGroupTypes(tx, changes.newGroupTypes),
+  ]);
 }
 
 interface Changes {

@@ -1,0 +1,51 @@
+import type { Socket } from 'node:net';
+import type pg from 'pg';
+
+/** What `pg` gives a query it submits; its types leave the socket out. */
+interface Wire extends pg.Connection {
+  stream: Socket;
+}
+
+const dataHead = 0x64; // 'd'
+const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
+
+/**
+ * COPY of what is there already: the statement, its rows and their end go out together, and the one answer is waited
+ * for. A server that refuses the statement or a row drops what follows it (PostgreSQL, message flow, "COPY Operations").
+ *
+ * @param chunks are sent as they are, without a copy.
+ */
+export function copyAtOnce(client: pg.ClientBase, statement: string, chunks: readonly Buffer[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.query(createCopy(statement, chunks, (error) => (error ? reject(error) : resolve())));
+  });
+}
+
+type Told = (error: Error | null) => void;
+
+/** A query as `pg` handles it: it calls one method for each kind of message that comes back. */
+function createCopy(statement: string, chunks: readonly Buffer[], told: Told): pg.Submittable {
+  const copy = {
+    /** `pg` wraps it to keep its time limit. */
+    callback: told,
+    submit(connection: pg.Connection) {
+      const { stream } = connection as Wire;
+      stream.cork();
+      connection.query(statement);
+      for (const chunk of chunks) {
+        const head = Buffer.allocUnsafe(5);
+        head[0] = dataHead;
+        head.writeUInt32BE(chunk.length + 4, 1);
+        stream.write(head);
+        stream.write(chunk);
+      }
+      stream.write(doneMessage);
+      stream.uncork();
+    },
+    handleCopyInResponse() {},
+    handleCommandComplete() {},
+    handleError: (error: Error) => copy.callback(error),
+    handleReadyForQuery: () => copy.callback(null),
+  };
+  return copy;
+}
