@@ -9,12 +9,12 @@ let proxy: KafkaFaultProxy;
 const topic = `t-${randomUUID()}.proxy`;
 let direct: Admin;
 
-function throughProxy() {
+function throughProxy(patienceMs: number) {
   return new Kafka({
     brokers: proxy.brokers,
     logLevel: logLevel.NOTHING,
-    requestTimeout: 500,
-    connectionTimeout: 500,
+    requestTimeout: patienceMs,
+    connectionTimeout: patienceMs,
     retry: { retries: 0 },
   });
 }
@@ -33,9 +33,9 @@ afterAll(async () => {
 });
 
 test('clients work through it and learn no address but its own', async () => {
-  const producer = throughProxy().producer();
-  const consumer = throughProxy().consumer({ groupId: `t-${randomUUID()}` });
-  const admin = throughProxy().admin();
+  const client = throughProxy(10_000);
+  const [producer, admin] = [client.producer(), client.admin()];
+  const consumer = client.consumer({ groupId: `t-${randomUUID()}` });
   const received: string[] = [];
   await Promise.all([producer.connect(), consumer.connect(), admin.connect()]);
   await consumer.subscribe({ topic, fromBeginning: true });
@@ -52,7 +52,7 @@ test('clients work through it and learn no address but its own', async () => {
 });
 
 test.each(['refuse', 'blackHole'] as const)('%s stops a connected client and pass lets it go on', async (fault) => {
-  const producer = throughProxy().producer();
+  const producer = throughProxy(2000).producer();
   await producer.connect();
   await producer.send({ topic, messages: [{ value: 'before' }] });
   await proxy[fault]();
