@@ -7,7 +7,6 @@ import type { ProjectLedger } from './identity/ledger.ts';
 import { personProcessing, personProfileWarnings } from './identity/person-processing.ts';
 import { personlessPerson } from './identity/personless-person.ts';
 import type { IncomingEvent } from './intake/incoming-event.ts';
-import { overlaid } from './intake/json-object.ts';
 import { refuseEvent } from './intake/refuse-event.ts';
 
 /**
@@ -27,8 +26,8 @@ export function processEvent(event: IncomingEvent, ledger: ProjectLedger): Event
       : { person: personlessPerson(event, ledger), warnings: [] };
   const groups = applyGroups(event, processing, ledger);
 
-  const stored = groups.groupProperties === null ? properties : overlaid(properties, groups.groupProperties);
-  const row = toEventRow(event, stored, identity.person);
+  Object.assign(properties.over, groups.groupProperties);
+  const row = toEventRow(event, properties, identity.person);
   const warnings = [...personProfileWarnings(event), ...identity.warnings, ...groups.warnings];
   return { kind: 'store', row, warnings };
 }

@@ -1,6 +1,7 @@
 import { eventNames } from '@millrace/contracts';
 import type { EventRow } from '../events/event-row.ts';
 import { isJsonObject } from '../intake/json-object.ts';
+import { flattened } from '../intake/laid-over.ts';
 import { definitionType, type PropertyDefinition } from './definition-store.ts';
 import { propertyType } from './property-type.ts';
 
@@ -32,7 +33,8 @@ export function findDefinitions(
   groupTypeIndexOf: (groupType: string) => number | null,
   nowMs: number,
 ): PropertyDefinition[] {
-  const { projectId, properties } = row;
+  const { projectId } = row;
+  const properties = flattened(row.properties);
   const found: PropertyDefinition[] = [];
 
   function describe(type: PropertyDefinition['type'], object: unknown, groupTypeIndex = -1): void {

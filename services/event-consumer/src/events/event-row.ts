@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
+import type { LaidOver } from '../intake/laid-over.ts';
 import type { WrittenProperties } from '../intake/written-properties.ts';
 
 /** reference/event-processing.md section 5.4. */
@@ -13,8 +14,8 @@ export interface EventRow {
   distinctId: string;
   timestampMs: number;
   capturedAtMs: number;
-  properties: JsonObject;
-  /** What the event was received with, to be stored as it was written where nothing has changed. */
+  properties: LaidOver;
+  /** `properties.under` as it was written, where that can be stored. */
   written?: WrittenProperties;
   elementsChain: string;
   /** The person as of ingestion: uuid, creation time (null for a made-up person of a personless event), properties. */

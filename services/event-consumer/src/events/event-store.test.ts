@@ -24,7 +24,10 @@ function row(overrides: Partial<EventRow> = {}): EventRow {
     distinctId: "o'someone",
     timestampMs,
     capturedAtMs: timestampMs + 1,
-    properties: { a: [1, { b: null }], 'key "x"': 'line\nbreak', half: 0.1, huge: 1.7976931348623157e308 },
+    properties: {
+      under: { a: [1, { b: null }], half: 0.5, huge: 1.7976931348623157e308 },
+      over: { half: 0.1, 'key "x"': 'line\nbreak' },
+    },
     elementsChain: 'a.b:nth-child="1"',
     personUuid: randomUUID(),
     personCreatedAtMs: timestampMs - 1,
@@ -48,7 +51,7 @@ test('an event comes back as it was written', async () => {
     distinct_id: full.distinctId,
     timestamp: new Date(timestampMs),
     captured_at: new Date(timestampMs + 1),
-    properties: full.properties,
+    properties: { ...full.properties.under, ...full.properties.over },
     elements_chain: full.elementsChain,
     person_id: full.personUuid,
     person_created_at: new Date(timestampMs - 1),
@@ -171,7 +174,7 @@ test('texts with what COPY gives a meaning are stored as they are', async () => 
       event: `e${text}`,
       distinctId: text,
       elementsChain: text,
-      properties: { [`k${text}`]: text },
+      properties: { under: { [`k${text}`]: text }, over: {} },
       personProperties: { text },
     }),
   );
@@ -182,7 +185,7 @@ test('texts with what COPY gives a meaning are stored as they are', async () => 
        FROM event WHERE project_id = 4712`,
   );
   const expected = rows.map(({ uuid, event, distinctId, elementsChain, properties, personProperties }) => {
-    return { uuid, event, distinctId, elementsChain, properties, personProperties };
+    return { uuid, event, distinctId, elementsChain, properties: properties.under, personProperties };
   });
   expect(stored).toHaveLength(rows.length);
   expect(stored).toEqual(expect.arrayContaining(expected));

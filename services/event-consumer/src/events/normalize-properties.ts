@@ -1,7 +1,8 @@
-import { eventNames, type JsonObject } from '@millrace/contracts';
+import { eventNames } from '@millrace/contracts';
 import { foldOperatingSystem, liftPersonProperties } from '../identity/lifted-properties.ts';
 import type { PersonProcessing } from '../identity/person-processing.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { LaidOver } from '../intake/laid-over.ts';
 import { stripProperties } from './strip-properties.ts';
 import { addSurveyShownDate } from './survey-shown-date.ts';
 
@@ -9,15 +10,23 @@ import { addSurveyShownDate } from './survey-shown-date.ts';
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
- * The properties an event is stored with, before its group keys (reference/event-processing.md 6.1, 6.2, 7). A copy
- * where anything changes; the incoming event stays as it is, because it may be processed again after a failure.
+ * The properties an event is stored with, before its group keys (reference/event-processing.md 6.1, 6.2, 7). The incoming
+ * event stays as it is, because it may be processed again after a failure: what changes is laid over its properties.
  */
-export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
-  const stripped = stripProperties(event, processing);
-  if (neverLifted.has(event.event)) return stripped;
-  const folded = foldOperatingSystem(stripped);
-  if (!updatesPerson(event, processing)) return folded;
-  return liftPersonProperties(addSurveyShownDate(event, folded));
+export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): LaidOver {
+  const properties: LaidOver = { under: stripProperties(event, processing), over: {} };
+  if (processing === 'personless') switchOff(properties);
+  if (neverLifted.has(event.event)) return properties;
+  foldOperatingSystem(properties);
+  if (!updatesPerson(event, processing)) return properties;
+  addSurveyShownDate(event, properties);
+  liftPersonProperties(properties);
+  return properties;
+}
+
+/** An event that is anonymous because its project opted out says so, as one that asked for it does. */
+function switchOff({ under, over }: LaidOver): void {
+  if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
 
 /** Anonymous events have no person, and a group identify speaks of the group only. */

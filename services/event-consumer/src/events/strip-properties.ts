@@ -24,12 +24,8 @@ const withPerson = new Set([...always, '$process_person_profile']);
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
+/** The same object where there is nothing to leave out. */
 export function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
-  if (processing === 'personless') return withSwitchOff(withoutKeys(event.properties, withoutPerson));
+  if (processing === 'personless') return withoutKeys(event.properties, withoutPerson);
   return withoutKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
-}
-
-/** An event that is anonymous because its project opted out says so, as one that asked for it does. */
-function withSwitchOff(properties: JsonObject): JsonObject {
-  return properties.$process_person_profile === false ? properties : { ...properties, $process_person_profile: false };
 }

@@ -1,11 +1,11 @@
-import type { JsonObject } from '@millrace/contracts';
 import type { EventPerson } from '../identity/event-person.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { LaidOver } from '../intake/laid-over.ts';
 import { elementsChain } from './elements-chain.ts';
 import type { EventRow } from './event-row.ts';
 
 /** The row of an event, with its person as of now (reference/event-processing.md section 7). */
-export function toEventRow(event: IncomingEvent, properties: JsonObject, person: EventPerson): EventRow {
+export function toEventRow(event: IncomingEvent, properties: LaidOver, person: EventPerson): EventRow {
   const row: EventRow = {
     projectId: event.project.id,
     uuid: event.uuid,
@@ -21,6 +21,7 @@ export function toEventRow(event: IncomingEvent, properties: JsonObject, person:
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };
-  if (event.written !== undefined) row.written = event.written;
+  // What was left out is still in the text.
+  if (event.written !== undefined && properties.under === event.properties) row.written = event.written;
   return row;
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@millrace/contracts';
 import { personMode } from '../events/event-row.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { LaidOver } from '../intake/laid-over.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import { applyMerge } from './apply-merge.ts';
 import type { EventPerson } from './event-person.ts';
@@ -18,7 +18,7 @@ export interface IdentityOutcome {
  * Finds, merges, creates and updates the person of an event in the ledger. `properties` are those the event is stored
  * with. However much one event changes on a person, its version grows by one.
  */
-export function applyIdentity(event: IncomingEvent, properties: JsonObject, ledger: ProjectLedger): IdentityOutcome {
+export function applyIdentity(event: IncomingEvent, properties: LaidOver, ledger: ProjectLedger): IdentityOutcome {
   const request = mergeRequest(event);
   const merge = request === null ? null : applyMerge(request, event, ledger);
   const { person, isCreated } = findOrCreatePerson(event.distinctId, event.timestampMs, ledger);

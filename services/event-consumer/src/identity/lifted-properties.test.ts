@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
+import { flattened } from '../intake/laid-over.ts';
 import { foldOperatingSystem, liftPersonProperties } from './lifted-properties.ts';
 
 /** Every lifted key and the name of its first value (reference/event-processing.md 6.2). */
@@ -48,7 +49,12 @@ const lifted: [string, string][] = [
   ['sccid', '$initial_sccid'],
 ];
 
-const lift = (properties: JsonObject) => liftPersonProperties(foldOperatingSystem(Object.freeze(properties)));
+function lift(sent: JsonObject): JsonObject {
+  const properties = { under: Object.freeze(sent), over: {} };
+  foldOperatingSystem(properties);
+  liftPersonProperties(properties);
+  return flattened(properties);
+}
 
 test.each(lifted)('%s is lifted, its first value as %s', (key, initialName) => {
   expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
-import { isJsonObject, objectOrEmpty, overlaid } from '../intake/json-object.ts';
+import { isJsonObject, objectOrEmpty } from '../intake/json-object.ts';
+import { type LaidOver, propertyOf } from '../intake/laid-over.ts';
 
 /**
  * Event properties that also describe the person (reference/event-processing.md 6.2). Each goes to `$set` under its own
@@ -61,36 +62,37 @@ const initialNames = new Map(
  * `$os_name` is how mobile SDKs call `$os`: it fills `$os` where that is missing, and does not stay beside it in the two
  * person updates. Not for servers.
  */
-export function foldOperatingSystem(properties: JsonObject): JsonObject {
-  if (isFromServer(properties)) return properties;
-  let folded = properties;
-  if (Object.hasOwn(properties, '$os_name') && !Object.hasOwn(properties, '$os')) {
-    folded = { ...folded, $os: properties.$os_name };
-  }
-  const set = renameKey(properties.$set, '$os_name', '$os');
-  if (set !== null) folded = { ...folded, $set: set };
-  const setOnce = renameKey(properties.$set_once, '$initial_os_name', '$initial_os');
-  if (setOnce !== null) folded = { ...folded, $set_once: setOnce };
-  return folded;
+export function foldOperatingSystem(properties: LaidOver): void {
+  const { under, over } = properties;
+  if (isFromServer(under)) return;
+  if (Object.hasOwn(under, '$os_name') && !Object.hasOwn(under, '$os')) over.$os = under.$os_name;
+  const set = renameKey(propertyOf(properties, '$set'), '$os_name', '$os');
+  if (set !== null) over.$set = set;
+  const setOnce = renameKey(propertyOf(properties, '$set_once'), '$initial_os_name', '$initial_os');
+  if (setOnce !== null) over.$set_once = setOnce;
 }
 
 /**
  * Adds the lifted properties to `$set` and `$set_once`, where they are also stored. What the client set itself wins.
- * Returns the object it was given when there is nothing to lift.
+ * Nothing to lift changes nothing.
  */
-export function liftPersonProperties(properties: JsonObject): JsonObject {
-  const isServer = isFromServer(properties);
+export function liftPersonProperties(properties: LaidOver): void {
+  const { under, over } = properties;
+  const isServer = isFromServer(under);
   let set: JsonObject | null = null;
   let setOnce: JsonObject | null = null;
-  for (const key of Object.keys(properties)) {
+  const lift = (key: string, value: unknown): void => {
     const initialName = initialNames.get(key);
-    if (initialName === undefined || (isServer && serverKeys.has(key))) continue;
-    set ??= { ...objectOrEmpty(properties.$set) };
-    setOnce ??= { ...objectOrEmpty(properties.$set_once) };
-    if (!Object.hasOwn(set, key)) set[key] = properties[key];
-    if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = properties[key];
-  }
-  return set === null ? properties : overlaid(properties, { $set: set, $set_once: setOnce });
+    if (initialName === undefined || (isServer && serverKeys.has(key))) return;
+    set ??= { ...objectOrEmpty(propertyOf(properties, '$set')) };
+    setOnce ??= { ...objectOrEmpty(propertyOf(properties, '$set_once')) };
+    if (!Object.hasOwn(set, key)) set[key] = value;
+    if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
+  };
+  for (const key of Object.keys(under)) lift(key, under[key]);
+  // The only one of them that is ever laid over.
+  if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
+  if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
 }
 
 function isFromServer(properties: JsonObject): boolean {

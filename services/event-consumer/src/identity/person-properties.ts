@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import { jsonEqual } from '../intake/json-equal.ts';
 import { objectOrEmpty, overlaid, setOwn, withoutKeys } from '../intake/json-object.ts';
+import { type LaidOver, propertyOf } from '../intake/laid-over.ts';
 import { isFilteredKey } from './person-write-filter.ts';
 import { unsetKeys } from './unset-keys.ts';
 
@@ -18,11 +19,11 @@ export interface PersonUpdate {
   isWorthWriting: boolean;
 }
 
-export function personChange(eventProperties: JsonObject): PersonChange {
+export function personChange(eventProperties: LaidOver): PersonChange {
   return {
-    set: objectOrEmpty(eventProperties.$set),
-    setOnce: objectOrEmpty(eventProperties.$set_once),
-    unset: unsetKeys(eventProperties.$unset),
+    set: objectOrEmpty(propertyOf(eventProperties, '$set')),
+    setOnce: objectOrEmpty(propertyOf(eventProperties, '$set_once')),
+    unset: unsetKeys(propertyOf(eventProperties, '$unset')),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
 import { overlaid } from '../intake/json-object.ts';
+import type { LaidOver } from '../intake/laid-over.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import type { PersonState } from './ledger.ts';
 import { initialProperties, type PersonChange, personChange, updateProperties } from './person-properties.ts';
@@ -13,7 +14,7 @@ interface PersonUpdateRequest {
   isNewPerson: boolean;
   event: IncomingEvent;
   /** The properties the event is stored with. */
-  properties: JsonObject;
+  properties: LaidOver;
 }
 
 interface PersonUpdateOutcome {

@@ -35,7 +35,7 @@ export interface IncomingEvent {
   event: string;
   distinctId: string;
   properties: JsonObject;
-  /** Where `properties` come from; absent when the text cannot be passed on. */
+  /** `properties` as they were written; absent when the text cannot be passed on. */
   written?: WrittenProperties;
   /** Milliseconds since the epoch. */
   timestampMs: number;

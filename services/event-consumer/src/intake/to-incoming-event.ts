@@ -1,9 +1,10 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import type { DropReason } from '../events/event-outcome.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
+import { eventLevelUpdates } from './event-level-updates.ts';
 import type { IncomingEvent, IngestProject, RecordPosition } from './incoming-event.ts';
 import { isHistorical } from './is-historical.ts';
-import { mergeEventLevelUpdates } from './merge-event-level-updates.ts';
+import { withoutKeys } from './json-object.ts';
 import type { ParsedEvent } from './parse-record.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { cutText, isLongerThan, maxEventNameCharacters, maxIdCharacters } from './text-length.ts';
@@ -13,11 +14,15 @@ export type Admission =
   | { kind: 'event'; event: IncomingEvent; warnings: RuleWarning[] }
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };
 
-/** Makes a captured event ready for the rules of its project (reference/event-processing.md section 6.1). */
+/**
+ * Makes a captured event ready for the rules of its project (reference/event-processing.md section 6.1). Takes over its
+ * properties: they are added to, not copied.
+ */
 export function toIncomingEvent(captured: ParsedEvent, project: IngestProject, position: RecordPosition): Admission {
   if (isLongerThan(captured.distinct_id, maxIdCharacters)) return dropForDistinctId(captured);
   const capturedAtMs = parseTimestamp(captured.now) ?? 0;
   const timestampMs = parseTimestamp(captured.timestamp);
+  const { properties, over } = incomingProperties(captured, project);
   const event: IncomingEvent = {
     position,
     // The operator's wish is that of a project which wants no persons at all, for this one event.
@@ -25,13 +30,13 @@ export function toIncomingEvent(captured: ParsedEvent, project: IngestProject, p
     uuid: captured.uuid,
     event: processedName(captured.event),
     distinctId: captured.distinct_id,
-    properties: incomingProperties(captured, project),
+    properties,
     timestampMs: timestampMs ?? capturedAtMs,
     capturedAtMs,
     isHistorical: isHistorical(captured.historical_migration === true, timestampMs, capturedAtMs),
   };
-  const { properties, propertiesText: text } = captured;
-  if (text !== undefined) event.written = { properties, text };
+  const { propertiesText: text } = captured;
+  if (text !== undefined && properties === captured.properties) event.written = { text, over };
   if (captured.force_disable_person_processing === true) event.isPersonForcedOff = true;
   return { kind: 'event', event, warnings: timestampMs === null ? [invalidTimestamp(captured)] : [] };
 }
@@ -41,13 +46,19 @@ function processedName(name: string): string {
   return name === eventNames.groupIdentifySynonym ? eventNames.groupIdentify : cutText(name, maxEventNameCharacters);
 }
 
-function incomingProperties(captured: CapturedEvent, project: IngestProject): JsonObject {
-  const properties = mergeEventLevelUpdates(captured);
-  if (project.anonymizeIps) delete properties.$ip;
-  else if (captured.ip !== null && !Object.hasOwn(properties, '$ip')) properties.$ip = captured.ip;
-  if (captured.sent_at !== undefined) properties.$sent_at = captured.sent_at;
-  return properties;
+/** The properties with what is laid over them, and that by itself. Not the captured ones where one had to go. */
+function incomingProperties(
+  captured: CapturedEvent,
+  { anonymizeIps }: IngestProject,
+): { properties: JsonObject; over: JsonObject } {
+  const over = eventLevelUpdates(captured);
+  if (captured.sent_at !== undefined) over.$sent_at = captured.sent_at;
+  if (!anonymizeIps && captured.ip !== null && !Object.hasOwn(captured.properties, '$ip')) over.$ip = captured.ip;
+  const kept = anonymizeIps ? withoutKeys(captured.properties, addresses) : captured.properties;
+  return { properties: Object.assign(kept, over), over };
 }
+
+const addresses = new Set(['$ip']);
 
 function dropForDistinctId(captured: CapturedEvent): Admission {
   const details = { eventUuid: captured.uuid, distinctId: captured.distinct_id.slice(0, 100).toWellFormed() };

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/contracts';
-import { setOwn } from './json-object.ts';
+import { flattened, isEmpty, type LaidOver } from './laid-over.ts';
 
-/** An event's properties as they were received: read, and as the JSON they were read from. */
+/** An event's properties as they were received: JSON of an object, and what was laid over what it says. */
 export interface WrittenProperties {
-  properties: JsonObject;
   text: string;
+  over: JsonObject;
 }
 
 /**
@@ -18,28 +18,17 @@ export function canBeStored(text: string): boolean {
   return text.startsWith('{') && text.endsWith('}') && !immoderateNumber.test(text);
 }
 
+const emptyText = /^\{\s*\}$/;
+
 /**
  * The JSON of an event's properties. Where they were only added to or had values replaced, the text that was received is
- * kept and the difference put behind it: of two members of one name PostgreSQL keeps the later one, as JSON.parse does.
- * Writing everything anew costs more than reading it did.
+ * kept and what was laid over it put behind it: of two members of one name PostgreSQL keeps the later one, as JSON.parse
+ * does. Writing everything anew costs more than reading it did.
+ *
+ * @param written says the same as `properties.under`; absent when there is no text that can be stored.
  */
-export function propertiesText(properties: JsonObject, written: WrittenProperties | undefined): string {
-  if (written === undefined) return JSON.stringify(properties);
-  const before = written.properties;
-  let kept = 0;
-  let difference: JsonObject | null = null;
-  for (const key of Object.keys(properties)) {
-    const value = properties[key];
-    if (Object.hasOwn(before, key)) {
-      kept += 1;
-      // Nobody changes a value in place: whoever changes one makes a new one.
-      if (before[key] === value) continue;
-    }
-    difference ??= {};
-    setOwn(difference, key, value);
-  }
-  const isReduced = kept < Object.keys(before).length;
-  if (isReduced || kept === 0) return JSON.stringify(properties);
-  if (difference === null) return written.text;
-  return `${written.text.slice(0, -1)},${JSON.stringify(difference).slice(1)}`;
+export function propertiesText(properties: LaidOver, written: WrittenProperties | undefined): string {
+  if (written === undefined || emptyText.test(written.text)) return JSON.stringify(flattened(properties));
+  const added = flattened({ under: written.over, over: properties.over });
+  return isEmpty(added) ? written.text : `${written.text.slice(0, -1)},${JSON.stringify(added).slice(1)}`;
 }

@@ -89,7 +89,8 @@ export const testProject: IngestProject = {
 };
 
 /** An event ready for the rules; frozen, so that a rule that changes it fails. */
-export function incoming(event: CapturedEvent): IncomingEvent {
+export function incoming(captured: CapturedEvent): IncomingEvent {
+  const event = { ...captured, properties: { ...captured.properties } };
   const admission = toIncomingEvent(event, testProject, { topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') throw new Error('the test made an event that is not admitted');
   return deepFreeze(admission.event);

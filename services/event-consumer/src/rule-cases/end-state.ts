@@ -1,4 +1,5 @@
 import type { Database } from '@millrace/db';
+import { flattened } from '../intake/laid-over.ts';
 import type { RuleWorld, SentOutcome } from './rule-world.ts';
 
 /** Everything a project has after a case, in an order of its own; equal states are equal values. */
@@ -43,7 +44,7 @@ export function decidedState(
         if (outcome.kind !== 'store') return [];
         const { projectId: _, timestampMs, capturedAtMs: __, personCreatedAtMs, written: ___, ...row } = outcome.row;
         const personCreatedAt = personCreatedAtMs === null ? null : iso(personCreatedAtMs);
-        return [{ ...row, timestamp: iso(timestampMs), personCreatedAt }];
+        return [{ ...row, properties: flattened(row.properties), timestamp: iso(timestampMs), personCreatedAt }];
       }),
     ),
     warnings: [...new Set(warnings)].sort(),

@@ -23,7 +23,7 @@ export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
   /** Columns of the row; objects must match wholly. */
-  row?: Partial<EventRow>;
+  row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
   /** The distinct id the row's person uuid was made from. */
   personOf?: string;
   /** Some of the row's properties; `undefined` means the key is not there. */
