@@ -1,9 +1,15 @@
+import type { Socket } from 'node:net';
 import type pg from 'pg';
 
-/** `pg` takes it as a setting of a connection; it may change whenever no statement is under way. */
+/** What `pg` leaves out of its types. */
 interface Pipelining {
+  /** A setting of the connection; it may change whenever no statement is under way. */
   pipeline: boolean;
+  connection: { stream: Socket };
 }
+
+/** Asks for statements, all before it returns, and gives their promises in the same order. */
+export type Statements<Results extends unknown[]> = () => { [Index in keyof Results]: Promise<Results[Index]> };
 
 /**
  * Sends the statements that `send` asks for in one go, without waiting for an answer between them. They run in the order
@@ -13,22 +19,31 @@ interface Pipelining {
  * Waiting between two statements costs more than the way to the server and back: the process reads the answer when it
  * has finished whatever else it is doing, and other transactions wait for this one's locks meanwhile.
  *
- * @param send must ask for all of its statements before it returns, and return each by itself, in their order: which one
- * failed first is told by their places, as the failures of all that follow arrive together with it. COPY is not possible
- * (`pg` refuses it).
+ * @param send gives the promise of each statement by itself: which one failed first is told by their places, as the
+ * failures of all that follow arrive together with it. COPY is not possible (`pg` refuses it).
  */
 export async function sendAtOnce<Results extends unknown[]>(
   client: pg.ClientBase,
-  send: () => { [Index in keyof Results]: Promise<Results[Index]> },
+  send: Statements<Results>,
 ): Promise<Results> {
-  const connection = client as unknown as Pipelining;
-  connection.pipeline = true;
+  const pipelining = client as unknown as Pipelining;
+  pipelining.pipeline = true;
   try {
-    const statements = send();
+    const statements = inOneWrite(pipelining.connection.stream, send);
     // Whatever fails, the connection is used again only when every answer is there.
     await Promise.allSettled(statements);
     return await (Promise.all(statements) as Promise<Results>);
   } finally {
-    connection.pipeline = false;
+    pipelining.pipeline = false;
+  }
+}
+
+/** Each write wakes the server, which then may take the processor from this process before all is sent. */
+function inOneWrite<T>(stream: Socket, send: () => T): T {
+  stream.cork();
+  try {
+    return send();
+  } finally {
+    stream.uncork();
   }
 }

@@ -180,7 +180,7 @@ describe('a transaction', () => {
     expect(proxy.connectionCount()).toBe(1);
   });
 
-  test.each<[string, (tx: Transaction) => Promise<void>]>([
+  test.each<[string, (tx: Transaction) => Promise<unknown>]>([
     ['at once', (tx) => tx.atOnce(() => [tx.query('SELECT 1'), tx.query('INSERT INTO note VALUES (2)')])],
     ['with the commit', (tx) => tx.commitWith(() => [tx.query('INSERT INTO note VALUES (2)')])],
   ])('whose connection is lost under statements sent %s ends with an error', async (_, send) => {

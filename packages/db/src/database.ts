@@ -2,7 +2,7 @@ import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { sendAtOnce } from './at-once.ts';
+import { type Statements, sendAtOnce } from './at-once.ts';
 import { copyIn } from './copy-in.ts';
 import { PrismaClient } from './generated/client.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
@@ -24,9 +24,9 @@ export interface Transaction extends Sql {
    * Sends the queries that `send` asks for without waiting between them. They run in their order; no `copy` among them.
    * @throws the error of the first that failed, when none is under way any more.
    */
-  atOnce(send: () => Promise<unknown>[]): Promise<void>;
+  atOnce<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
   /** The same with the COMMIT behind them. Nothing can be asked for after that. */
-  commitWith(send: () => Promise<unknown>[]): Promise<void>;
+  commitWith(send: Statements<unknown[]>): Promise<void>;
 }
 
 export interface Database {
@@ -37,8 +37,14 @@ export interface Database {
   /**
    * Runs `work` in one READ COMMITTED transaction: commits when it resolves, rolls back when it throws.
    * A connection that broke is thrown away. Errors reach the caller as they are (see `isTransientError`).
+   *
+   * @param first queries sent together with BEGIN. They may read and lock, not write: were BEGIN itself refused, they would
+   * still run before this rejects, each by itself.
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  transaction<T, First extends unknown[] = []>(
+    work: (tx: Transaction, first: First) => Promise<T>,
+    first?: (tx: Sql) => ReturnType<Statements<First>>,
+  ): Promise<T>;
   /** False from the first failed ping after a connection was lost until the server answers again; never asks by itself. */
   isHealthy(): boolean;
   /** Idempotent. */
@@ -147,7 +153,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     return planAge.isOld(client) ? `${beginLookups}; DISCARD PLANS` : beginLookups;
   };
 
-  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const transaction: Database['transaction'] = async (work, first) => {
     const client = await pool.connect();
     // Without a listener an error between two statements would end the process.
     const onError = () => {};
@@ -159,9 +165,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         return noting(async () => (await client.query({ name, text, values })).rows);
       },
       copy: (statement, chunks) => noting(() => copyIn(client, statement, chunks)),
-      async atOnce(send) {
-        await sendAtOnce(client, send);
-      },
+      atOnce: (send) => sendAtOnce(client, send),
       async commitWith(send) {
         // After a failure among them the server takes it for a rollback.
         await sendAtOnce(client, () => [...send(), noting(() => client.query('COMMIT'))]);
@@ -171,8 +175,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     let isCommitted = false;
     let broken: Error | undefined;
     try {
-      await client.query(beginOn(client));
-      const result = await work(tx);
+      const result = await work(tx, await begin(client, tx, first));
       if (!isCommitted) await client.query('COMMIT');
       return result;
     } catch (error) {
@@ -188,6 +191,19 @@ export function createDatabase(options: DatabaseOptions): Database {
       client.off('error', onError);
       client.release(broken);
     }
+  };
+
+  async function begin<First extends unknown[]>(
+    client: pg.PoolClient,
+    tx: Transaction,
+    first: ((tx: Sql) => ReturnType<Statements<First>>) | undefined,
+  ): Promise<First> {
+    const statement = beginOn(client);
+    const [, ...results] = await sendAtOnce(client, () => [
+      noting(() => client.query(statement)),
+      ...(first === undefined ? [] : first(tx)),
+    ]);
+    return results as First;
   }
 
   // Made on first use: services that never use it save 28 MB.

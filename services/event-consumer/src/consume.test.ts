@@ -224,8 +224,8 @@ describe('transient failures', () => {
   test('a commit whose answer is lost is found done', async () => {
     let isLost = false;
     const database: Pick<typeof bed.database, 'transaction'> = {
-      async transaction(work) {
-        const result = await bed.database.transaction(work);
+      async transaction(work, first) {
+        const result = await bed.database.transaction(work, first);
         if (isLost) return result;
         isLost = true;
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
@@ -241,8 +241,8 @@ describe('transient failures', () => {
   test('the same in the middle of isolating a poison record', async () => {
     let commits = 0;
     const database: Pick<typeof bed.database, 'transaction'> = {
-      async transaction(work) {
-        const result = await bed.database.transaction(work);
+      async transaction(work, first) {
+        const result = await bed.database.transaction(work, first);
         commits += 1;
         if (commits !== 1) return result;
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });

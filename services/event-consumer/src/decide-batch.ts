@@ -4,14 +4,14 @@ import type { Definitions, SeenDefinitions } from './definitions/definitions.ts'
 import { insertIdentities } from './events/event-identity-store.ts';
 import type { DropReason } from './events/event-outcome.ts';
 import { type WrittenEvents, writeEvents } from './events/event-store.ts';
-import { freshEvents, identitiesOf } from './events/fresh-events.ts';
+import { identitiesOf } from './events/fresh-events.ts';
 import { buildOn } from './identity/build-on.ts';
 import type { KnownIds } from './identity/known-ids.ts';
 import type { Ledger } from './identity/ledger.ts';
 import { type LoadedLedger, loadLedger } from './identity/load-ledger.ts';
 import { touchedByBatch } from './identity/touched-by-batch.ts';
 import type { Turn, Turns } from './identity/turns.ts';
-import { eventsOf, type Intake } from './intake/admit-records.ts';
+import { type AdmittedEvent, eventsOf } from './intake/admit-records.ts';
 import type { StepTimer } from './step-timer.ts';
 import type { StoredWarning } from './warnings/warning-store.ts';
 
@@ -30,7 +30,6 @@ export interface DecidedBatch {
   events: WrittenEvents;
   warnings: StoredWarning[];
   dropped: DropReason[];
-  duplicates: number;
   /** Projects with at least one event to store. */
   projectsStored: number[];
   /** Distinct ids that have a person once the batch is committed, as `KnownIds` names them. */
@@ -45,24 +44,22 @@ export interface DecideOptions {
 }
 
 /**
- * Decides the events of an intake, and takes them out of it. Nothing of them is left in the answer but what is to be
- * written: as text the rows wait outside the garbage collector's sight, which would copy the events twice while the
- * database is at work, and then keep what it copied for long.
+ * Decides events. Nothing of them is left in the answer but what is to be written: as bytes the rows wait outside the
+ * garbage collector's sight, which would copy the events twice while the database is at work, and then keep what it
+ * copied for long.
  *
  * The identities of the events are stored on the way, before the turn: whoever has a turn waits for no event any more
  * (the order of locks, identity/ledger-store.ts).
  *
+ * @param fresh not decided before (`freshEvents`). Nobody else should hold on to them.
  * @throws LedgerMoved as `insertIdentities` and `loadLedger` do.
  */
 export async function decideBatch(
   tx: Transaction,
-  intake: Intake,
+  fresh: AdmittedEvent[],
   { lockFirst, onTurn }: DecideOptions,
   { step, knownIds, turns, definitions }: DecideDeps,
 ): Promise<DecidedBatch> {
-  const admitted = intake.events;
-  intake.events = [];
-  const fresh = await step('find_fresh', () => freshEvents(tx, admitted));
   await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
   const touched = touchedByBatch(eventsOf(fresh), knownIds);
   const turn = await step('take_turn', () => turns.take(touched.contested, { untilEnded: lockFirst }));
@@ -78,7 +75,6 @@ export async function decideBatch(
       events: writeEvents(rows),
       warnings,
       dropped,
-      duplicates: admitted.length - fresh.length,
       projectsStored: [...new Set(rows.map(({ projectId }) => projectId))],
       distinctIds: [...touched.distinctIds.keys()],
       seen: definitions.see(rows, loaded.ledger),

@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { Database, Transaction } from '@millrace/db';
 import type { LogBatch } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
@@ -8,11 +8,12 @@ import type { DropReason } from './events/event-outcome.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
 import { insertEvents } from './events/event-store.ts';
 import { markEventsIngested } from './events/first-event-store.ts';
+import { freshEvents } from './events/fresh-events.ts';
 import { groupsToWrite, lockAndChangeGroups, saveGroups } from './groups/save-groups.ts';
 import type { Ledger } from './identity/ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
 import type { Turn } from './identity/turns.ts';
-import { admitRecords, eventsOf } from './intake/admit-records.ts';
+import { type AdmittedEvent, admitRecords, eventsOf } from './intake/admit-records.ts';
 import { parseRecords, tokensOf } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
 import { advanceOffset, lockOffset } from './offsets/offset-store.ts';
@@ -71,47 +72,58 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
   const nextOffset = offsetAfter(batch);
 
   const intake = await takeIn(work, deps);
+  const taken = intake.events.length;
   const held: Turn<Ledger>[] = [];
   let decided: DecidedBatch | undefined;
   let isCommitted = false;
+
+  async function write(
+    tx: Transaction,
+    [storedOffset, fresh]: [bigint, AdmittedEvent[]],
+  ): Promise<BatchReport | StaleBatch> {
+    if (storedOffset !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: storedOffset };
+
+    if (intake.deadLetters.length > 0) {
+      await step('append_dead_letters', () => deps.deadLetters.append(intake.deadLetters));
+    }
+    const duplicates = taken - fresh.length;
+    // Given away: they are not to be kept for as long as the batch takes.
+    decided = await decideBatch(tx, fresh.splice(0), { lockFirst, onTurn: (turn) => held.push(turn) }, deps);
+    const { turn, loaded, events, warnings, projectsStored } = decided;
+    const save = () => step('save_ledger', () => saveLedger(tx, loaded));
+    // Persons are locked as soon as may be, so that no other process comes between. What builds on another batch of
+    // this process has to wait for its commit, and stores the events meanwhile.
+    const buildsOnOthers = turn.before.length > 0;
+    if (!buildsOnOthers) await save();
+    await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, events)));
+    if (buildsOnOthers) {
+      await step('wait_for_earlier', () => turn.untilCommitted());
+      await save();
+    }
+    await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...deps.throttle(warnings)]));
+    await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
+    const groups = groupsToWrite(loaded.ledger);
+    // Whoever has this turn waits for nobody: the ids' turns come before it.
+    held.push(await step('take_group_turn', () => deps.turns.take(new Set(groups.keys()), { untilEnded: true })));
+    const changes = await step('lock_groups', () => lockAndChangeGroups(tx, loaded.ledger, [...groups.values()]));
+    await step('commit', () => tx.commitWith(() => [...saveGroups(tx, changes), advanceOffset(tx, key, nextOffset)]));
+
+    return {
+      outcome: 'done',
+      nextOffset,
+      stored: events.count,
+      projectsStored,
+      duplicates,
+      dropped: [...intake.dropped, ...decided.dropped],
+      deadLettered: intake.deadLetters.map(({ reason }) => reason),
+    };
+  }
+
   const report = await deps.database
-    .transaction(async (tx): Promise<BatchReport | StaleBatch> => {
-      const storedOffset = await step('lock_offset', () => lockOffset(tx, key));
-      if (storedOffset !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: storedOffset };
-
-      if (intake.deadLetters.length > 0) {
-        await step('append_dead_letters', () => deps.deadLetters.append(intake.deadLetters));
-      }
-      decided = await decideBatch(tx, intake, { lockFirst, onTurn: (turn) => held.push(turn) }, deps);
-      const { turn, loaded, events, warnings, projectsStored } = decided;
-      const save = () => step('save_ledger', () => saveLedger(tx, loaded));
-      // Persons are locked as soon as may be, so that no other process comes between. What builds on another batch of
-      // this process has to wait for its commit, and stores the events meanwhile.
-      const buildsOnOthers = turn.before.length > 0;
-      if (!buildsOnOthers) await save();
-      await step('store_events', () => deps.partitions.watch(() => insertEvents(tx, events)));
-      if (buildsOnOthers) {
-        await step('wait_for_earlier', () => turn.untilCommitted());
-        await save();
-      }
-      await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...deps.throttle(warnings)]));
-      await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
-      const groups = groupsToWrite(loaded.ledger);
-      // Whoever has this turn waits for nobody: the ids' turns come before it.
-      held.push(await step('take_group_turn', () => deps.turns.take(new Set(groups.keys()), { untilEnded: true })));
-      const changes = await step('lock_groups', () => lockAndChangeGroups(tx, loaded.ledger, [...groups.values()]));
-      await step('commit', () => tx.commitWith(() => [...saveGroups(tx, changes), advanceOffset(tx, key, nextOffset)]));
-
-      return {
-        outcome: 'done',
-        nextOffset,
-        stored: events.count,
-        projectsStored,
-        duplicates: decided.duplicates,
-        dropped: [...intake.dropped, ...decided.dropped],
-        deadLettered: intake.deadLetters.map(({ reason }) => reason),
-      };
-    })
+    .transaction(write, (tx) => [
+      step('lock_offset', () => lockOffset(tx, key)),
+      step('find_fresh', () => freshEvents(tx, intake.events.splice(0))),
+    ])
     .then((done) => {
       isCommitted = true;
       return done;

@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024;
 /** A partition with so much waiting is not fetched from, so that one in trouble leaves room for the others. */
 const partitionLimitBytes = mebibyte;
 /** With so much waiting in all partitions nothing is fetched. */
-const limitBytes = 8 * mebibyte;
+const limitBytes = 4 * mebibyte;
 const keepAliveMs = 500;
 
 /**

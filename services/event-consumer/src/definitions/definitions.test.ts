@@ -150,7 +150,8 @@ test('what could not be written comes again with the next event', async () => {
   await definitions.stop();
   definitions = createDefinitions({
     database: {
-      transaction: (work) => (isDown ? Promise.reject(new Error('away')) : bed.database.transaction(work)),
+      transaction: (work, first) =>
+        isDown ? Promise.reject(new Error('away')) : bed.database.transaction(work, first),
     },
     logger: bed.logger,
     now: () => nowMs,
@@ -170,11 +171,11 @@ test('a batch that is undone shows nothing', async () => {
   const deps = bed.createDeps({ definitions });
   const batch = logBatch(topic, 0, [capturedEvent(project.token, { event: 'undone' })]);
   const database: Pick<Database, 'transaction'> = {
-    transaction: (work) =>
-      bed.database.transaction(async (tx) => {
-        await work(tx);
+    transaction: (work, first) =>
+      bed.database.transaction(async (tx, opened) => {
+        await work(tx, opened);
         throw new Error('undone');
-      }),
+      }, first),
   };
   await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, { ...deps, database }).catch(() => {});
   await definitions.flush();

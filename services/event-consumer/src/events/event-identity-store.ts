@@ -1,4 +1,4 @@
-import { type CopyRow, copyRows, type Transaction } from '@millrace/db';
+import { type CopyRow, copyRows, type Sql, type Transaction } from '@millrace/db';
 import { insertNew } from '../identity/ledger-moved.ts';
 
 /** What makes a repeated event the same event, whatever timestamp the repetition carries. */
@@ -9,7 +9,7 @@ export interface EventIdentity {
 }
 
 /** Those of the identities that are stored already, by their keys (`eventIdentityKey`). Takes no locks. */
-export async function readIdentities(tx: Transaction, identities: EventIdentity[]): Promise<Set<string>> {
+export async function readIdentities(tx: Sql, identities: EventIdentity[]): Promise<Set<string>> {
   if (identities.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number; uuid: string }>(
     // LATERAL with LIMIT: one look into the index for each, where a join may come to read the whole table.

@@ -74,9 +74,9 @@ test('rows go into their month, and a row outside every month is refused', async
 test('a known month costs no statement', async () => {
   let transactions = 0;
   const known = createEventPartitions({
-    transaction: (work) => {
+    transaction: (work, first) => {
       transactions += 1;
-      return bed.database.transaction(work);
+      return bed.database.transaction(work, first);
     },
   });
   await known.ensure([at('2019-01-01T00:00:00Z'), at('2019-01-02T00:00:00Z')]);

@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import type { AdmittedEvent } from '../intake/admit-records.ts';
 import { type EventIdentity, eventIdentityKey, readIdentities } from './event-identity-store.ts';
 
@@ -7,7 +7,7 @@ import { type EventIdentity, eventIdentityKey, readIdentities } from './event-id
  * come later in the same batch: they have no effect at all. An event the rules will drop is decided too and keeps its
  * identity; one that becomes a dead letter does not, because its transaction is rolled back, so it can be replayed.
  */
-export async function freshEvents(tx: Transaction, admitted: AdmittedEvent[]): Promise<AdmittedEvent[]> {
+export async function freshEvents(tx: Sql, admitted: AdmittedEvent[]): Promise<AdmittedEvent[]> {
   const firsts = new Map<string, AdmittedEvent>();
   for (const one of admitted) {
     const key = eventIdentityKey(one.event.project.id, one.event.uuid);

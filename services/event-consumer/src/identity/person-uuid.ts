@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Namespace of person uuids; shared by every installation, so that exports of two can be joined. */
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
@@ -8,8 +8,9 @@ const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
  * Deterministic, so an event without a person names the one its distinct id would get.
  */
 export function personUuid(projectId: number, distinctId: string): string {
-  const hash = createHash('sha1').update(namespace).update(`${projectId}:${distinctId}`, 'utf8').digest('hex');
+  // In one go, as an object for each hash costs five times as much and has to be collected.
+  const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(`${projectId}:${distinctId}`, 'utf8')]), 'hex');
   // RFC 9562: version 5 in the 13th digit, variant 10xx in the 17th.
-  const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-5${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+  const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }

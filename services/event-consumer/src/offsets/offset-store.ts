@@ -16,7 +16,7 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<bigint | nul
  * Locks the offset row until the transaction ends and returns it; makes it (0) when there is none. The first lock of
  * every batch: of two members that believe to own a partition, the second waits here and then finds a moved offset.
  */
-export async function lockOffset(tx: Transaction, key: OffsetKey): Promise<bigint> {
+export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = [key.topic, key.partition, key.group];
   const stored = asOffset(await tx.query<OffsetRow>(`${selectOffset} FOR UPDATE`, values));
   if (stored !== null) return stored;

@@ -1,14 +1,22 @@
 import type { Database, Transaction } from '@millrace/db';
 
+type OnStatement = (text: string, tx: Transaction) => void | Promise<void>;
+
 /** A database whose transactions tell of each statement before it runs; what `onStatement` throws is its failure. */
 export function watchedDatabase(
   database: Pick<Database, 'transaction'>,
-  onStatement: (text: string, tx: Transaction) => void | Promise<void>,
+  onStatement: OnStatement,
 ): Pick<Database, 'transaction'> {
-  return { transaction: (work) => database.transaction((tx) => work(watched(tx, onStatement))) };
+  return {
+    transaction: (work, first) =>
+      database.transaction(async (tx) => {
+        const watchedTx = watched(tx, onStatement);
+        return work(watchedTx, await watchedTx.atOnce(() => first?.(watchedTx) ?? ([] as never)));
+      }),
+  };
 }
 
-function watched(tx: Transaction, onStatement: (text: string, tx: Transaction) => void | Promise<void>): Transaction {
+function watched(tx: Transaction, onStatement: OnStatement): Transaction {
   let last: Promise<unknown> = Promise.resolve();
   /** One after the other, also those that are asked for at once. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -16,10 +24,10 @@ function watched(tx: Transaction, onStatement: (text: string, tx: Transaction) =
     last = turn.catch(() => {});
     return turn;
   }
-  const all = async (send: () => Promise<unknown>[]) => {
+  const atOnce: Transaction['atOnce'] = async (send) => {
     const statements = send();
     await Promise.allSettled(statements);
-    await Promise.all(statements);
+    return Promise.all(statements) as never;
   };
   return {
     isTransaction: true,
@@ -33,9 +41,9 @@ function watched(tx: Transaction, onStatement: (text: string, tx: Transaction) =
         await onStatement(statement, tx);
         return tx.copy(statement, chunks);
       }),
-    atOnce: all,
+    atOnce,
     async commitWith(send) {
-      await all(send);
+      await atOnce(send);
       await tx.commitWith(() => []);
     },
   };

@@ -52,7 +52,7 @@ export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<Te
   const sql = counting(database.sql);
   const app = createApp({
     sql,
-    transaction: (work) => database.transaction((tx) => work(counting(tx))),
+    transaction: (work, first) => database.transaction((tx, opened) => work(counting(tx), opened), first),
     prisma: database.prisma,
     logger,
     metrics,
