@@ -67,6 +67,16 @@ module.exports = {
       from: { path: '^(packages|services)/', pathNot: ['\\.test\\.ts$', '^packages/(testing|bench)/', '/testing/'] },
       to: { path: '^packages/testing/' },
     },
+    {
+      name: 'the-way-of-events-does-without-the-typed-client',
+      severity: 'error',
+      comment: 'Reading it in takes a dozen megabytes of each process: import @millrace/db/sql.',
+      from: {
+        path: '^(services/(event-consumer|ingest-gateway)|packages/event-log)/',
+        pathNot: ['\\.test\\.ts$', '/testing/', '/rule-cases/'],
+      },
+      to: { path: '^packages/db/', pathNot: '^packages/db/src/sql\\.ts$' },
+    },
     only(
       'kafkajs-only-in-event-log',
       'node_modules/kafkajs/',

@@ -7,7 +7,8 @@ import {
   type TestDatabase,
 } from '@millrace/testing';
 import { type CopyRow, copyRows } from './copy-format.ts';
-import { createDatabase, type Database, type Transaction, waitForDatabase } from './database.ts';
+import { createDatabase, type Database } from './database.ts';
+import { type Transaction, waitForDatabase } from './sql-database.ts';
 import { isTransientError } from './transient-error.ts';
 
 const logger = createLogger('test', 'error');

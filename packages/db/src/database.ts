@@ -1,221 +1,19 @@
-import { AppError } from '@millrace/errors';
-import type { Logger } from '@millrace/runtime';
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
-import { type Statements, sendAtOnce } from './at-once.ts';
-import { copyIn } from './copy-in.ts';
 import { PrismaClient } from './generated/client.ts';
-import { noticeLostClients } from './notice-lost-clients.ts';
-import { createPlanAge, createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
-import { watchReachability } from './reachability.ts';
-import { isConnectionError, isTransientError } from './transient-error.ts';
+import { type DatabaseOptions, openSqlDatabase, type SqlDatabase } from './sql-database.ts';
 
-/** Runs one SQL statement with numbered parameters; used by `*-store.ts` files on the hot path. */
-export interface Sql {
-  query<Row extends pg.QueryResultRow = pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
-}
-
-/** A transaction in progress. Stores take it, never open one. */
-export interface Transaction extends Sql {
-  readonly isTransaction: true;
-  /** Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`; many are asked for as the server takes them. */
-  copy(statement: string, chunks: Iterable<Buffer>): Promise<void>;
-  /**
-   * Sends the queries that `send` asks for without waiting between them. They run in their order; no `copy` among them.
-   * @throws the error of the first that failed, when none is under way any more.
-   */
-  atOnce<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
-  /** The same with the COMMIT behind them. Nothing can be asked for after that. */
-  commitWith(send: Statements<unknown[]>): Promise<void>;
-}
-
-export interface Database {
+export interface Database extends SqlDatabase {
   /** Typed client for the management side. */
   prisma: PrismaClient;
-  /** One statement outside a transaction, on the same pool. */
-  sql: Sql;
-  /**
-   * Runs `work` in one READ COMMITTED transaction: commits when it resolves, rolls back when it throws.
-   * A connection that broke is thrown away. Errors reach the caller as they are (see `isTransientError`).
-   *
-   * @param first queries sent together with BEGIN. They may read and lock, not write: were BEGIN itself refused, they would
-   * still run before this rejects, each by itself.
-   */
-  transaction<T, First extends unknown[] = []>(
-    work: (tx: Transaction, first: First) => Promise<T>,
-    first?: (tx: Sql) => ReturnType<Statements<First>>,
-  ): Promise<T>;
-  /** False from the first failed ping after a connection was lost until the server answers again; never asks by itself. */
-  isHealthy(): boolean;
-  /** Idempotent. */
-  stop(): Promise<void>;
 }
-
-export interface DatabaseOptions {
-  url: string;
-  logger: Logger;
-  /** Connections of this process at most. */
-  poolSize?: number;
-  /** A statement that takes longer is cancelled by the server. 0 = never. */
-  statementTimeoutMs?: number;
-  /**
-   * A statement whose answer has not come after this long fails here, whatever the server does: the only way to notice
-   * a server that is gone without a word. Its connection is thrown away. Unless told, some seconds more than
-   * `statementTimeoutMs`; 0 = never.
-   */
-  queryTimeoutMs?: number;
-  /** How long to wait for a connection. */
-  connectTimeoutMs?: number;
-  applicationName?: string;
-  /**
-   * For processes whose transactions repeat a fixed set of statements that look rows up in indexes: each is prepared once
-   * per connection and planned once, for looking up, whatever is known about the tables. Off unless told. A pooler
-   * between must know prepared statements (PgBouncer: `max_prepared_statements`).
-   */
-  preparesLookups?: boolean;
-  /**
-   * For processes that ask many small questions of a fixed set: statements of `sql` with values are prepared once per
-   * connection, and the server decides by itself when a plan is worth keeping. Off unless told; a pooler as above.
-   */
-  preparesQueries?: boolean;
-}
-
-/**
- * A plan that is kept must not have been made for the table as it was when empty: reading all of it, which is right then,
- * would stay the plan until the server next takes statistics. These settings rule most of it out; which of two indexes a
- * small table is read by they cannot rule, so no plan is kept for long either.
- */
-const beginLookups = `BEGIN;
-  SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
-  SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
-
-/** An idle connection whose server is gone is noticed some ten seconds later; by itself the system waits two hours. */
-const keepAliveAfterMs = 10_000;
 
 /** The one pool of a process: the typed client and the set-based stores share it. */
 export function createDatabase(options: DatabaseOptions): Database {
-  const { logger, statementTimeoutMs = 30_000, preparesLookups = false, preparesQueries = false } = options;
-  const nameOf = createStatementNames();
-  const config: pg.ClientConfig = {
-    connectionString: options.url,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
-    application_name: options.applicationName ?? 'millrace',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveAfterMs,
-  };
-  const pool = new pg.Pool({
-    ...config,
-    max: options.poolSize ?? 10,
-    onConnect: noticeLostClients,
-    statement_timeout: statementTimeoutMs,
-    // The server's own limit comes first, unless the network swallows its answer.
-    query_timeout:
-      options.queryTimeoutMs ??
-      (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
-  });
-  pool.on('error', (error) => {
-    // An idle connection broke (server restart); the pool replaces it on the next use.
-    logger.debug('an idle database connection was lost', { error });
-  });
-  const reachability = watchReachability(pool, {
-    config: { ...config, query_timeout: config.connectionTimeoutMillis },
-    logger,
-    pingIntervalMs: 500,
-  });
-
-  const sql: Sql = {
-    query: (text, values) =>
-      noting(async () => {
-        const name = preparesQueries && values !== undefined ? nameOf(text) : undefined;
-        if (name === undefined) return (await pool.query(text, values)).rows;
-        try {
-          return (await pool.query({ name, text, values })).rows;
-        } catch (error) {
-          // A migration added a column to what was prepared with all columns: refused before anything ran.
-          if (!isOutdatedPreparation(error)) throw error;
-          return (await pool.query(text, values)).rows;
-        }
-      }),
-  };
-
-  async function noting<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      reachability.noteError(error);
-      throw error;
-    }
-  }
-
-  const planAge = createPlanAge();
-  const beginOn = (client: pg.PoolClient) => {
-    if (!preparesLookups) return 'BEGIN';
-    return planAge.isOld(client) ? `${beginLookups}; DISCARD PLANS` : beginLookups;
-  };
-
-  const transaction: Database['transaction'] = async (work, first) => {
-    const client = await pool.connect();
-    // Without a listener an error between two statements would end the process.
-    const onError = () => {};
-    client.on('error', onError);
-    const tx: Transaction = {
-      isTransaction: true,
-      query: (text, values) => {
-        const name = preparesLookups && values !== undefined ? nameOf(text) : undefined;
-        return noting(async () => (await client.query({ name, text, values })).rows);
-      },
-      copy: (statement, chunks) => noting(() => copyIn(client, statement, chunks)),
-      atOnce: (send) => sendAtOnce(client, send),
-      async commitWith(send) {
-        // After a failure among them the server takes it for a rollback.
-        await sendAtOnce(client, () => [...send(), noting(() => client.query('COMMIT'))]);
-        isCommitted = true;
-      },
-    };
-    let isCommitted = false;
-    let broken: Error | undefined;
-    try {
-      const result = await work(tx, await begin(client, tx, first));
-      if (!isCommitted) await client.query('COMMIT');
-      return result;
-    } catch (error) {
-      // On a lost connection PostgreSQL rolls back by itself, and asking for it could wait for the full query timeout.
-      broken = isConnectionError(error)
-        ? new Error('The connection was lost.', { cause: error })
-        : await client.query('ROLLBACK').then(
-            () => undefined,
-            (rollbackError: Error) => rollbackError,
-          );
-      throw error;
-    } finally {
-      client.off('error', onError);
-      client.release(broken);
-    }
-  };
-
-  async function begin<First extends unknown[]>(
-    client: pg.PoolClient,
-    tx: Transaction,
-    first: ((tx: Sql) => ReturnType<Statements<First>>) | undefined,
-  ): Promise<First> {
-    const statement = beginOn(client);
-    const [, ...results] = await sendAtOnce(client, () => [
-      noting(() => client.query(statement)),
-      ...(first === undefined ? [] : first(tx)),
-    ]);
-    return results as First;
-  }
-
-  // Made on first use: services that never use it save 28 MB.
+  const { database, pool } = openSqlDatabase(options);
+  // Made on first use: what never uses it saves 28 MB.
   let prisma: PrismaClient | undefined;
-  let stopping: Promise<void> | undefined;
-  async function stop(): Promise<void> {
-    await prisma?.$disconnect();
-    await pool.end();
-    await reachability.stop();
-  }
-
   return {
+    ...database,
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
@@ -224,28 +22,9 @@ export function createDatabase(options: DatabaseOptions): Database {
       });
       return prisma;
     },
-    sql,
-    transaction,
-    isHealthy: reachability.isReachable,
-    stop: () => {
-      stopping ??= stop();
-      return stopping;
+    async stop() {
+      await prisma?.$disconnect();
+      await database.stop();
     },
   };
-}
-
-/** Waits until the database answers, e.g. while it is still starting. @throws AppError `unavailable` after `timeoutMs`. */
-export async function waitForDatabase(database: Database, timeoutMs: number): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    try {
-      await database.sql.query('SELECT 1');
-      return;
-    } catch (cause) {
-      if (!isTransientError(cause) || Date.now() > deadline) {
-        throw new AppError('unavailable', 'The database does not answer.', { cause });
-      }
-      await new Promise((resolve) => setTimeout(resolve, 250));
-    }
-  }
 }

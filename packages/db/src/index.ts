@@ -48,14 +48,7 @@ export { sqlOf } from './accounts/sql-of.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './accounts/users.ts';
 export { type WithdrawnInvite, withdrawInvites } from './accounts/withdraw-invites-store.ts';
 export { type CopyRow, copyRows } from './copy-format.ts';
-export {
-  createDatabase,
-  type Database,
-  type DatabaseOptions,
-  type Sql,
-  type Transaction,
-  waitForDatabase,
-} from './database.ts';
+export { createDatabase, type Database } from './database.ts';
 export {
   type DeadLetterDecision,
   type DeadLetterPlace,
@@ -67,5 +60,12 @@ export { connectForeign, type ForeignConnection, type ForeignConnectionOptions }
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
+export {
+  type DatabaseOptions,
+  type Sql,
+  type SqlDatabase,
+  type Transaction,
+  waitForDatabase,
+} from './sql-database.ts';
 export { isTransientError } from './transient-error.ts';
 export { isUniqueViolation } from './unique-violation.ts';

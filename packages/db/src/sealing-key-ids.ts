@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql } from './sql-database.ts';
 
 /**
  * Names of the keys with which secrets of exports are encrypted; none when that cannot be said, because the database is

@@ -1,5 +1,5 @@
 import { consumerGroup, type Lane, type TopicNames } from '@millrace/contracts';
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import type { EventLog, LogConsumer } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import { createBatchHandler } from './consume.ts';
@@ -11,7 +11,7 @@ import { sleepUntilAborted } from './sleep-until-aborted.ts';
 
 export interface ConsumeLaneDeps {
   log: Pick<EventLog, 'consume'>;
-  database: Pick<Database, 'sql'>;
+  database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
   topics: TopicNames;
   topicPrefix: string;

@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import { decideEvents } from './decide-events.ts';
 import type { Definitions, SeenDefinitions } from './definitions/definitions.ts';
 import { insertIdentities } from './events/event-identity-store.ts';

@@ -1,4 +1,4 @@
-import { isTransientError } from '@millrace/db';
+import { isTransientError } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import { PartitionMissing } from './events/partition-missing.ts';

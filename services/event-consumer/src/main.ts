@@ -1,5 +1,6 @@
+import { setFlagsFromString } from 'node:v8';
 import { type TopicNames, topicNames } from '@millrace/contracts';
-import { createDatabase, type Database } from '@millrace/db';
+import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import {
   createKafkaLog,
   createPostgresLog,
@@ -37,6 +38,10 @@ import { startLanes } from './start-lanes.ts';
 import { createStepTimer } from './step-timer.ts';
 import { createWarningThrottle } from './warnings/throttle-warnings.ts';
 
+// Left alone the heap grows to four times what is in use before it is cleaned, as if the machine were ours: at 60 MB more
+// an event takes a twelfth less time.
+setFlagsFromString('--heap-growing-percent=100');
+
 const service = 'event-consumer';
 /** Beside the transactions: projects, partitions, start offsets. */
 const spareConnections = 2;
@@ -55,7 +60,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const topics = topicNames(config.topicPrefix);
   const database = lifecycle.own(
     'database',
-    createDatabase({
+    createSqlDatabase({
       url: config.databaseUrl,
       logger,
       applicationName: service,
@@ -115,7 +120,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
 });
 
 function createProcessDeps(
-  database: Database,
+  database: SqlDatabase,
   log: EventLog,
   topics: TopicNames,
   metrics: Metrics,
@@ -133,7 +138,7 @@ function createProcessDeps(
   };
 }
 
-function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
+function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: SqlDatabase } {
   if (config.eventLog === 'kafka') {
     const { kafkaSessionTimeoutMs: sessionTimeoutMs } = config;
     return {
@@ -144,6 +149,6 @@ function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { lo
   return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
 }
 
-function openLogPool({ databaseUrl: url }: ConsumerConfig, logger: Logger): Database {
-  return createDatabase({ url, logger, applicationName: `${service} log`, ...logPool });
+function openLogPool({ databaseUrl: url }: ConsumerConfig, logger: Logger): SqlDatabase {
+  return createSqlDatabase({ url, logger, applicationName: `${service} log`, ...logPool });
 }

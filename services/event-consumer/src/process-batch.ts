@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '@millrace/db';
+import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import type { LogBatch } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
@@ -21,7 +21,7 @@ import type { WarningThrottle } from './warnings/throttle-warnings.ts';
 import { insertWarnings } from './warnings/warning-store.ts';
 
 export interface ProcessBatchDeps extends DecideDeps {
-  database: Pick<Database, 'transaction'>;
+  database: Pick<SqlDatabase, 'transaction'>;
   projects: ProjectResolver;
   partitions: EventPartitions;
   deadLetters: DeadLetterLog;

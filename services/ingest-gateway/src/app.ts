@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TopicNames } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
 import { createConnectionDrain } from '@millrace/http';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
-import { createDatabase, type Database } from '@millrace/db';
+import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import {
   createFallbackLog,
   createKafkaLog,
@@ -68,7 +68,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
   const health = createHealth(metrics, cluster.isWorker ? createSharedMetrics(metrics, process) : undefined);
   const database = lifecycle.own(
     'database',
-    createDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
+    createSqlDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
   );
   const cache = lifecycle.own(
     'cache',
@@ -112,9 +112,9 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
   process.send?.({ type: 'listening', port });
 }
 
-function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: Database } {
+function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: SqlDatabase } {
   const openPool = () =>
-    createDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
+    createSqlDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
   const hasFallback = usesFallback(config);
   if (config.eventLog === 'postgres') {
     const pool = openPool();

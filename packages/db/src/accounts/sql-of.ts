@@ -1,4 +1,4 @@
-import type { Sql } from '../database.ts';
+import type { Sql } from '../sql-database.ts';
 import type { AccountClient } from './account-client.ts';
 
 /** The typed client or one of its transactions for stores that speak SQL. */

@@ -1,5 +1,5 @@
 import { membershipLevels } from '@millrace/contracts';
-import type { Sql } from '../database.ts';
+import type { Sql } from '../sql-database.ts';
 
 export interface WithdrawnInvite {
   id: string;

@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import { AppError, isAppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { AppendRecord, EventLog } from '../event-log.ts';
@@ -12,7 +12,7 @@ export interface FallbackLogOptions {
   /** Where records belong. It is closed with this log. */
   kafka: EventLog;
   /** Of the appending process; with a `queryTimeoutMs`. */
-  database: Database;
+  database: SqlDatabase;
   /** The fallback's topic: the same for all gateways and consumers of an installation. */
   topic: string;
   partitions: number;

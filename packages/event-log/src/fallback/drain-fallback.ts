@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { backoffMs, sleep } from '../consume/backoff.ts';
@@ -18,7 +18,7 @@ import { drainGroup } from './fallback-store.ts';
 
 export interface DrainFallbackOptions {
   kafka: Pick<EventLog, 'append' | 'isHealthy'>;
-  database: Database;
+  database: SqlDatabase;
   /** The fallback's topic. */
   topic: string;
   partitions: number;

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db/sql';
 import { drainGroup } from './fallback-store.ts';
 
 const select = 'SELECT next_offset FROM consumer_offset WHERE topic = $1 AND partition = $2 AND "group" = $3';

@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import { AppendRefused } from '../postgres/append-refused.ts';
 import type { FallbackPhase, FallbackView } from './fallback-phase.ts';
 

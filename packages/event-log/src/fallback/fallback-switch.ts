@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { sleep } from '../consume/backoff.ts';
@@ -8,7 +8,7 @@ import { changePhase, lockFallback, readFallback, removeAppender, reportAppender
 
 export interface FallbackSwitchDeps {
   topic: string;
-  database: Pick<Database, 'transaction'>;
+  database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   /** Done once before the first beat; repeated until it works. */
   prepare(): Promise<void>;

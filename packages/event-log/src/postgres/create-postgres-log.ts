@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '@millrace/db';
+import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { createAppendPipeline } from '../append/append-pipeline.ts';
@@ -14,7 +14,7 @@ import { createTrimmer } from './trimmer.ts';
 
 export interface PostgresLogOptions extends Partial<AppendSettings> {
   /** With a `queryTimeoutMs`, or a connection whose answer never comes is lost to the pool. */
-  database: Database;
+  database: SqlDatabase;
   logger: Logger;
   metrics?: Metrics;
   /** How often appends of other processes, and changes in a group, are looked for; 100 unless told. */

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db/sql';
 import type { PartitionBatch } from '../append/append-transport.ts';
 import type { LogRecord, PartitionEnd } from '../event-log.ts';
 import { fromPostgresText, toPostgresText } from './postgres-text.ts';

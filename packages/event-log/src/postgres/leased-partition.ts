@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
@@ -7,7 +7,7 @@ import type { ConsumeOptions } from '../event-log.ts';
 import { readBounds, readRecords } from './event-log-store.ts';
 
 export interface LeasedPartitionDeps {
-  database: Database;
+  database: SqlDatabase;
   logger: Logger;
   metrics: ConsumeMetrics;
   consume: ConsumeOptions;

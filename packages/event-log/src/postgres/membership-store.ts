@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db/sql';
 
 /** Who a member of a consumer group is. */
 export interface Member {

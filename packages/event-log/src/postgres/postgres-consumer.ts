@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { sleep } from '../consume/backoff.ts';
@@ -18,7 +18,7 @@ import {
 } from './membership-store.ts';
 
 export interface PostgresConsumerDeps {
-  database: Database;
+  database: SqlDatabase;
   logger: Logger;
   metrics: ConsumeMetrics;
   /** How often other processes' appends and members are looked for. */

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '@millrace/db';
+import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import type { AppendTransport } from '../append/append-transport.ts';
 import type { Reachability } from '../reachability.ts';
 import { withDeadline } from '../with-deadline.ts';
@@ -6,7 +6,7 @@ import { AppendRefused } from './append-refused.ts';
 import { appendBatches, readEnds } from './event-log-store.ts';
 
 export interface PostgresTransportDeps {
-  database: Database;
+  database: SqlDatabase;
   reachability: Reachability;
   sendTimeoutMs: number;
   /** Told the topics that have new records. */

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db/sql';
 
 export interface PassedOffset {
   topic: string;

@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { sleep } from '../consume/backoff.ts';
 import { readPassedOffsets, trimPartition } from './trim-store.ts';
@@ -23,7 +23,7 @@ export interface TrimSettings {
 
 /** Deletes, in the background and in small steps, records that all groups have passed and that are old enough. */
 export function createTrimmer(
-  database: Database,
+  database: SqlDatabase,
   logger: Logger,
   { retentionHours, unreadRetentionHours = 30 * 24, intervalMs }: TrimSettings,
 ): Trimmer {

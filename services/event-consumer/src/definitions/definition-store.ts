@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import type { PropertyType } from './property-type.ts';
 
 export interface EventDefinition {

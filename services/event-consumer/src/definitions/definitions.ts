@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger, Stoppable } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { describeFailure } from '../describe-failure.ts';
@@ -28,7 +28,7 @@ export interface Definitions extends Stoppable {
 }
 
 export interface DefinitionsOptions {
-  database: Pick<Database, 'transaction'>;
+  database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
   /** Between two writes. 0 = only when told to. */

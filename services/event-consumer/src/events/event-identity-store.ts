@@ -1,4 +1,4 @@
-import { type CopyRow, copyRows, type Sql, type Transaction } from '@millrace/db';
+import { type CopyRow, copyRows, type Sql, type Transaction } from '@millrace/db/sql';
 import { insertNew } from '../identity/ledger-moved.ts';
 
 /** What makes a repeated event the same event, whatever timestamp the repetition carries. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 
 /** One month of the `event` table, UTC. */
 export interface Month {

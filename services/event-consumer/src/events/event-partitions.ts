@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import { createMonthPartition, type Month, monthOf } from './event-partitions-store.ts';
 import { PartitionMissing } from './partition-missing.ts';
 
@@ -16,7 +16,7 @@ export interface EventPartitions {
  * The months of the `event` table this process knows to exist. Made outside the batch's transaction, because a batch
  * that creates a table would keep every other batch from creating it until it ends.
  */
-export function createEventPartitions(database: Pick<Database, 'transaction'>): EventPartitions {
+export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
   return {
     async ensure(timestampsMs) {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { type CopyRow, copyRows, type Transaction } from '@millrace/db';
+import { type CopyRow, copyRows, type Transaction } from '@millrace/db/sql';
 import { propertiesText } from '../intake/written-properties.ts';
 import type { EventRow } from './event-row.ts';
 import { PartitionMissing } from './partition-missing.ts';

@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 
 /** Notes that the environments have ingested events. Locks by id: part of the lock order in identity/ledger-store.ts. */
 export async function markEventsIngested(tx: Transaction, projectIds: number[]): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 import type { AdmittedEvent } from '../intake/admit-records.ts';
 import { type EventIdentity, eventIdentityKey, readIdentities } from './event-identity-store.ts';
 

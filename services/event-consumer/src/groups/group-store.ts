@@ -1,7 +1,7 @@
 /** SQL for group types and groups. Each function is one statement, none for an empty list; the lock order stands in identity/ledger-store.ts. */
 
 import type { JsonObject } from '@millrace/contracts';
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import { insertNew } from '../identity/ledger-moved.ts';
 
 export interface StoredGroupType {

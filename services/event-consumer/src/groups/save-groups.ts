@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import type { Ledger } from '../identity/ledger.ts';
 import { foldGroupUpdates, type GroupStates, groupStateKey } from './fold-group-updates.ts';
 import { type GroupKey, insertGroups, lockGroups, type StoredGroup, updateGroups } from './group-store.ts';

@@ -1,4 +1,4 @@
-import { isUniqueViolation } from '@millrace/db';
+import { isUniqueViolation } from '@millrace/db/sql';
 
 /**
  * Another batch changed what this one had read before it held the locks, e.g. created the same person or moved a

@@ -40,7 +40,7 @@
  * FOR NO KEY UPDATE is enough: keys never change, and it lets through what only needs the row to exist.
  */
 import type { JsonObject } from '@millrace/contracts';
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import { insertNew, LedgerMoved } from './ledger-moved.ts';
 
 export interface DistinctIdKey {

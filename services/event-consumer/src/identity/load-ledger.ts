@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import { readGroupTypes } from '../groups/group-store.ts';
 import { emptyProjectLedger, type Ledger } from './ledger.ts';
 import { LedgerMoved } from './ledger-moved.ts';

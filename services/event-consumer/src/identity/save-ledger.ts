@@ -1,4 +1,4 @@
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import { insertGroupTypes, type StoredGroupType } from '../groups/group-store.ts';
 import type { ProjectLedger } from './ledger.ts';
 import {

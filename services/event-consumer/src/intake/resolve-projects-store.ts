@@ -1,5 +1,5 @@
 import { hasPlanFeature } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 
 /** An environment as event processing sees it. */
 export interface ProjectRow {

@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 import type { ResolvedProject } from './incoming-event.ts';
 import { selectProjects } from './resolve-projects-store.ts';

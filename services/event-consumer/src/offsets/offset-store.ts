@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db/sql';
 
 /** Names one row of `consumer_offset`: where one consumer group stands in one partition. */
 export interface OffsetKey {

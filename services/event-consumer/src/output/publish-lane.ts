@@ -1,5 +1,5 @@
 import { consumerGroup, type Lane, outputGroup, type TopicNames } from '@millrace/contracts';
-import type { Database } from '@millrace/db';
+import type { SqlDatabase } from '@millrace/db/sql';
 import type { EventLog, LogConsumer } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import type { ProjectResolver } from '../intake/resolve-projects.ts';
@@ -9,7 +9,7 @@ import { createPublishHandler } from './publish-stored.ts';
 
 export interface PublishLaneDeps {
   log: Pick<EventLog, 'append' | 'consume'>;
-  database: Pick<Database, 'sql' | 'transaction'>;
+  database: Pick<SqlDatabase, 'sql' | 'transaction'>;
   projects: Pick<ProjectResolver, 'resolve'>;
   topics: TopicNames;
   topicPrefix: string;

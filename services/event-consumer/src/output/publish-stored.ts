@@ -1,4 +1,4 @@
-import type { Database, Sql } from '@millrace/db';
+import type { Sql, SqlDatabase } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
 import type { BatchContext, BatchResult, EventLog, LogBatch, LogRecord } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
@@ -9,7 +9,7 @@ import { type EventKey, readStoredEvents, type StoredEvent } from './stored-even
 import { toProcessedRecord } from './to-processed-record.ts';
 
 export interface PublishStoredDeps {
-  database: Pick<Database, 'sql' | 'transaction'>;
+  database: Pick<SqlDatabase, 'sql' | 'transaction'>;
   log: Pick<EventLog, 'append'>;
   projects: Pick<ProjectResolver, 'resolve'>;
   /** The topic of processed events. */

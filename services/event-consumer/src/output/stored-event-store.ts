@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 
 /** One row of `event`, its JSON columns still as text: nobody looks into them on their way out. */
 export interface StoredEvent {

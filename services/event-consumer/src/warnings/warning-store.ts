@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db/sql';
 import { type WarningType, warningSeverity } from './warning.ts';
 
 /** One row of `ingestion_warning`. */

@@ -1,5 +1,5 @@
 import { hasPlanFeature, limitsOf, type PlanLimits } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 
 /** What the gateway needs to know of the project behind a key. */
 export interface KnownProject extends PlanLimits {

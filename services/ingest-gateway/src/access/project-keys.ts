@@ -1,6 +1,6 @@
 import type { KeyValue } from '@millrace/cache';
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { createCircuitBreaker } from './circuit-breaker.ts';

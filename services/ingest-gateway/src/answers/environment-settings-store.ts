@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 
 /** What an environment's people have decided about the browser client. Null: nothing was decided. */
 export interface ClientSettings {

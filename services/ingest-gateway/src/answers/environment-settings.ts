@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import { LRUCache } from 'lru-cache';
 import { withTimeLimit } from '../access/time-limit.ts';

@@ -1,5 +1,5 @@
 import { isRestrictionKind, type Restriction } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 
 /** All restrictions the operator has entered. Errors of the database reach the caller. */
 export async function selectRestrictions(sql: Sql): Promise<Restriction[]> {

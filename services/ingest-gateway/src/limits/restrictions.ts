@@ -1,6 +1,6 @@
 import type { KeyValue } from '@millrace/cache';
 import { projectKeyChannel, type Restriction } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { withTimeLimit } from '../access/time-limit.ts';
 import { createRestrictionSet, type KeyRestrictions } from './restriction-set.ts';

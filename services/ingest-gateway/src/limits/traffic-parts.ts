@@ -1,6 +1,6 @@
 import type { KeyValue } from '@millrace/cache';
 import type { TopicNames } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db/sql';
 import type { EventLog } from '@millrace/event-log';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { GatewayConfig } from '../config.ts';

@@ -1,0 +1,11 @@
+/** What services on the way of events use: all of it without the typed client, which they would only carry along. */
+export { type CopyRow, copyRows } from './copy-format.ts';
+export {
+  createSqlDatabase,
+  type DatabaseOptions,
+  type Sql,
+  type SqlDatabase,
+  type Transaction,
+} from './sql-database.ts';
+export { isTransientError } from './transient-error.ts';
+export { isUniqueViolation } from './unique-violation.ts';
