@@ -7,6 +7,18 @@ import { setOwn } from './json-object.ts';
  */
 export const maxNesting = 200;
 
+/** Whether JSON text could nest deeper than `limit`: it cannot with fewer opening brackets, and nearly none has as many. */
+export function mayNestDeeperThan(text: string, limit: number): boolean {
+  let left = limit;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      left -= 1;
+      if (left < 0) return true;
+    }
+  }
+  return false;
+}
+
 /** True when a value nests deeper than `limit`. Never goes deeper than that itself. */
 export function isNestedDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

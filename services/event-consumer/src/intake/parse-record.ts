@@ -1,5 +1,5 @@
 import type { CapturedEvent, CapturedWarning, GatewayWarningType, JsonObject } from '@millrace/contracts';
-import { cleanJson, isNestedDeeperThan, maxNesting } from './clean-json.ts';
+import { cleanJson, isNestedDeeperThan, maxNesting, mayNestDeeperThan } from './clean-json.ts';
 import { isJsonObject } from './json-object.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { canBeStored } from './written-properties.ts';
@@ -34,9 +34,11 @@ export type ParsedRecord = ParsedEvent | CapturedWarning | InvalidRecord;
  * next step to report, because an event is worth more than its parts.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
-  const { record, propertiesText } = readJson(value);
+  // Bytes that are not UTF-8 become U+FFFD here.
+  const text = value.toString('utf8');
+  const { record, propertiesText } = readJson(text);
   if (!isJsonObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
-  if (isNestedDeeperThan(record, maxNesting)) {
+  if (mayNestDeeperThan(text, maxNesting) && isNestedDeeperThan(record, maxNesting)) {
     return invalid('failed_parse_message', `The record nests deeper than ${maxNesting} levels.`);
   }
   const { kind, uuid, token, now } = record;
@@ -110,9 +112,7 @@ interface ReadJson {
   propertiesText?: string;
 }
 
-function readJson(value: Buffer): ReadJson {
-  // Bytes that are not UTF-8 become U+FFFD here.
-  const text = value.toString('utf8');
+function readJson(text: string): ReadJson {
   // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
   const mayNeedCleaning = text.includes('\\u');
   try {
