@@ -38,7 +38,7 @@ import { startLanes } from './start-lanes.ts';
 import { createStepTimer } from './step-timer.ts';
 import { createWarningThrottle } from './warnings/throttle-warnings.ts';
 
-// Left alone the heap grows to four times what is in use before it is cleaned, as if the machine were ours: at 60 MB more
+// Left alone the heap grows to four times what is in use before it is cleaned, as if the machine were ours: with 80 MB more
 // an event takes a twelfth less time.
 setFlagsFromString('--heap-growing-percent=100');
 

@@ -14,7 +14,8 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<bigint | nul
 
 /**
  * Locks the offset row until the transaction ends and returns it; makes it (0) when there is none. The first lock of
- * every batch: of two members that believe to own a partition, the second waits here and then finds a moved offset.
+ * every batch: of two members that believe to own a partition, the second waits here and then finds a moved offset. A new
+ * row says what no row says, so it does no harm should the transaction not have begun.
  */
 export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = [key.topic, key.partition, key.group];
