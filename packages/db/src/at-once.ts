@@ -1,11 +1,11 @@
-import type { Socket } from 'node:net';
 import type pg from 'pg';
+import { inOneWrite, type Wire } from './one-write.ts';
 
 /** What `pg` leaves out of its types. */
 interface Pipelining {
   /** A setting of the connection; it may change whenever no statement is under way. */
   pipeline: boolean;
-  connection: { stream: Socket };
+  connection: Wire;
 }
 
 /** Asks for statements, all before it returns, and gives their promises in the same order. */
@@ -29,21 +29,11 @@ export async function sendAtOnce<Results extends unknown[]>(
   const pipelining = client as unknown as Pipelining;
   pipelining.pipeline = true;
   try {
-    const statements = inOneWrite(pipelining.connection.stream, send);
+    const statements = inOneWrite(pipelining.connection, send);
     // Whatever fails, the connection is used again only when every answer is there.
     await Promise.allSettled(statements);
     return await (Promise.all(statements) as Promise<Results>);
   } finally {
     pipelining.pipeline = false;
-  }
-}
-
-/** Each write wakes the server, which then may take the processor from this process before all is sent. */
-function inOneWrite<T>(stream: Socket, send: () => T): T {
-  stream.cork();
-  try {
-    return send();
-  } finally {
-    stream.uncork();
   }
 }

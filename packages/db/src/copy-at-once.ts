@@ -1,10 +1,5 @@
-import type { Socket } from 'node:net';
 import type pg from 'pg';
-
-/** What `pg` gives a query it submits; its types leave the socket out. */
-interface Wire extends pg.Connection {
-  stream: Socket;
-}
+import { inOneWrite, type Wire } from './one-write.ts';
 
 const dataHead = 0x64; // 'd'
 const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
@@ -29,18 +24,18 @@ function createCopy(statement: string, chunks: readonly Buffer[], told: Told): p
     /** `pg` wraps it to keep its time limit. */
     callback: told,
     submit(connection: pg.Connection) {
-      const { stream } = connection as Wire;
-      stream.cork();
-      connection.query(statement);
-      for (const chunk of chunks) {
-        const head = Buffer.allocUnsafe(5);
-        head[0] = dataHead;
-        head.writeUInt32BE(chunk.length + 4, 1);
-        stream.write(head);
-        stream.write(chunk);
-      }
-      stream.write(doneMessage);
-      stream.uncork();
+      const wire = connection as pg.Connection & Wire;
+      inOneWrite(wire, () => {
+        connection.query(statement);
+        for (const chunk of chunks) {
+          const head = Buffer.allocUnsafe(5);
+          head[0] = dataHead;
+          head.writeUInt32BE(chunk.length + 4, 1);
+          wire.stream.write(head);
+          wire.stream.write(chunk);
+        }
+        wire.stream.write(doneMessage);
+      });
     },
     handleCopyInResponse() {},
     handleCommandComplete() {},

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { copyAtOnce } from './copy-at-once.ts';
+import { takeChunks } from './take-chunks.ts';
 
 /** So much is collected and sent without asking; of more, no more is in memory than the server takes. */
 const maxBytesAtOnce = 8 * 1024 * 1024;
@@ -16,14 +17,8 @@ const maxBytesAtOnce = 8 * 1024 * 1024;
  */
 export async function copyIn(client: pg.ClientBase, statement: string, chunks: Iterable<Buffer>): Promise<void> {
   const rest = chunks[Symbol.iterator]();
-  const first: Buffer[] = [];
-  let bytes = 0;
-  for (let next = rest.next(); !next.done; next = rest.next()) {
-    first.push(next.value);
-    bytes += next.value.length;
-    if (bytes > maxBytesAtOnce) return copyStream(client, statement, first, rest);
-  }
-  await copyAtOnce(client, statement, first);
+  const { taken, isAll } = takeChunks(rest, maxBytesAtOnce);
+  await (isAll ? copyAtOnce(client, statement, taken) : copyStream(client, statement, taken, rest));
 }
 
 async function copyStream(

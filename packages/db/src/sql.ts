@@ -7,5 +7,6 @@ export {
   type SqlDatabase,
   type Transaction,
 } from './sql-database.ts';
+export { takeChunks } from './take-chunks.ts';
 export { isTransientError } from './transient-error.ts';
 export { isUniqueViolation } from './unique-violation.ts';

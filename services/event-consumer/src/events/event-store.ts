@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { type CopyRow, copyRows, type Transaction } from '@millrace/db/sql';
+import { type CopyRow, copyRows, type Transaction, takeChunks } from '@millrace/db/sql';
 import { propertiesText } from '../intake/written-properties.ts';
 import type { EventRow } from './event-row.ts';
 import { PartitionMissing } from './partition-missing.ts';
@@ -22,14 +22,8 @@ const maxWrittenBytes = 4 * 1024 * 1024;
 export function writeEvents(rows: EventRow[]): WrittenEvents {
   const personTexts = new Map<JsonObject, string>();
   const rest = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for (let next = rest.next(); !next.done; next = rest.next()) {
-    chunks.push(next.value);
-    bytes += next.value.length;
-    if (bytes > maxWrittenBytes) return { count: rows.length, chunks, rest };
-  }
-  return { count: rows.length, chunks, rest: [] };
+  const { taken: chunks, isAll } = takeChunks(rest, maxWrittenBytes);
+  return { count: rows.length, chunks, rest: isAll ? [] : rest };
 }
 
 /**
