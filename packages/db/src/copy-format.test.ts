@@ -1,7 +1,7 @@
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import fc from 'fast-check';
-import { type CopyRow, copyRows } from './copy-format.ts';
+import { type CopyRow, copyRows, giveBackChunks } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
 
 let testDatabase: TestDatabase;
@@ -95,4 +95,32 @@ test('chunks are made as they are asked for', () => {
 
 test('no rows are a COPY too', async () => {
   expect(await sent('words', [], (row, text) => row.text(text))).toEqual([]);
+});
+
+test('JSON in bytes arrives with what follows it', async () => {
+  const bytes = Buffer.from('before{"a":"ü🦊"}after');
+  const end = bytes.indexOf('}') + 1;
+  const parts = [
+    [end, ''],
+    [end - 1, ',"b":"ß"}'],
+  ] as const;
+  expect(await sent('document', [...parts], (row, [to, rest]) => row.jsonbBytes(bytes, 6, to, rest))).toEqual([
+    '{"a": "ü🦊"}',
+    '{"a": "ü🦊", "b": "ß"}',
+  ]);
+});
+
+test('memory that was given back is written again, and only then', () => {
+  const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(50_000));
+  const write = (row: CopyRow, text: string) => row.text(text);
+  const chunks = [...copyRows(1, texts, write)];
+  const memory = new Set(chunks.map(({ buffer }) => buffer));
+  const others = [...copyRows(1, texts, write)];
+  expect(others.filter(({ buffer }) => memory.has(buffer))).toEqual([]);
+  expect(Buffer.concat(others).equals(Buffer.concat(chunks))).toBe(true);
+
+  giveBackChunks(chunks);
+  const again = [...copyRows(1, texts, write)];
+  expect(again.filter(({ buffer }) => memory.has(buffer))).toHaveLength(texts.length);
+  expect(Buffer.concat(again).equals(Buffer.concat(others))).toBe(true);
 });

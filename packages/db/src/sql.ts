@@ -1,5 +1,5 @@
 /** What services on the way of events use: all of it without the typed client, which they would only carry along. */
-export { type CopyRow, copyRows } from './copy-format.ts';
+export { type CopyRow, copyRows, giveBackChunks } from './copy-format.ts';
 export {
   createSqlDatabase,
   type DatabaseOptions,

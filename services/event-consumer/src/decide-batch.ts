@@ -11,7 +11,7 @@ import type { Ledger } from './identity/ledger.ts';
 import { type LoadedLedger, loadLedger } from './identity/load-ledger.ts';
 import { touchedByBatch } from './identity/touched-by-batch.ts';
 import type { Turn, Turns } from './identity/turns.ts';
-import { type AdmittedEvent, eventsOf } from './intake/admit-records.ts';
+import type { AdmittedEvent } from './intake/admit-event.ts';
 import type { StepTimer } from './step-timer.ts';
 import type { StoredWarning } from './warnings/warning-store.ts';
 
@@ -52,7 +52,7 @@ export interface DecideOptions {
  * (the order of locks, identity/ledger-store.ts).
  *
  * @param fresh not decided before (`freshEvents`). Nobody else should hold on to them.
- * @throws LedgerMoved as `insertIdentities` and `loadLedger` do.
+ * @throws LedgerMoved as `insertIdentities` and `loadLedger` do; UnreadableProperties as `decideEvents` does.
  */
 export async function decideBatch(
   tx: Transaction,
@@ -61,7 +61,7 @@ export async function decideBatch(
   { step, knownIds, turns, definitions }: DecideDeps,
 ): Promise<DecidedBatch> {
   await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
-  const touched = touchedByBatch(eventsOf(fresh), knownIds);
+  const touched = touchedByBatch(fresh, knownIds);
   const turn = await step('take_turn', () => turns.take(touched.contested, { untilEnded: lockFirst }));
   onTurn(turn);
   const loaded = await step('load_ledger', () => loadLedger(tx, touched, { lockFirst }));

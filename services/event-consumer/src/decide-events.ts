@@ -1,8 +1,9 @@
 import type { DropReason } from './events/event-outcome.ts';
 import type { EventRow } from './events/event-row.ts';
 import type { Ledger } from './identity/ledger.ts';
-import { type AdmittedEvent, eventsOf } from './intake/admit-records.ts';
-import { processEvents } from './process-events.ts';
+import type { AdmittedEvent } from './intake/admit-event.ts';
+import { toIncomingEvent } from './intake/to-incoming-event.ts';
+import { processEvent } from './process-event.ts';
 import { ruleWarning } from './warnings/to-stored-warning.ts';
 import type { StoredWarning } from './warnings/warning-store.ts';
 
@@ -13,23 +14,26 @@ export interface Decisions {
   dropped: DropReason[];
 }
 
-/** Applies the rules project by project, each project's events in their order. Projects share nothing. */
+/**
+ * Applies the rules project by project, each project's events in their order. Projects share nothing. Properties are read
+ * here, event by event.
+ *
+ * @throws UnreadableProperties as `toIncomingEvent` does.
+ */
 export function decideEvents(admitted: AdmittedEvent[], ledger: Ledger): Decisions {
   const decisions: Decisions = { rows: [], warnings: [], dropped: [] };
   for (const [projectId, events] of byProject(admitted)) {
     const project = ledger.projects.get(projectId);
     if (project === undefined) throw new Error(`project ${projectId} is missing from the ledger`);
-    const outcomes = processEvents(eventsOf(events), project);
-    outcomes.forEach((outcome, index) => {
-      const admittedEvent = events[index];
-      if (admittedEvent === undefined) throw new Error('the rules gave more outcomes than there are events');
-      const { uuid, capturedAtMs } = admittedEvent.event;
-      for (const warning of [...admittedEvent.warnings, ...outcome.warnings]) {
-        decisions.warnings.push(ruleWarning(warning, { projectId, uuid, capturedAtMs }));
+    for (const one of events) {
+      const outcome = processEvent(toIncomingEvent(one), project);
+      const { received, capturedAtMs } = one;
+      for (const warning of [...one.warnings, ...outcome.warnings]) {
+        decisions.warnings.push(ruleWarning(warning, { projectId, uuid: received.uuid, capturedAtMs }));
       }
       if (outcome.kind === 'store') decisions.rows.push(outcome.row);
       else decisions.dropped.push(outcome.reason);
-    });
+    }
   }
   return decisions;
 }
@@ -37,8 +41,8 @@ export function decideEvents(admitted: AdmittedEvent[], ledger: Ledger): Decisio
 function byProject(admitted: AdmittedEvent[]): Map<number, AdmittedEvent[]> {
   const groups = new Map<number, AdmittedEvent[]>();
   for (const one of admitted) {
-    const group = groups.get(one.event.project.id);
-    if (group === undefined) groups.set(one.event.project.id, [one]);
+    const group = groups.get(one.project.id);
+    if (group === undefined) groups.set(one.project.id, [one]);
     else group.push(one);
   }
   return groups;

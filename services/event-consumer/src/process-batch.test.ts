@@ -451,6 +451,34 @@ describe('properties as they were written', () => {
     );
     expect(row?.text).toBe(stored);
   });
+
+  // What another producer writes shows only when the rules ask for it, long after its neighbours were admitted.
+  test('what cannot be read is given up alone, and its neighbours stay as they were written', async () => {
+    const uuids = [randomUUID(), randomUUID(), randomUUID()] as const;
+    const [first, broken, last] = uuids;
+    const records = [
+      recordWith('{"id":12345678901234567890}', { uuid: first, event: '$identify' }),
+      recordWith('[1]', { uuid: broken }),
+      // Another order of members: all of it is known only at the end.
+      recordWith('{"a":1},"$set":{"b":2}', { uuid: last }),
+    ];
+    expect(await run(logBatch(topic, 0, records))).toMatchObject({
+      outcome: 'done',
+      stored: 2,
+      deadLettered: ['failed_parse_message'],
+      nextOffset: 3n,
+    });
+    const rows = await bed.database.sql.query<{ uuid: string; text: string }>(
+      'SELECT uuid, properties::text AS text FROM event WHERE project_id = $1',
+      [project.id],
+    );
+    expect(new Map(rows.map(({ uuid, text }) => [uuid, text]))).toEqual(
+      new Map([
+        [first, '{"id": 12345678901234567890}'],
+        [last, '{"a": 1, "$set": {"b": 2}}'],
+      ]),
+    );
+  });
 });
 
 interface PlanNode {

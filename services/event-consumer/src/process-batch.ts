@@ -13,9 +13,11 @@ import { groupsToWrite, lockAndChangeGroups, saveGroups } from './groups/save-gr
 import type { Ledger } from './identity/ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
 import type { Turn } from './identity/turns.ts';
-import { type AdmittedEvent, admitRecords, eventsOf } from './intake/admit-records.ts';
+import type { AdmittedEvent } from './intake/admit-event.ts';
+import { admitRecords } from './intake/admit-records.ts';
 import { parseRecords, tokensOf } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
+import { UnreadableProperties } from './intake/unread-event.ts';
 import { advanceOffset, lockOffset } from './offsets/offset-store.ts';
 import type { WarningThrottle } from './warnings/throttle-warnings.ts';
 import { insertWarnings } from './warnings/warning-store.ts';
@@ -66,12 +68,28 @@ export interface StaleBatch {
  * ask for the same call again.
  */
 export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
+  // What is to be given up is looked at closely.
+  if (work.verdict !== null) return processRecords(work, true, deps);
+  try {
+    return await processRecords(work, false, deps);
+  } catch (error) {
+    // Not the gateway's work. Now each record is asked before anything is done with it.
+    if (error instanceof UnreadableProperties) return processRecords(work, true, deps);
+    throw error;
+  }
+}
+
+async function processRecords(
+  work: BatchWork,
+  isChecked: boolean,
+  deps: ProcessBatchDeps,
+): Promise<BatchReport | StaleBatch> {
   const { batch, group, lockFirst } = work;
   const { step } = deps;
   const key = { topic: batch.topic, partition: batch.partition, group };
   const nextOffset = offsetAfter(batch);
 
-  const intake = await takeIn(work, deps);
+  const intake = await takeIn(work, isChecked, deps);
   const taken = intake.events.length;
   const held: Turn<Ledger>[] = [];
   let decided: DecidedBatch | undefined;
@@ -140,13 +158,15 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
 }
 
 /** A function of its own, so that what it read and no longer needs is not kept for as long as the batch takes. */
-async function takeIn({ batch, verdict }: BatchWork, { step, projects, partitions, now }: ProcessBatchDeps) {
-  const parsed = await step('parse_records', () => parseRecords(batch, verdict));
+async function takeIn(
+  { batch, verdict }: BatchWork,
+  isChecked: boolean,
+  { step, projects, partitions, now }: ProcessBatchDeps,
+) {
+  const parsed = await step('parse_records', () => parseRecords(batch, { verdict, isChecked }));
   const resolved = await step('resolve_projects', () => projects.resolve(tokensOf(parsed)));
   const intake = await step('admit_records', () => admitRecords(parsed, resolved, now()));
-  await step('ensure_partitions', () =>
-    partitions.ensure(eventsOf(intake.events).map(({ timestampMs }) => timestampMs)),
-  );
+  await step('ensure_partitions', () => partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
   return intake;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
-import { type CopyRow, copyRows, type Transaction, takeChunks } from '@millrace/db/sql';
-import { propertiesText } from '../intake/written-properties.ts';
+import { type CopyRow, copyRows, giveBackChunks, type Transaction, takeChunks } from '@millrace/db/sql';
+import { writeProperties } from '../intake/written-properties.ts';
 import type { EventRow } from './event-row.ts';
 import { PartitionMissing } from './partition-missing.ts';
 
@@ -36,6 +36,7 @@ export async function insertEvents(tx: Transaction, { count, chunks, rest }: Wri
   if (count === 0) return;
   try {
     await tx.copy(copyStatement, oneAfterTheOther(chunks, rest));
+    giveBackChunks(chunks);
   } catch (error) {
     throw isPartitionMissing(error) ? new PartitionMissing(error) : error;
   }
@@ -86,7 +87,7 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
   else fields.time(row.personCreatedAtMs);
   fields.jsonb(personText);
   fields.smallint(row.personMode);
-  fields.jsonb(propertiesText(row.properties, row.written));
+  writeProperties(fields, row.properties, row.written);
   fields.text(row.elementsChain);
   fields.boolean(row.isHistorical);
   fields.time(row.capturedAtMs);

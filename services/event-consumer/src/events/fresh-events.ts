@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db/sql';
-import type { AdmittedEvent } from '../intake/admit-records.ts';
+import type { AdmittedEvent } from '../intake/admit-event.ts';
 import { type EventIdentity, eventIdentityKey, readIdentities } from './event-identity-store.ts';
 
 /**
@@ -10,7 +10,7 @@ import { type EventIdentity, eventIdentityKey, readIdentities } from './event-id
 export async function freshEvents(tx: Sql, admitted: AdmittedEvent[]): Promise<AdmittedEvent[]> {
   const firsts = new Map<string, AdmittedEvent>();
   for (const one of admitted) {
-    const key = eventIdentityKey(one.event.project.id, one.event.uuid);
+    const key = eventIdentityKey(one.project.id, one.received.uuid);
     if (!firsts.has(key)) firsts.set(key, one);
   }
   const events = [...firsts.values()];
@@ -21,9 +21,9 @@ export async function freshEvents(tx: Sql, admitted: AdmittedEvent[]): Promise<A
 
 /** What is stored of decided events, so that they are decided once. */
 export function identitiesOf(events: readonly AdmittedEvent[]): EventIdentity[] {
-  return events.map(({ event }) => ({
-    projectId: event.project.id,
-    uuid: event.uuid,
-    timestampMs: event.timestampMs,
+  return events.map(({ project, received, timestampMs }) => ({
+    projectId: project.id,
+    uuid: received.uuid,
+    timestampMs,
   }));
 }

@@ -1,23 +1,38 @@
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { type CapturedEvent, encodeCapturedRecord } from '@millrace/contracts';
+import fc from 'fast-check';
+import { type AdmittedEvent, admitEvent } from '../intake/admit-event.ts';
+import { toIncomingEvent } from '../intake/to-incoming-event.ts';
+import { readHead, type UnreadEvent } from '../intake/unread-event.ts';
+import { arbitraryCaptured, testProject } from '../rule-cases/arbitrary-events.ts';
+import { touchedBy } from './touched-by.ts';
 import { touchedByBatch } from './touched-by-batch.ts';
 
-function event(name: string, distinctId: string, properties: Record<string, unknown>): IncomingEvent {
+const time = '2026-03-01T12:00:00.000Z';
+
+function event(name: string, distinctId: string, properties: CapturedEvent['properties']): CapturedEvent {
+  const uuid = '00000000-0000-4000-8000-000000000001';
+  const token = testProject.token;
   return {
-    position: { topic: 'events.live', partition: 0, offset: 0n },
-    project: { id: 1, token: 'phc_test', anonymizeIps: false, personProcessingOptOut: false },
-    uuid: '00000000-0000-4000-8000-000000000001',
-    event: name,
-    distinctId,
-    properties,
-    timestampMs: 0,
-    capturedAtMs: 0,
-    isHistorical: false,
+    kind: 'event',
+    ...{ uuid, token, distinct_id: distinctId, event: name, timestamp: time, now: time, ip: null, properties },
   };
+}
+
+function unread(event: CapturedEvent): UnreadEvent {
+  const head = readHead(encodeCapturedRecord(event));
+  if (head === null) throw new Error('the head of a record of the gateway can be read');
+  return head;
+}
+
+function admitted(received: CapturedEvent | UnreadEvent): AdmittedEvent {
+  const admission = admitEvent(received, testProject, { topic: 'events.live', partition: 0, offset: 0n });
+  if (admission.kind === 'drop') throw new Error('the test made an event that is not admitted');
+  return admission.event;
 }
 
 const knownIds = { has: (key: string) => key.startsWith('1:known') };
 
-test.each<[string, IncomingEvent, string[]]>([
+test.each<[string, CapturedEvent, string[]]>([
   ['an id nobody has seen', event('bought', 'new', {}), ['1:new']],
   ['a look at a known person', event('bought', 'known', { $current_url: '/' }), []],
   ['an update of a known person', event('bought', 'known', { $set: { plan: 'pro' } }), ['1:known']],
@@ -34,13 +49,45 @@ test.each<[string, IncomingEvent, string[]]>([
     [],
   ],
 ])('waits for %s only if somebody else is about to change it', (_, one, contested) => {
-  expect([...touchedByBatch([one], knownIds).contested].sort()).toEqual(contested);
+  for (const received of [one, unread(one)]) {
+    expect([...touchedByBatch([admitted(received)], knownIds).contested].sort()).toEqual(contested);
+  }
 });
 
 test('names each id once, also those that are not contested', () => {
-  const touched = touchedByBatch([event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})], knownIds);
+  const events = [event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})];
+  const touched = touchedByBatch(
+    events.map((one) => admitted(unread(one))),
+    knownIds,
+  );
   expect([...touched.distinctIds.values()]).toEqual([
     { projectId: 1, distinctId: 'known' },
     { projectId: 1, distinctId: 'x' },
   ]);
+});
+
+test.each<[string, CapturedEvent, number[]]>([
+  ['an event in a group', event('bought', 'u', { $groups: { team: 'blue' } }), [1]],
+  ['a group identify', event('$groupidentify', 'u', { $group_type: 'team', $group_key: 'blue' }), [1]],
+  ['a group identify by its other name', event('$group_identify', 'u', { $group_type: 'a', $group_key: 'b' }), [1]],
+  ['an event without', event('bought', 'u', { plan: 'for $groups' }), []],
+])('looks for the group types of %s, read or not', (_, one, projects) => {
+  for (const received of [one, unread(one)]) {
+    expect(touchedByBatch([admitted(received)], knownIds).projectsWithGroups).toEqual(projects);
+  }
+});
+
+test('names at least what touchedBy names, read or not', () => {
+  fc.assert(
+    fc.property(arbitraryCaptured, (one) => {
+      const unreadOne = readHead(encodeCapturedRecord(one));
+      if (unreadOne === null) return;
+      const incoming = toIncomingEvent(admitted(one));
+      const exact = touchedBy(incoming);
+      const glance = touchedByBatch([admitted(unreadOne)], knownIds);
+      expect([...glance.distinctIds.values()].map(({ distinctId }) => distinctId)).toEqual(exact.distinctIds);
+      if (exact.groupTypes.length > 0) expect(glance.projectsWithGroups).toEqual([testProject.id]);
+      expect(glance.contested).toEqual(touchedByBatch([admitted(one)], knownIds).contested);
+    }),
+  );
 });

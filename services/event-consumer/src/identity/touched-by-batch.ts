@@ -1,5 +1,8 @@
 import { eventNames } from '@millrace/contracts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { AdmittedEvent } from '../intake/admit-event.ts';
+import { processedName, toIncomingEvent } from '../intake/to-incoming-event.ts';
+import { isUnread, type UnreadEvent } from '../intake/unread-event.ts';
+import { isMergeEvent } from './identity-rules.ts';
 import type { KnownIds } from './known-ids.ts';
 import type { DistinctIdKey } from './ledger-store.ts';
 import { touchedBy } from './touched-by.ts';
@@ -18,15 +21,15 @@ export interface TouchedByBatch {
   contested: Set<string>;
 }
 
-export function touchedByBatch(events: readonly IncomingEvent[], knownIds: Pick<KnownIds, 'has'>): TouchedByBatch {
+export function touchedByBatch(events: readonly AdmittedEvent[], knownIds: Pick<KnownIds, 'has'>): TouchedByBatch {
   const projectIds = new Set<number>();
   const distinctIds = new Map<string, DistinctIdKey>();
   const projectsWithGroups = new Set<number>();
   const contested = new Set<string>();
   for (const event of events) {
     const projectId = event.project.id;
-    const touched = touchedBy(event);
-    const changesPerson = touched.distinctIds.length > 1 || updatesPerson(event);
+    const touched = glanceAt(event);
+    const changesPerson = touched.distinctIds.length > 1 || touched.updatesPerson;
     projectIds.add(projectId);
     for (const distinctId of touched.distinctIds) {
       const key = `${projectId}:${distinctId}`;
@@ -36,7 +39,7 @@ export function touchedByBatch(events: readonly IncomingEvent[], knownIds: Pick<
       }
       if (changesPerson) contested.add(key);
     }
-    if (touched.groupTypes.length > 0) projectsWithGroups.add(projectId);
+    if (touched.hasGroups) projectsWithGroups.add(projectId);
   }
   return {
     projectIds: [...projectIds],
@@ -46,8 +49,33 @@ export function touchedByBatch(events: readonly IncomingEvent[], knownIds: Pick<
   };
 }
 
-/** What an event lifts to its person (lifted-properties.ts) seldom changes one that is there, so it does not count. */
-function updatesPerson({ event, properties }: IncomingEvent): boolean {
-  if (event === eventNames.groupIdentify) return false;
-  return properties.$set !== undefined || properties.$set_once !== undefined || properties.$unset !== undefined;
+interface Glance {
+  distinctIds: string[];
+  /** True also where there only may be any. */
+  hasGroups: boolean;
+  /** What an event lifts to its person (lifted-properties.ts) seldom changes one that is there, so it does not count. */
+  updatesPerson: boolean;
+}
+
+/** What `touchedBy` says. Only a merge has its properties read for it: of others the names in their text tell enough. */
+function glanceAt(event: AdmittedEvent): Glance {
+  const { received } = event;
+  const name = processedName(received.event);
+  const isGroupIdentify = name === eventNames.groupIdentify;
+  if (isUnread(received) && !isMergeEvent(name)) {
+    return {
+      distinctIds: [received.distinct_id],
+      hasGroups: isGroupIdentify || received.unread.mayNameGroups,
+      updatesPerson: !isGroupIdentify && updatesByText(received),
+    };
+  }
+  const incoming = toIncomingEvent(event);
+  const { distinctIds, groupTypes } = touchedBy(incoming);
+  const { $set, $set_once, $unset } = incoming.properties;
+  const updates = $set !== undefined || $set_once !== undefined || $unset !== undefined;
+  return { distinctIds, hasGroups: groupTypes.length > 0, updatesPerson: !isGroupIdentify && updates };
+}
+
+function updatesByText({ unread, $set, $set_once, $unset }: UnreadEvent): boolean {
+  return unread.mayNameUpdates || $set !== undefined || $set_once !== undefined || $unset !== undefined;
 }

@@ -1,18 +1,11 @@
 import type { DeadLetter } from '../dead-letters/dead-letter.ts';
 import type { DropReason } from '../events/event-outcome.ts';
 import { deadLetterWarning, gatewayWarning, migrationWarning, ruleWarning } from '../warnings/to-stored-warning.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
 import type { StoredWarning } from '../warnings/warning-store.ts';
-import type { IncomingEvent, ResolvedProject } from './incoming-event.ts';
+import { type AdmittedEvent, admitEvent } from './admit-event.ts';
+import type { ResolvedProject } from './incoming-event.ts';
 import type { CondemnedRecord, ParsedRecords } from './parse-records.ts';
-import { toIncomingEvent } from './to-incoming-event.ts';
 import type { UnplannedMigration } from './unplanned-migration.ts';
-
-/** An event the rules will see, with what was found on the way. Its warnings count only if it is not a duplicate. */
-export interface AdmittedEvent {
-  event: IncomingEvent;
-  warnings: RuleWarning[];
-}
 
 export interface Intake {
   events: AdmittedEvent[];
@@ -55,7 +48,7 @@ export function admitRecords(
       else earlier.count += 1;
       continue;
     }
-    const admission = toIncomingEvent(captured, project, position);
+    const admission = admitEvent(captured, project, position);
     if (admission.kind === 'drop') {
       intake.dropped.push(admission.reason);
       const capturedAtMs = Date.parse(captured.now);
@@ -67,15 +60,11 @@ export function admitRecords(
       const message = 'timestamp is more than a month in the future.';
       bury({ letter, token: captured.token, eventUuid: captured.uuid, message }, projects, intake);
     } else {
-      intake.events.push({ event: admission.event, warnings: admission.warnings });
+      intake.events.push(admission.event);
     }
   }
   for (const [projectId, migration] of unplanned) intake.warnings.push(migrationWarning(migration, projectId));
   return intake;
-}
-
-export function eventsOf(admitted: readonly AdmittedEvent[]): IncomingEvent[] {
-  return admitted.map(({ event }) => event);
 }
 
 function bury(condemned: CondemnedRecord, projects: ReadonlyMap<string, ResolvedProject>, intake: Intake): void {

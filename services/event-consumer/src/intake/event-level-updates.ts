@@ -6,7 +6,10 @@ import { objectOrEmpty, overlaid } from './json-object.ts';
  * What the client wrote beside an event's properties, to be laid over them: `$set` and `$set_once` key by key with the
  * event level winning, `$unset` as the union (reference/event-processing.md 6.1).
  */
-export function eventLevelUpdates({ properties, $set, $set_once, $unset }: CapturedEvent): JsonObject {
+export function eventLevelUpdates(
+  { $set, $set_once, $unset }: Pick<CapturedEvent, '$set' | '$set_once' | '$unset'>,
+  properties: JsonObject,
+): JsonObject {
   const updates: JsonObject = {};
   if ($set !== undefined) updates.$set = overlaid(objectOrEmpty(properties.$set), $set);
   if ($set_once !== undefined) updates.$set_once = overlaid(objectOrEmpty(properties.$set_once), $set_once);

@@ -2,7 +2,6 @@ import type { CapturedEvent, CapturedWarning, GatewayWarningType, JsonObject } f
 import { cleanJson, isNestedDeeperThan, maxNesting, mayNestDeeperThan } from './clean-json.ts';
 import { isJsonObject } from './json-object.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
-import { canBeStored } from './written-properties.ts';
 
 /** Why a record goes to the dead letters; a metric label and a header there (reference/event-processing.md 11.1). */
 export type InvalidRecordReason =
@@ -20,12 +19,7 @@ export interface InvalidRecord {
   message: string;
 }
 
-/** An event with its properties also as they were written, when that can be stored as it is. */
-export interface ParsedEvent extends CapturedEvent {
-  propertiesText?: string;
-}
-
-export type ParsedRecord = ParsedEvent | CapturedWarning | InvalidRecord;
+export type ParsedRecord = CapturedEvent | CapturedWarning | InvalidRecord;
 
 /**
  * Reads the value of one log record. Never throws. What it returns is clean: no NUL and no lone surrogate in any text or
@@ -36,11 +30,16 @@ export type ParsedRecord = ParsedEvent | CapturedWarning | InvalidRecord;
 export function parseRecord(value: Buffer): ParsedRecord {
   // Bytes that are not UTF-8 become U+FFFD here.
   const text = value.toString('utf8');
-  const { record, propertiesText } = readJson(text);
+  const record = readJson(text);
   if (!isJsonObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
   if (mayNestDeeperThan(text, maxNesting) && isNestedDeeperThan(record, maxNesting)) {
     return invalid('failed_parse_message', `The record nests deeper than ${maxNesting} levels.`);
   }
+  return checkRecord(record);
+}
+
+/** @param record clean, and not nested too deep. */
+export function checkRecord(record: JsonObject): ParsedRecord {
   const { kind, uuid, token, now } = record;
   if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', 'uuid is missing.');
   if (typeof uuid !== 'string' || !uuidShape.test(uuid)) return invalid('invalid_uuid', 'uuid is not a UUID.');
@@ -50,11 +49,8 @@ export function parseRecord(value: Buffer): ParsedRecord {
   }
   const head = { uuid: uuid.toLowerCase(), token, now };
   switch (kind) {
-    case 'event': {
-      const parsed: ParsedEvent | InvalidRecord = parseEvent(record, head);
-      if (parsed.kind === 'event' && propertiesText !== undefined) parsed.propertiesText = propertiesText;
-      return parsed;
-    }
+    case 'event':
+      return parseEvent(record, head);
     case 'warning':
       return parseWarning(record, head);
     default:
@@ -106,42 +102,15 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
   return { kind: 'warning', ...head, type, count, details };
 }
 
-interface ReadJson {
-  /** The record's JSON with clean texts, or undefined when it is not JSON. */
-  record?: unknown;
-  propertiesText?: string;
-}
-
-function readJson(text: string): ReadJson {
+/** The record's JSON with clean texts; null when it is not JSON. */
+function readJson(text: string): unknown {
+  const record = parseOrNull(text);
   // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
-  const mayNeedCleaning = text.includes('\\u');
-  try {
-    if (!mayNeedCleaning) return readInTwo(text) ?? { record: JSON.parse(text) };
-    const record: unknown = JSON.parse(text);
-    return { record: isNestedDeeperThan(record, maxNesting) ? record : cleanJson(record) };
-  } catch {
-    return {};
-  }
+  if (!text.includes('\\u') || isNestedDeeperThan(record, maxNesting)) return record;
+  return cleanJson(record);
 }
 
-const beforeProperties = ',"properties":';
-
-/**
- * Reads a record whose last member is `properties`, as the gateway writes it, so that their text is known. Null for any
- * other: what follows the first such name, which cannot stand inside a text, is then not one JSON value.
- */
-function readInTwo(text: string): ReadJson | null {
-  const at = text.indexOf(beforeProperties);
-  if (at === -1) return null;
-  const propertiesText = text.slice(at + beforeProperties.length, -1);
-  if (!text.endsWith('}') || !canBeStored(propertiesText)) return null;
-  const properties = parseOrNull(propertiesText);
-  const record = parseOrNull(`${text.slice(0, at)}}`);
-  if (!isJsonObject(record) || !isJsonObject(properties)) return null;
-  return { record: Object.assign(record, { properties }), propertiesText };
-}
-
-function parseOrNull(text: string): unknown {
+export function parseOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

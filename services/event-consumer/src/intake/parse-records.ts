@@ -1,8 +1,9 @@
-import type { CapturedWarning } from '@millrace/contracts';
+import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
 import type { LogBatch, LogRecord } from '@millrace/event-log';
 import type { DeadLetter, DeadLetterReason } from '../dead-letters/dead-letter.ts';
 import type { RecordPosition } from './incoming-event.ts';
-import { type ParsedEvent, parseRecord } from './parse-record.ts';
+import { type ParsedRecord, parseRecord } from './parse-record.ts';
+import { readHead, readProperties, UnreadableProperties, type UnreadEvent } from './unread-event.ts';
 
 /** A record that is to become a dead letter, with what is known about its owner. */
 export interface CondemnedRecord {
@@ -15,7 +16,7 @@ export interface CondemnedRecord {
 }
 
 export interface ParsedRecords {
-  events: { captured: ParsedEvent; record: LogRecord; position: RecordPosition }[];
+  events: { captured: CapturedEvent | UnreadEvent; record: LogRecord; position: RecordPosition }[];
   warnings: CapturedWarning[];
   condemned: CondemnedRecord[];
 }
@@ -23,12 +24,17 @@ export interface ParsedRecords {
 /**
  * Reads the records of a batch in their order. With `verdict` none of them is to be processed any more: they all become
  * dead letters for that reason.
+ *
+ * @param isChecked whether the properties are known to be readable afterwards. Usually that shows when they are read.
  */
-export function parseRecords(batch: LogBatch, verdict: DeadLetterReason | null): ParsedRecords {
+export function parseRecords(
+  batch: LogBatch,
+  { verdict, isChecked }: { verdict: DeadLetterReason | null; isChecked: boolean },
+): ParsedRecords {
   const parsed: ParsedRecords = { events: [], warnings: [], condemned: [] };
   for (const record of batch.records) {
     const position = { topic: batch.topic, partition: batch.partition, offset: record.offset };
-    const content = parseRecord(record.value);
+    const content = readRecord(record.value, isChecked);
     if (content.kind === 'invalid') {
       parsed.condemned.push({
         letter: { record, position, reason: content.reason, step: 'parse_record' },
@@ -50,6 +56,21 @@ export function parseRecords(batch: LogBatch, verdict: DeadLetterReason | null):
     }
   }
   return parsed;
+}
+
+function readRecord(value: Buffer, isChecked: boolean): ParsedRecord | UnreadEvent {
+  const head = readHead(value);
+  return head !== null && (!isChecked || isReadable(head)) ? head : parseRecord(value);
+}
+
+function isReadable(event: UnreadEvent): boolean {
+  try {
+    readProperties(event);
+    return true;
+  } catch (error) {
+    if (error instanceof UnreadableProperties) return false;
+    throw error;
+  }
 }
 
 /** The project API keys the records name. */

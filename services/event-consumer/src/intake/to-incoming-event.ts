@@ -1,74 +1,68 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
-import type { DropReason } from '../events/event-outcome.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import type { AdmittedEvent } from './admit-event.ts';
 import { eventLevelUpdates } from './event-level-updates.ts';
-import type { IncomingEvent, IngestProject, RecordPosition } from './incoming-event.ts';
+import type { IncomingEvent, IngestProject } from './incoming-event.ts';
 import { isHistorical } from './is-historical.ts';
 import { withoutKeys } from './json-object.ts';
-import type { ParsedEvent } from './parse-record.ts';
-import { parseTimestamp } from './parse-timestamp.ts';
-import { cutText, isLongerThan, maxEventNameCharacters, maxIdCharacters } from './text-length.ts';
-
-/** An event ready for the rules, or the reason why its project cannot have it. */
-export type Admission =
-  | { kind: 'event'; event: IncomingEvent; warnings: RuleWarning[] }
-  | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };
+import { cutText, maxEventNameCharacters } from './text-length.ts';
+import { isUnread, readProperties } from './unread-event.ts';
+import { toWritten } from './written-properties.ts';
 
 /**
- * Makes a captured event ready for the rules of its project (reference/event-processing.md section 6.1). Takes over its
- * properties: they are added to, not copied.
+ * Makes an admitted event ready for the rules of its project (reference/event-processing.md section 6.1): reads its
+ * properties, and lays over them what the client wrote beside them.
+ *
+ * @throws UnreadableProperties as `readProperties` does.
  */
-export function toIncomingEvent(captured: ParsedEvent, project: IngestProject, position: RecordPosition): Admission {
-  if (isLongerThan(captured.distinct_id, maxIdCharacters)) return dropForDistinctId(captured);
-  const capturedAtMs = parseTimestamp(captured.now) ?? 0;
-  const timestampMs = parseTimestamp(captured.timestamp);
-  const { properties, over } = incomingProperties(captured, project);
+export function toIncomingEvent({
+  received,
+  project,
+  position,
+  timestampMs,
+  capturedAtMs,
+  hasUnreadableTimestamp,
+}: AdmittedEvent): IncomingEvent {
+  const { properties: sent, text } = readProperties(received);
+  const over = laidOver(received, sent, project);
+  const kept = project.anonymizeIps ? withoutKeys(sent, addresses) : sent;
+  // Where a property had to go, the text still has it.
+  const written = isUnread(received) && text !== null && kept === sent ? toWritten(received.unread, text, over) : null;
   const event: IncomingEvent = {
     position,
     // The operator's wish is that of a project which wants no persons at all, for this one event.
-    project: captured.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
-    uuid: captured.uuid,
-    event: processedName(captured.event),
-    distinctId: captured.distinct_id,
-    properties,
-    timestampMs: timestampMs ?? capturedAtMs,
+    project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
+    uuid: received.uuid,
+    event: processedName(received.event),
+    distinctId: received.distinct_id,
+    properties: Object.assign(kept, over),
+    timestampMs,
     capturedAtMs,
-    isHistorical: isHistorical(captured.historical_migration === true, timestampMs, capturedAtMs),
+    isHistorical: isHistorical(
+      received.historical_migration === true,
+      hasUnreadableTimestamp ? null : timestampMs,
+      capturedAtMs,
+    ),
   };
-  const { propertiesText: text } = captured;
-  if (text !== undefined && properties === captured.properties) event.written = { text, over };
-  if (captured.force_disable_person_processing === true) event.isPersonForcedOff = true;
-  return { kind: 'event', event, warnings: timestampMs === null ? [invalidTimestamp(captured)] : [] };
+  if (written !== null) event.written = written;
+  if (received.force_disable_person_processing === true) event.isPersonForcedOff = true;
+  return event;
 }
 
 /** `$group_identify` of the migration guidance is processed and stored as `$groupidentify` (ARCHITECTURE.md 7). */
-function processedName(name: string): string {
+export function processedName(name: string): string {
   return name === eventNames.groupIdentifySynonym ? eventNames.groupIdentify : cutText(name, maxEventNameCharacters);
 }
 
-/** The properties with what is laid over them, and that by itself. Not the captured ones where one had to go. */
-function incomingProperties(
-  captured: CapturedEvent,
+/** What is added to the properties as they were sent. */
+function laidOver(
+  received: Omit<CapturedEvent, 'properties'>,
+  sent: JsonObject,
   { anonymizeIps }: IngestProject,
-): { properties: JsonObject; over: JsonObject } {
-  const over = eventLevelUpdates(captured);
-  if (captured.sent_at !== undefined) over.$sent_at = captured.sent_at;
-  if (!anonymizeIps && captured.ip !== null && !Object.hasOwn(captured.properties, '$ip')) over.$ip = captured.ip;
-  const kept = anonymizeIps ? withoutKeys(captured.properties, addresses) : captured.properties;
-  return { properties: Object.assign(kept, over), over };
+): JsonObject {
+  const over = eventLevelUpdates(received, sent);
+  if (received.sent_at !== undefined) over.$sent_at = received.sent_at;
+  if (!anonymizeIps && received.ip !== null && !Object.hasOwn(sent, '$ip')) over.$ip = received.ip;
+  return over;
 }
 
 const addresses = new Set(['$ip']);
-
-function dropForDistinctId(captured: CapturedEvent): Admission {
-  const details = { eventUuid: captured.uuid, distinctId: captured.distinct_id.slice(0, 100).toWellFormed() };
-  return {
-    kind: 'drop',
-    reason: 'distinct_id_too_long',
-    warnings: [{ type: 'skipping_event_invalid_distinct_id', details }],
-  };
-}
-
-function invalidTimestamp(captured: CapturedEvent): RuleWarning {
-  return { type: 'ignored_invalid_timestamp', details: { eventUuid: captured.uuid, distinctId: captured.distinct_id } };
-}

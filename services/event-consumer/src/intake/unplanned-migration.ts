@@ -6,7 +6,7 @@ import type { RecordPosition } from './incoming-event.ts';
  * lets them in, marked, only while it cannot ask anybody (contract/ingestion.md, historical rule 1).
  */
 export interface UnplannedMigration {
-  first: CapturedEvent;
+  first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;
   count: number;
 }

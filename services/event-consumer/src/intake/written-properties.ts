@@ -1,9 +1,12 @@
 import type { JsonObject } from '@millrace/contracts';
+import type { CopyRow } from '@millrace/db/sql';
 import { flattened, isEmpty, type LaidOver } from './laid-over.ts';
 
-/** An event's properties as they were received: JSON of an object, and what was laid over what it says. */
+/** An event's properties as they were received: bytes of a JSON object with members, and what was laid over it. */
 export interface WrittenProperties {
-  text: string;
+  value: Buffer;
+  start: number;
+  end: number;
   over: JsonObject;
 }
 
@@ -13,22 +16,40 @@ export interface WrittenProperties {
  */
 const immoderateNumber = /[0-9][eE][+-]?[0-9]{3,}\s*[,\]}]|[0-9]{100}/;
 
-/** Whether the text of a JSON object can be stored as it is, once it is known to be valid, without NUL and half pairs. */
-export function canBeStored(text: string): boolean {
-  return text.startsWith('{') && text.endsWith('}') && !immoderateNumber.test(text);
-}
-
 const emptyText = /^\{\s*\}$/;
 
 /**
- * The JSON of an event's properties. Where they were only added to or had values replaced, the text that was received is
- * kept and what was laid over it put behind it: of two members of one name PostgreSQL keeps the later one, as JSON.parse
- * does. Writing everything anew costs more than reading it did.
- *
- * @param written says the same as `properties.under`; absent when there is no text that can be stored.
+ * Null where the bytes cannot be stored as they are.
+ * @param text what they say: a JSON object, known to be valid, without NUL and half pairs.
  */
-export function propertiesText(properties: LaidOver, written: WrittenProperties | undefined): string {
-  if (written === undefined || emptyText.test(written.text)) return JSON.stringify(flattened(properties));
+export function toWritten(
+  { value, start, end }: Pick<WrittenProperties, 'value' | 'start' | 'end'>,
+  text: string,
+  over: JsonObject,
+): WrittenProperties | null {
+  const canBeStored =
+    text.startsWith('{') && text.endsWith('}') && !immoderateNumber.test(text) && !emptyText.test(text);
+  return canBeStored ? { value, start, end, over } : null;
+}
+
+/**
+ * Writes an event's properties as JSON. Where they were only added to or had values replaced, the bytes that were received
+ * are passed on and what was laid over them put behind: of two members of one name PostgreSQL keeps the later one, as
+ * JSON.parse does. Writing everything anew costs more than reading it did.
+ *
+ * @param written says the same as `properties.under`; absent when there is nothing that can be stored as it is.
+ */
+export function writeProperties(
+  fields: Pick<CopyRow, 'jsonb' | 'jsonbBytes'>,
+  properties: LaidOver,
+  written: WrittenProperties | undefined,
+): void {
+  if (written === undefined) {
+    fields.jsonb(JSON.stringify(flattened(properties)));
+    return;
+  }
+  const { value, start, end } = written;
   const added = flattened({ under: written.over, over: properties.over });
-  return isEmpty(added) ? written.text : `${written.text.slice(0, -1)},${JSON.stringify(added).slice(1)}`;
+  if (isEmpty(added)) fields.jsonbBytes(value, start, end, '');
+  else fields.jsonbBytes(value, start, end - 1, `,${JSON.stringify(added).slice(1)}`);
 }

@@ -4,6 +4,7 @@ import type { BatchContext, BatchResult, EventLog, LogBatch, LogRecord } from '@
 import type { Logger } from '@millrace/runtime';
 import { parseRecord } from '../intake/parse-record.ts';
 import type { ProjectResolver } from '../intake/resolve-projects.ts';
+import { readHead } from '../intake/unread-event.ts';
 import { advanceOffset, lockOffset, readOffset } from '../offsets/offset-store.ts';
 import { type EventKey, readStoredEvents, type StoredEvent } from './stored-event-store.ts';
 import { toProcessedRecord } from './to-processed-record.ts';
@@ -74,7 +75,9 @@ export function createPublishHandler(
   }
 
   async function eventKeys(records: LogRecord[]): Promise<EventKey[]> {
-    const parsed = records.map(({ value }) => parseRecord(value)).filter((record) => record.kind === 'event');
+    const parsed = records
+      .map(({ value }) => readHead(value) ?? parseRecord(value))
+      .filter((record) => record.kind === 'event');
     const projects = await deps.projects.resolve(parsed.map(({ token }) => token));
     return parsed.flatMap(({ token, uuid }) => {
       const project = projects.get(token);

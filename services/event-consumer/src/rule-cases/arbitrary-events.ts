@@ -1,5 +1,6 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import fc from 'fast-check';
+import { admitEvent } from '../intake/admit-event.ts';
 import type { IncomingEvent, IngestProject } from '../intake/incoming-event.ts';
 import { toIncomingEvent } from '../intake/to-incoming-event.ts';
 import { deepFreeze } from './rule-world.ts';
@@ -55,7 +56,8 @@ function withKey(name: string, arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<J
 const minute = 60_000;
 const start = Date.parse('2026-03-01T12:00:00.000Z');
 
-const captured = fc
+/** An event as the gateway writes it. */
+export const arbitraryCaptured: fc.Arbitrary<CapturedEvent> = fc
   .tuple(
     fc.oneof(
       { weight: 4, arbitrary: plainEvent },
@@ -90,11 +92,10 @@ export const testProject: IngestProject = {
 
 /** An event ready for the rules; frozen, so that a rule that changes it fails. */
 export function incoming(captured: CapturedEvent): IncomingEvent {
-  const event = { ...captured, properties: { ...captured.properties } };
-  const admission = toIncomingEvent(event, testProject, { topic: 'events.live', partition: 0, offset: 0n });
+  const admission = admitEvent(captured, testProject, { topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') throw new Error('the test made an event that is not admitted');
-  return deepFreeze(admission.event);
+  return deepFreeze(toIncomingEvent(admission.event));
 }
 
-export const arbitraryEvent: fc.Arbitrary<IncomingEvent> = captured.map(incoming);
+export const arbitraryEvent: fc.Arbitrary<IncomingEvent> = arbitraryCaptured.map(incoming);
 export const arbitraryEvents = fc.array(arbitraryEvent, { maxLength: 30, size: 'max' });

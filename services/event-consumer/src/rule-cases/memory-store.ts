@@ -9,7 +9,7 @@ import {
 } from '../identity/ledger.ts';
 import { touchedBy } from '../identity/touched-by.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { processEvents } from '../process-events.ts';
+import { processEvent } from '../process-event.ts';
 
 /** What the tables of one project hold, in the simplest form: what a store must make of the ledger's flags. */
 export interface MemoryStore {
@@ -26,7 +26,7 @@ export function emptyMemoryStore(): MemoryStore {
 /** Applies a batch as the service does: loads only what `touchedBy` names, writes only what the ledger flags. */
 export function applyBatch(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): EventOutcome[] {
   const ledger = load(store, projectId, events);
-  const outcomes = processEvents(events, ledger);
+  const outcomes = events.map((event) => processEvent(event, ledger));
   save(store, ledger);
   return outcomes;
 }

@@ -3,6 +3,7 @@ import type { EventOutcome } from '../events/event-outcome.ts';
 import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../groups/fold-group-updates.ts';
 import { emptyProjectLedger, type PersonState, type ProjectLedger } from '../identity/ledger.ts';
 import { personUuid } from '../identity/person-uuid.ts';
+import { admitEvent } from '../intake/admit-event.ts';
 import type { IncomingEvent, IngestProject } from '../intake/incoming-event.ts';
 import { parseRecord } from '../intake/parse-record.ts';
 import { toIncomingEvent } from '../intake/to-incoming-event.ts';
@@ -107,10 +108,10 @@ function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent &
   const parsed = parseRecord(encodeCapturedRecord(record));
   if (parsed.kind === 'invalid') return { ...parsed, warnings: [] };
   if (parsed.kind === 'warning') throw new Error('an event came back as a warning');
-  const admission = toIncomingEvent(parsed, project, { topic: 'events.live', partition: 0, offset: 0n });
+  const admission = admitEvent(parsed, project, { topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') return admission;
-  const outcome = processEvent(deepFreeze(admission.event), ledger);
-  return { ...outcome, warnings: [...admission.warnings, ...outcome.warnings] };
+  const outcome = processEvent(deepFreeze(toIncomingEvent(admission.event)), ledger);
+  return { ...outcome, warnings: [...admission.event.warnings, ...outcome.warnings] };
 }
 
 /** An event may be processed again after a failure, so the rules must leave it as it is: frozen, a change throws. */

@@ -5,7 +5,6 @@ import { personMode } from './events/event-row.ts';
 import { emptyProjectLedger, type ProjectLedger } from './identity/ledger.ts';
 import type { IncomingEvent } from './intake/incoming-event.ts';
 import { processEvent } from './process-event.ts';
-import { processEvents } from './process-events.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
@@ -26,7 +25,7 @@ function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {
 
 function ledgerAfter(events: readonly IncomingEvent[]): ProjectLedger {
   const ledger = emptyProjectLedger(testProject.id);
-  processEvents(events, ledger);
+  for (const event of events) processEvent(event, ledger);
   return ledger;
 }
 
@@ -81,7 +80,7 @@ test('what was once one person stays one person', () => {
     fc.property(arbitraryEvents, arbitraryEvents, (before, after) => {
       const ledger = ledgerAfter(before);
       const once = [...idsByPerson(ledger).values()];
-      processEvents(after, ledger);
+      for (const event of after) processEvent(event, ledger);
       for (const ids of once) {
         expect(new Set(ids.map((id) => ledger.distinctIds.get(id)?.personUuid)).size).toBe(1);
       }

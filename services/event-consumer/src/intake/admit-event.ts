@@ -1,0 +1,62 @@
+import type { CapturedEvent } from '@millrace/contracts';
+import type { DropReason } from '../events/event-outcome.ts';
+import type { RuleWarning } from '../warnings/warning.ts';
+import type { IngestProject, RecordPosition } from './incoming-event.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
+import { isLongerThan, maxIdCharacters } from './text-length.ts';
+import type { UnreadEvent } from './unread-event.ts';
+
+/** An event the rules will see, as it came, with what was found out without reading its properties. */
+export interface AdmittedEvent {
+  received: CapturedEvent | UnreadEvent;
+  project: IngestProject;
+  position: RecordPosition;
+  /** Milliseconds since the epoch. */
+  timestampMs: number;
+  capturedAtMs: number;
+  hasUnreadableTimestamp: boolean;
+  /** They count only if it is not a duplicate. */
+  warnings: RuleWarning[];
+}
+
+/** An event ready for its project, or the reason why the project cannot have it. */
+export type Admission =
+  | { kind: 'event'; event: AdmittedEvent }
+  | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };
+
+export function admitEvent(
+  received: CapturedEvent | UnreadEvent,
+  project: IngestProject,
+  position: RecordPosition,
+): Admission {
+  if (isLongerThan(received.distinct_id, maxIdCharacters)) return dropForDistinctId(received);
+  const capturedAtMs = parseTimestamp(received.now) ?? 0;
+  const timestampMs = parseTimestamp(received.timestamp);
+  return {
+    kind: 'event',
+    event: {
+      received,
+      project,
+      position,
+      timestampMs: timestampMs ?? capturedAtMs,
+      capturedAtMs,
+      hasUnreadableTimestamp: timestampMs === null,
+      warnings: timestampMs === null ? [invalidTimestamp(received)] : [],
+    },
+  };
+}
+
+type Head = Omit<CapturedEvent, 'properties'>;
+
+function dropForDistinctId({ uuid, distinct_id: distinctId }: Head): Admission {
+  const details = { eventUuid: uuid, distinctId: distinctId.slice(0, 100).toWellFormed() };
+  return {
+    kind: 'drop',
+    reason: 'distinct_id_too_long',
+    warnings: [{ type: 'skipping_event_invalid_distinct_id', details }],
+  };
+}
+
+function invalidTimestamp({ uuid, distinct_id: distinctId }: Head): RuleWarning {
+  return { type: 'ignored_invalid_timestamp', details: { eventUuid: uuid, distinctId } };
+}

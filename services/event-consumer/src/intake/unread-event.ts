@@ -1,0 +1,82 @@
+import { isUtf8 } from 'node:buffer';
+import type { CapturedEvent, JsonObject } from '@millrace/contracts';
+import { isNestedDeeperThan, maxNesting, mayNestDeeperThan } from './clean-json.ts';
+import { isJsonObject } from './json-object.ts';
+import { checkRecord, parseOrNull } from './parse-record.ts';
+
+/**
+ * An event whose properties are still bytes. They are most of it and are not needed before the rules see the event; until
+ * then the batch waits for the database several times, and what it holds as objects is copied about meanwhile by the
+ * garbage collector.
+ */
+export interface UnreadEvent extends Omit<CapturedEvent, 'properties'> {
+  unread: UnreadProperties;
+}
+
+/** Bytes `start` to `end` of a record, which are JSON without escapes of characters (`\\u`), in UTF-8. */
+export interface UnreadProperties {
+  value: Buffer;
+  start: number;
+  end: number;
+  /** Whether one of their members, however deep, is or may be named so. */
+  mayNameGroups: boolean;
+  mayNameUpdates: boolean;
+}
+
+/** What was taken for the properties of an event, as the gateway writes it, cannot be read as such. */
+export class UnreadableProperties extends Error {
+  override readonly name = 'UnreadableProperties';
+}
+
+/** It cannot stand inside a text, where its quotes would be escaped. */
+const beforeProperties = ',"properties":';
+const noProperties: JsonObject = Object.freeze({});
+
+/**
+ * Reads all but the properties of an event's record whose last member they are, as the gateway writes it. Null for
+ * anything else, and for what may have to be cleaned: `parseRecord` takes these as a whole.
+ */
+export function readHead(value: Buffer): UnreadEvent | null {
+  // One character a byte: places in it are places in the record, and all that is looked for is ASCII.
+  const bytes = value.toString('latin1');
+  const at = bytes.indexOf(beforeProperties);
+  if (at === -1 || !bytes.endsWith('}') || bytes.includes('\\u') || !isUtf8(value)) return null;
+  const text = `${value.toString('utf8', 0, at)}}`;
+  const record = parseOrNull(text);
+  if (!isJsonObject(record) || mayNestDeeperThan(text, maxNesting)) return null;
+  record.properties = noProperties;
+  const checked = checkRecord(record);
+  if (checked.kind !== 'event') return null;
+  const head: Omit<CapturedEvent, 'properties'> = checked;
+  const start = at + beforeProperties.length;
+  const unread: UnreadProperties = {
+    value,
+    start,
+    end: value.length - 1,
+    mayNameGroups: bytes.includes('"$groups"', start),
+    mayNameUpdates: bytes.includes('"$set', start) || bytes.includes('"$unset"', start),
+  };
+  return Object.assign(head, { unread });
+}
+
+/**
+ * The properties of an event as an object of its own, which the caller may change, and their text where it is known.
+ * @throws UnreadableProperties when they are no object, or one nested too deep.
+ */
+export function readProperties(event: CapturedEvent | UnreadEvent): { properties: JsonObject; text: string | null } {
+  if (!isUnread(event)) return { properties: { ...event.properties }, text: null };
+  const { value, start, end } = event.unread;
+  const text = value.toString('utf8', start, end);
+  const properties = parseOrNull(text);
+  if (!isJsonObject(properties) || isTooDeep(properties, text)) throw new UnreadableProperties();
+  return { properties, text };
+}
+
+export function isUnread(event: CapturedEvent | UnreadEvent): event is UnreadEvent {
+  return 'unread' in event;
+}
+
+/** The record around them is one level more. */
+function isTooDeep(properties: JsonObject, text: string): boolean {
+  return mayNestDeeperThan(text, maxNesting - 1) && isNestedDeeperThan(properties, maxNesting - 1);
+}
