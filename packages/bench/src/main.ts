@@ -6,7 +6,7 @@ import { benchGateway } from './gateway-bench.ts';
 import { benchManagement } from './management-bench.ts';
 import { benchStore } from './store-bench.ts';
 
-const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 32]
+const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 128]
        pnpm bench consumer [--pairs 3] [--events 60000] [--copy]
        pnpm bench consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 60000]
                           [--warm-up 20000] [--statements]
@@ -53,7 +53,7 @@ const seconds = (usual: number) => Number(values.seconds ?? usual);
 
 switch (isValid ? positionals[0] : 'none') {
   case 'gateway':
-    await benchGateway({ pairs: Number(values.pairs), seconds: seconds(4), connections: connections(32) }, print);
+    await benchGateway({ pairs: Number(values.pairs), seconds: seconds(4), connections: connections(128) }, print);
     break;
   case 'consumer':
     if (values.projects === undefined && values.prefill === undefined) {

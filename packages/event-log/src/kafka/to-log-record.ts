@@ -12,10 +12,15 @@ export function toLogRecord(message: KafkaMessage): LogRecord {
   };
 }
 
+const noHeaders: Record<string, string> = Object.freeze({});
+
 /** Kafka allows a header several times and any bytes; the port knows one text per name: the last one counts. */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {
+  const entries = Object.entries(headers ?? {});
+  // Nearly all of them, and records wait for long enough to be copied by the garbage collector.
+  if (entries.length === 0) return noHeaders;
   const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers ?? {})) {
+  for (const [name, value] of entries) {
     const last = Array.isArray(value) ? value.at(-1) : value;
     if (last !== undefined) result[name] = last.toString();
   }
