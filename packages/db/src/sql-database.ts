@@ -1,6 +1,7 @@
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
+import { withArrayLiterals } from './array-literals.ts';
 import { type Statements, sendAtOnce } from './at-once.ts';
 import { copyIn } from './copy-in.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
@@ -125,8 +126,9 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   });
 
   const sql: Sql = {
-    query: (text, values) =>
+    query: (text, given) =>
       noting(async () => {
+        const values = given && withArrayLiterals(given);
         const name = preparesQueries && values !== undefined ? nameOf(text) : undefined;
         if (name === undefined) return (await pool.query(text, values)).rows;
         try {
@@ -161,7 +163,8 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
     client.on('error', onError);
     const tx: Transaction = {
       isTransaction: true,
-      query: (text, values) => {
+      query: (text, given) => {
+        const values = given && withArrayLiterals(given);
         const name = preparesLookups && values !== undefined ? nameOf(text) : undefined;
         return noting(async () => (await client.query({ name, text, values })).rows);
       },

@@ -70,7 +70,7 @@ test.each<[string, CapturedEvent, number[]]>([
   ['an event in a group', event('bought', 'u', { $groups: { team: 'blue' } }), [1]],
   ['a group identify', event('$groupidentify', 'u', { $group_type: 'team', $group_key: 'blue' }), [1]],
   ['a group identify by its other name', event('$group_identify', 'u', { $group_type: 'a', $group_key: 'b' }), [1]],
-  ['an event without', event('bought', 'u', { plan: 'for $groups' }), []],
+  ['an event without', event('bought', 'u', { groups: { team: 'blue' } }), []],
 ])('looks for the group types of %s, read or not', (_, one, projects) => {
   for (const received of [one, unread(one)]) {
     expect(touchedByBatch([admitted(received)], knownIds).projectsWithGroups).toEqual(projects);
