@@ -7,10 +7,10 @@ import { benchManagement } from './management-bench.ts';
 import { benchStore } from './store-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 128]
-       pnpm bench consumer [--pairs 3] [--events 60000] [--copy]
-       pnpm bench consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 60000]
+       pnpm bench consumer [--pairs 3] [--events 100000] [--copy]
+       pnpm bench consumer --projects 1,1000 [--prefill 10000,1000000] [--pairs 3] [--events 100000]
                           [--warm-up 20000] [--statements]
-       pnpm bench store    [--pairs 3] [--events 60000]
+       pnpm bench store    [--pairs 3] [--events 100000]
        pnpm bench e2e      [--rate 5000] [--seconds 20]
        pnpm bench management [--connections 16] [--seconds 5]
 
@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
     pairs: { type: 'string', default: '3' },
     seconds: { type: 'string' },
     connections: { type: 'string' },
-    events: { type: 'string', default: '60000' },
+    events: { type: 'string', default: '100000' },
     copy: { type: 'boolean', default: false },
     projects: { type: 'string' },
     prefill: { type: 'string' },
