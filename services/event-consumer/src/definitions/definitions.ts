@@ -42,9 +42,9 @@ const maxRemembered = 100_000;
 const maxPending = 20_000;
 /**
  * So many batches a minute have the first event of a name looked at for properties. Where many projects share a batch
- * nearly every event is the first of its name, and looking at all of them costs more than half as much as storing them.
+ * nearly every event is the first of its name, and looking at one costs more than half as much as storing it.
  */
-const looksPerMinute = 5;
+const looksPerMinute = 2;
 /** Beside those, every so many-th event of a batch is looked at. */
 const sampleEvery = 64;
 const minuteMs = 60_000;
@@ -64,6 +64,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
 
   function see(rows: readonly EventRow[], ledger: Ledger): SeenDefinitions {
     const nowMs = now();
+    const hour = Math.floor(nowMs / hourMs);
     const seen: SeenDefinitions = { events: [], properties: [] };
     const seenInBatch = new Set<string>();
     rows.forEach((row, index) => {
@@ -74,7 +75,10 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
       if (!(isFirst && looks.take(key, nowMs)) && index % sampleEvery !== 0) return;
       if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
       const groupTypes = ledger.projects.get(projectId)?.groupTypes;
-      seen.properties.push(...findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs));
+      const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
+      // Nearly all are known, and what is seen is kept until the batch is committed.
+      for (const one of found)
+        if (!isNoted(propertyKey(one), markOf(hour, one.propertyType !== null))) seen.properties.push(one);
     });
     return seen;
   }
@@ -89,18 +93,21 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   }
 
   function noteProperty(definition: PropertyDefinition, hour: number): void {
-    const { projectId, type, groupTypeIndex, name, propertyType } = definition;
-    const key = `${type}:${projectId}:${groupTypeIndex}:${name}`;
+    const { propertyType } = definition;
+    const key = propertyKey(definition);
     if (properties.size >= maxPending || !isNews(key, hour, propertyType !== null)) return;
     const waiting = properties.get(key);
     properties.set(key, { ...definition, propertyType: waiting?.propertyType ?? propertyType });
   }
 
-  /** True the first time in an hour, and once more when the type becomes known. Even numbers: type not known yet. */
+  function isNoted(key: string, mark: number): boolean {
+    return (noted.get(key) ?? 0) >= mark;
+  }
+
+  /** True the first time in an hour, and once more when the type becomes known. */
   function isNews(key: string, hour: number, isTypeKnown: boolean): boolean {
-    const mark = hour * 2 + (isTypeKnown ? 1 : 0);
-    const last = noted.get(key);
-    if (last !== undefined && last >= mark) return false;
+    const mark = markOf(hour, isTypeKnown);
+    if (isNoted(key, mark)) return false;
     noted.set(key, mark);
     return true;
   }
@@ -144,6 +151,15 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
       await flush();
     },
   };
+}
+
+/** Even numbers: type not known yet. */
+function markOf(hour: number, isTypeKnown: boolean): number {
+  return hour * 2 + (isTypeKnown ? 1 : 0);
+}
+
+function propertyKey({ projectId, type, groupTypeIndex, name }: PropertyDefinition): string {
+  return `${type}:${projectId}:${groupTypeIndex}:${name}`;
 }
 
 function eventKey(projectId: number, name: string): string {

@@ -1,4 +1,4 @@
-import type { ProjectLedger } from '../identity/ledger.ts';
+import { type ProjectLedger, setGroupType } from '../identity/ledger.ts';
 import { isLongerThan, maxIdCharacters } from '../intake/text-length.ts';
 
 /** Group types of a project have the indexes 0 to 4; their keys are the event properties `$group_0` to `$group_4`. */
@@ -18,7 +18,7 @@ export function resolveGroupType(type: string, createdAtMs: number, ledger: Proj
   if (known !== undefined) return known.index;
   if (type === '' || isGroupTypeTooLong(type)) return null;
   const index = lowestFreeIndex(ledger);
-  if (index !== null) ledger.groupTypes.set(type, { index, createdAtMs, isNew: true });
+  if (index !== null) setGroupType(ledger, type, { index, createdAtMs, isNew: true });
   return index;
 }
 

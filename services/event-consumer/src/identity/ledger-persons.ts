@@ -1,4 +1,4 @@
-import type { PersonState, ProjectLedger } from './ledger.ts';
+import { noteMergedPerson, type PersonState, type ProjectLedger } from './ledger.ts';
 import { personUuid } from './person-uuid.ts';
 
 /** The person a distinct id belongs to, or null when it belongs to nobody. */
@@ -69,13 +69,8 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
     mapping.version += 1;
   }
   for (const [uuid, survivor] of ledger.mergedPersons) {
-    if (survivor === from.uuid) recordMove(uuid, to, ledger);
+    if (survivor === from.uuid) noteMergedPerson(ledger, uuid, to.uuid);
   }
-  if (!from.isNew) recordMove(from.uuid, to, ledger);
+  if (!from.isNew) noteMergedPerson(ledger, from.uuid, to.uuid);
   ledger.persons.delete(from.uuid);
-}
-
-function recordMove(uuid: string, to: PersonState, ledger: ProjectLedger): void {
-  ledger.mergedPersons.set(uuid, to.uuid);
-  ledger.mergedPersonMoves.set(uuid, (ledger.mergedPersonMoves.get(uuid) ?? 0) + 1);
 }

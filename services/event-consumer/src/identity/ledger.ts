@@ -16,14 +16,14 @@ export interface ProjectLedger {
   /** Persons alive in this ledger, by uuid. A person merged away is removed and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
   /** Persons that existed in the database and were merged away by this batch: uuid → uuid of the survivor. */
-  mergedPersons: Map<string, string>;
+  mergedPersons: ReadonlyMap<string, string>;
   /**
    * For each of `mergedPersons`, how often its distinct ids moved in this batch: 1, or 2 when the survivor was merged
    * away in turn, and so on. What an id of it that is not in `distinctIds` gains in mapping version when it is moved.
    */
-  mergedPersonMoves: Map<string, number>;
+  mergedPersonMoves: ReadonlyMap<string, number>;
   /** group type → index 0..4. All types of the project are loaded. */
-  groupTypes: Map<string, GroupTypeState>;
+  groupTypes: ReadonlyMap<string, GroupTypeState>;
   /** What the group identifies of the batch say, in their order. Their groups are read last (groups/save-groups.ts). */
   groupUpdates: GroupUpdate[];
 }
@@ -64,14 +64,37 @@ export interface GroupUpdate {
   createdAtMs: number;
 }
 
+/**
+ * Most projects of a batch have no merges and no groups in it. A batch can touch as many projects as it has events, and a
+ * map that is kept until it is written takes as much memory as an event does.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: it holds no value of any type
+const nothing: ReadonlyMap<string, any> = new Map();
+
 export function emptyProjectLedger(projectId: number): ProjectLedger {
   return {
     projectId,
     distinctIds: new Map(),
     persons: new Map(),
-    mergedPersons: new Map(),
-    mergedPersonMoves: new Map(),
-    groupTypes: new Map(),
+    mergedPersons: nothing,
+    mergedPersonMoves: nothing,
+    groupTypes: nothing,
     groupUpdates: [],
   };
+}
+
+export function setGroupType(ledger: ProjectLedger, type: string, state: GroupTypeState): void {
+  ledger.groupTypes = withEntry(ledger.groupTypes, type, state);
+}
+
+/** The ids of a person who was stored move to the survivor, once more. */
+export function noteMergedPerson(ledger: ProjectLedger, uuid: string, survivorUuid: string): void {
+  const moves = ledger.mergedPersonMoves.get(uuid) ?? 0;
+  ledger.mergedPersons = withEntry(ledger.mergedPersons, uuid, survivorUuid);
+  ledger.mergedPersonMoves = withEntry(ledger.mergedPersonMoves, uuid, moves + 1);
+}
+
+function withEntry<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): Map<string, Value> {
+  const own = map === nothing ? new Map<string, Value>() : (map as Map<string, Value>);
+  return own.set(key, value);
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '@millrace/db/sql';
 import { readGroupTypes } from '../groups/group-store.ts';
-import { emptyProjectLedger, type Ledger } from './ledger.ts';
+import { emptyProjectLedger, type Ledger, setGroupType } from './ledger.ts';
 import { LedgerMoved } from './ledger-moved.ts';
 import {
   type DistinctIdKey,
@@ -119,7 +119,8 @@ function areLocked({ stored }: LoadedLedger, locked: PersonKey[]): boolean {
 
 async function loadGroupTypes(tx: Transaction, ledger: Ledger, touched: TouchedByBatch): Promise<void> {
   for (const { projectId, type, ...groupType } of await readGroupTypes(tx, touched.projectsWithGroups)) {
-    ledger.projects.get(projectId)?.groupTypes.set(type, { ...groupType, isNew: false });
+    const project = ledger.projects.get(projectId);
+    if (project !== undefined) setGroupType(project, type, { ...groupType, isNew: false });
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type GroupTypeState,
   type PersonState,
   type ProjectLedger,
+  setGroupType,
 } from '../identity/ledger.ts';
 import { touchedBy } from '../identity/touched-by.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
@@ -33,7 +34,7 @@ export function applyBatch(store: MemoryStore, projectId: number, events: readon
 
 function load(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): ProjectLedger {
   const ledger = emptyProjectLedger(projectId);
-  for (const [type, groupType] of store.groupTypes) ledger.groupTypes.set(type, { ...groupType, isNew: false });
+  for (const [type, groupType] of store.groupTypes) setGroupType(ledger, type, { ...groupType, isNew: false });
   for (const event of events) {
     const touched = touchedBy(event);
     for (const id of touched.distinctIds) loadDistinctId(store, ledger, id);

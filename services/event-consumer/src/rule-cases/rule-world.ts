@@ -1,7 +1,7 @@
 import { type CapturedEvent, encodeCapturedRecord, type JsonObject } from '@millrace/contracts';
 import type { EventOutcome } from '../events/event-outcome.ts';
 import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../groups/fold-group-updates.ts';
-import { emptyProjectLedger, type PersonState, type ProjectLedger } from '../identity/ledger.ts';
+import { emptyProjectLedger, type PersonState, type ProjectLedger, setGroupType } from '../identity/ledger.ts';
 import { personUuid } from '../identity/person-uuid.ts';
 import { admitEvent } from '../intake/admit-event.ts';
 import type { IncomingEvent, IngestProject } from '../intake/incoming-event.ts';
@@ -144,7 +144,7 @@ function storedLedger(projectId: number, start: WorldStart): ProjectLedger {
     for (const id of stored.ids) ledger.distinctIds.set(id, { personUuid: uuid, version: 0, isNew: false });
   }
   for (const [index, type] of (start.groupTypes ?? []).entries()) {
-    ledger.groupTypes.set(type, { index, createdAtMs: 0, isNew: false });
+    setGroupType(ledger, type, { index, createdAtMs: 0, isNew: false });
   }
   return ledger;
 }
