@@ -51,8 +51,9 @@ const minuteMs = 60_000;
 
 /**
  * Keeps which event names and properties each project sends (reference/event-processing.md section 14). From a sample:
- * the first event of every name in a batch, for some batches of each minute, and some of the others; each name is written once an hour at most, beside
- * the batches' transactions, so a crash can lose the last seconds of it, and the next event of the kind brings it back.
+ * the first event of every name in a batch, for some batches of each minute, and some of the others; each name is written
+ * once an hour at most, beside the batches' transactions, so a crash can lose the last seconds of it, and the next event of
+ * the kind brings it back.
  */
 export function createDefinitions({ database, logger, now, flushIntervalMs = 5000 }: DefinitionsOptions): Definitions {
   /** The hour in which a name was last noted, and whether its type was known. */
@@ -77,8 +78,9 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
       const groupTypes = ledger.projects.get(projectId)?.groupTypes;
       const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
       // Nearly all are known, and what is seen is kept until the batch is committed.
-      for (const one of found)
+      for (const one of found) {
         if (!isNoted(propertyKey(one), markOf(hour, one.propertyType !== null))) seen.properties.push(one);
+      }
     });
     return seen;
   }
