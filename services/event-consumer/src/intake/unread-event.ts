@@ -13,7 +13,7 @@ export interface UnreadEvent extends Omit<CapturedEvent, 'properties'> {
   unread: UnreadProperties;
 }
 
-/** Bytes `start` to `end` of a record, which are JSON without escapes of characters (`\\u`), in UTF-8. */
+/** Bytes `start` to `end` of a record, which are JSON without escapes of characters (`\u`), in UTF-8. */
 export interface UnreadProperties {
   value: Buffer;
   start: number;
