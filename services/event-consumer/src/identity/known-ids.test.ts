@@ -1,9 +1,27 @@
 import { createKnownIds } from './known-ids.ts';
 
-test('knows what it was told, and forgets the oldest when it is full', () => {
-  const known = createKnownIds(4);
+const ids = Array.from({ length: 10_000 }, (_, index) => `${index % 7}:user-${index}`);
+
+test('knows what it was told, and nothing else', () => {
+  const known = createKnownIds();
+  expect(known.has('1:a')).toBe(false);
+  known.note(['1:a', '1:b', '1:a']);
+  expect(['1:a', '1:b', '2:a', '1:c', '1:', ''].map(known.has)).toEqual([true, true, false, false, false, false]);
+});
+
+test('spreads ids over its places: as many share one as chance has it', () => {
+  const known = createKnownIds(1 << 14);
+  known.note(ids);
+  // Of n ids in m places m(1 - e^(-n/m)) are left: 7,484 of 10,000 in 16,384.
+  const left = ids.filter(known.has).length;
+  expect(left).toBeGreaterThan(7300);
+  expect(left).toBeLessThan(7700);
+});
+
+test('forgets the older of two in one place, and goes on', () => {
+  const known = createKnownIds(1);
   known.note(['1:a', '1:b']);
-  expect([known.has('1:a'), known.has('2:a')]).toEqual([true, false]);
-  known.note(['1:c', '1:d']);
-  expect(['1:a', '1:b', '1:c', '1:d'].map(known.has)).toEqual([false, false, true, true]);
+  expect([known.has('1:a'), known.has('1:b')]).toEqual([false, true]);
+  known.note(['1:a']);
+  expect([known.has('1:a'), known.has('1:b')]).toEqual([true, false]);
 });

@@ -5,20 +5,37 @@ export interface KnownIds {
   note(keys: Iterable<string>): void;
 }
 
-/** About 100 bytes each. */
-const defaultMaxIds = 100_000;
+/** Four bytes each, whatever the length of the ids. */
+const defaultPlaces = 1 << 18;
 
-/** Two generations, the older of which is forgotten as a whole when the younger is full: cheaper than a list by use. */
-export function createKnownIds(maxIds = defaultMaxIds): KnownIds {
-  let younger = new Set<string>();
-  let older = new Set<string>();
+/**
+ * Each id has one place, told by its hash, and leaves the hash there; whoever has the same place afterwards takes it. So
+ * memory is the same after a million ids as after one, and none of it is the garbage collector's: a set of 100,000 texts
+ * cost the process 25 MB. What it forgets, and the one id in 40,000 it takes for another when 100,000 are known, only makes
+ * batches wait for each other a little more or less (turns.ts).
+ *
+ * @param places a power of two.
+ */
+export function createKnownIds(places = defaultPlaces): KnownIds {
+  const hashes = new Uint32Array(places);
+  const last = places - 1;
   return {
-    has: (key) => younger.has(key) || older.has(key),
+    has(key) {
+      const hash = hashOf(key);
+      return hashes[hash & last] === hash;
+    },
     note(keys) {
-      for (const key of keys) younger.add(key);
-      if (younger.size < maxIds / 2) return;
-      older = younger;
-      younger = new Set();
+      for (const key of keys) {
+        const hash = hashOf(key);
+        hashes[hash & last] = hash;
+      }
     },
   };
+}
+
+/** FNV-1a; never 0, which is an empty place. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  return hash >>> 0 || 1;
 }
