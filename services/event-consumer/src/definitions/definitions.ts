@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { describeFailure } from '../describe-failure.ts';
 import type { EventRow } from '../events/event-row.ts';
 import type { Ledger } from '../identity/ledger.ts';
+import { textHash53 } from '../text-hash.ts';
 import {
   type EventDefinition,
   type PropertyDefinition,
@@ -36,7 +37,7 @@ export interface DefinitionsOptions {
 }
 
 const hourMs = 3_600_000;
-/** Names this process remembers to have written; about 150 bytes each. */
+/** Names this process remembers to have written; about 80 bytes each. */
 const maxRemembered = 100_000;
 /** Names waiting to be written; more of them at once come from a client that puts data into names. */
 const maxPending = 20_000;
@@ -56,8 +57,8 @@ const minuteMs = 60_000;
  * the kind brings it back.
  */
 export function createDefinitions({ database, logger, now, flushIntervalMs = 5000 }: DefinitionsOptions): Definitions {
-  /** The hour in which a name was last noted, and whether its type was known. */
-  const noted = new LRUCache<string, number>({ max: maxRemembered });
+  /** By the hash of a name's key: the hour in which it was last noted, and whether its type was known. */
+  const noted = new LRUCache<number, number>({ max: maxRemembered });
   const events = new Map<string, EventDefinition>();
   const properties = new Map<string, PropertyDefinition>();
   const looks = createLooks();
@@ -103,14 +104,14 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   }
 
   function isNoted(key: string, mark: number): boolean {
-    return (noted.get(key) ?? 0) >= mark;
+    return (noted.get(textHash53(key)) ?? 0) >= mark;
   }
 
   /** True the first time in an hour, and once more when the type becomes known. */
   function isNews(key: string, hour: number, isTypeKnown: boolean): boolean {
     const mark = markOf(hour, isTypeKnown);
     if (isNoted(key, mark)) return false;
-    noted.set(key, mark);
+    noted.set(textHash53(key), mark);
     return true;
   }
 
@@ -133,7 +134,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
       });
     } catch (error) {
       logger.warn('definitions could not be written; they come again with the next events', describeFailure(error));
-      for (const [key] of [...eventList, ...propertyList]) noted.delete(key);
+      for (const [key] of [...eventList, ...propertyList]) noted.delete(textHash53(key));
     }
   }
 

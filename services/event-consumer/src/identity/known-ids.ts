@@ -1,3 +1,5 @@
+import { textHash32 } from '../text-hash.ts';
+
 /** Distinct ids, by the keys of `TouchedByBatch`, that this process has seen stored: they have a person already. */
 export interface KnownIds {
   has(key: string): boolean;
@@ -33,9 +35,7 @@ export function createKnownIds(places = defaultPlaces): KnownIds {
   };
 }
 
-/** FNV-1a; never 0, which is an empty place. */
+/** Never 0, which is an empty place. */
 function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  return hash >>> 0 || 1;
+  return textHash32(key) || 1;
 }
