@@ -17,10 +17,15 @@ export function processorFacts(): string[] {
   ];
 }
 
+/** Memory and distance of checkpoints decide what a large store costs: pages out of memory, and whole pages in the log. */
+const telling = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'];
+
 export async function serverFacts(database: BenchDatabase): Promise<string[]> {
-  const [postgres] = await database.query<{ version: string; fsync: string; commit: string }>(
-    `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-            current_setting('synchronous_commit') AS commit`,
+  const settings = await database.query<{ name: string; value: string }>(
+    'SELECT name, current_setting(name) AS value FROM unnest($1::text[]) AS name',
+    [['server_version', ...telling]],
   );
-  return [`postgresql  ${postgres?.version} (fsync ${postgres?.fsync}, synchronous_commit ${postgres?.commit})`];
+  const settingOf = (sought: string) => settings.find(({ name }) => name === sought)?.value;
+  const told = telling.map((name) => `${name} ${settingOf(name)}`).join(', ');
+  return [`postgresql  ${settingOf('server_version')} (${told})`];
 }
