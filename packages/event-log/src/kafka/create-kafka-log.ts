@@ -5,13 +5,13 @@ import { sleep } from '../consume/backoff.ts';
 import { createConsumeMetrics } from '../consume/consume-metrics.ts';
 import type { EventLog } from '../event-log.ts';
 import { createReachability } from '../reachability.ts';
-import { makeRoomExactly } from './encoder-room.ts';
 import { ensureKafkaTopics } from './ensure-kafka-topics.ts';
 import { consumeFromKafka } from './kafka-consumer.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { createKafkaSessions } from './kafka-session.ts';
 import { createKafkaTransport } from './kafka-transport.ts';
 import { useOwnProduceEncoding } from './produce-protocol.ts';
+import { frameInPlace } from './request-frame.ts';
 import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
 import type { PartitionBounds } from './start-positions.ts';
 
@@ -26,7 +26,7 @@ const newTopicTimeoutMs = 2000;
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
   useOwnProduceEncoding();
-  makeRoomExactly();
+  frameInPlace();
   stopIdleRequestQueueTimer();
   const { logger } = options;
   const settings = toAppendSettings(options);

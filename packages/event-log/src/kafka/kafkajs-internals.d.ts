@@ -1,6 +1,6 @@
 /**
  * The files inside kafkajs 2.2.4 that this package corrects (produce-protocol.ts, request-queue-timer.ts,
- * encoder-room.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
+ * request-frame.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   import type { Message } from 'kafkajs';
@@ -36,7 +36,7 @@ declare module 'kafkajs/src/protocol/encoder.js' {
   class Encoder {
     buf: Buffer;
     offset: number;
-    ensureAvailable(length: number): void;
+    writeEncoder(value: object): Encoder;
   }
   // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
   export default Encoder;

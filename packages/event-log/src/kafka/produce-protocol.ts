@@ -2,6 +2,7 @@ import type { Message, Partitioners } from 'kafkajs';
 import produce, { type ProduceRequest } from 'kafkajs/src/protocol/requests/produce/index.js';
 import type { OutgoingRecord } from '../append/append-transport.ts';
 import { measureRecordBatch, writeRecordBatch } from './record-batch.ts';
+import { createRequestFrame, type RequestFrame } from './request-frame.ts';
 
 /**
  * kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, sums it with a CRC in
@@ -30,10 +31,23 @@ export function useOwnProduceEncoding(): void {
     return (request) => {
       const { request: theirs, response } = build(request);
       if (version < oldestVersion || !hasBundles(request)) return { request: theirs, response };
+      let frame: RequestFrame | undefined;
       return {
-        request: { ...theirs, encode: () => asEncoder(request) },
-        // The caller looks at the error code of each partition itself.
-        response: { decode: response.decode, parse: async (data) => data },
+        request: {
+          ...theirs,
+          encode() {
+            frame = encodeProduceRequest(request);
+            return frame;
+          },
+        },
+        response: {
+          decode: response.decode,
+          // The caller looks at the error code of each partition itself.
+          async parse(data) {
+            frame?.release();
+            return data;
+          },
+        },
       };
     };
   };
@@ -60,12 +74,8 @@ function hasBundles({ topicData }: ProduceRequest): boolean {
   return topicData.every(({ partitions }) => partitions.every(({ messages }) => bundleOf(messages) !== null));
 }
 
-/**
- * Produce request, versions 3 to 7: https://kafka.apache.org/protocol#The_Messages_Produce
- *
- * @returns bytes that hold until the next call.
- */
-function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Buffer {
+/** Produce request, versions 3 to 7: https://kafka.apache.org/protocol#The_Messages_Produce */
+function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): RequestFrame {
   const now = Date.now();
   const topics = topicData.map(({ topic, partitions }) => ({
     name: Buffer.from(topic, 'utf8'),
@@ -79,37 +89,21 @@ function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Buf
     size += 2 + name.length + 4;
     for (const { batch } of partitions) size += 8 + batch.size;
   }
-  const buffer = roomFor(size);
-  buffer.writeInt16BE(-1, 0); // no transactional id
-  buffer.writeInt16BE(acks, 2);
-  buffer.writeInt32BE(timeout, 4);
-  let at = buffer.writeInt32BE(topics.length, 8);
-  for (const { name, partitions } of topics) {
-    at = buffer.writeInt16BE(name.length, at);
-    at += name.copy(buffer, at);
-    at = buffer.writeInt32BE(partitions.length, at);
-    for (const { partition, batch } of partitions) {
-      at = buffer.writeInt32BE(partition, at);
-      at = buffer.writeInt32BE(batch.size, at);
-      writeRecordBatch(buffer.subarray(at, at + batch.size), batch, now);
-      at += batch.size;
+  return createRequestFrame(size, (buffer) => {
+    buffer.writeInt16BE(-1, 0); // no transactional id
+    buffer.writeInt16BE(acks, 2);
+    buffer.writeInt32BE(timeout, 4);
+    let at = buffer.writeInt32BE(topics.length, 8);
+    for (const { name, partitions } of topics) {
+      at = buffer.writeInt16BE(name.length, at);
+      at += name.copy(buffer, at);
+      at = buffer.writeInt32BE(partitions.length, at);
+      for (const { partition, batch } of partitions) {
+        at = buffer.writeInt32BE(partition, at);
+        at = buffer.writeInt32BE(batch.size, at);
+        writeRecordBatch(buffer.subarray(at, at + batch.size), batch, now);
+        at += batch.size;
+      }
     }
-  }
-  return buffer;
-}
-
-/** Kept, because memory for each request would cost more than writing it. Larger ones are rare. */
-const kept = Buffer.allocUnsafeSlow(512 * 1024);
-const roomFor = (size: number) => (size <= kept.length ? kept.subarray(0, size) : Buffer.allocUnsafeSlow(size));
-
-const nothing = Buffer.alloc(0);
-
-/** What kafkajs reads of its own `Encoder` when it frames a request: it copies `buffer` at once, into its own memory. */
-function asEncoder(request: ProduceRequest): { buf: Buffer; readonly buffer: Buffer } {
-  return {
-    buf: nothing,
-    get buffer() {
-      return encodeProduceRequest(request);
-    },
-  };
+  });
 }
