@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { statusOf, toAppError, toErrorBody } from '@millrace/http';
 import { corsHeaders } from './cors.ts';
 import { discardBody } from './discard-body.ts';
+import { endInOneWrite } from './end-in-one-write.ts';
 
 export interface Answer {
   status: number;
@@ -54,7 +55,7 @@ export function sendAnswer(
     answerHeaders(request, body, { ...headers, ...(isLast ? { connection: 'close' } : {}) }, requestId),
   );
   if (typeof body === 'string') {
-    response.end(body);
+    endInOneWrite(response, body);
     return;
   }
   for (const piece of body) response.write(piece);

@@ -1,0 +1,29 @@
+import type { ServerResponse } from 'node:http';
+
+/** Not of Node's public interface, and therefore looked at before it is relied on. */
+interface HeadInWaiting {
+  /** The text of the head, once there is one. */
+  _header?: unknown;
+  _headerSent?: unknown;
+  /** False for the answer to a HEAD, and for a status that has no body. */
+  _hasBody?: unknown;
+}
+
+/**
+ * Ends an answer whose head is written with a short text. `response.end(text)` gives the socket two pieces, the second of
+ * them empty, and two pieces go the way of lists (`writev`), which is a twentieth of what a small event costs. As a part of
+ * the head the text goes out with it, in one piece.
+ *
+ * Where a Node keeps its heads otherwise this is `response.end(text)`, and so it is for text that would have to be encoded.
+ */
+export function endInOneWrite(response: ServerResponse, text: string): void {
+  const waiting: HeadInWaiting = response as object;
+  const { _header: head } = waiting;
+  const isWaiting = typeof head === 'string' && waiting._headerSent === false && waiting._hasBody === true;
+  if (!isWaiting || Buffer.byteLength(text) !== text.length) {
+    response.end(text);
+    return;
+  }
+  waiting._header = head + text;
+  response.end();
+}
