@@ -21,6 +21,10 @@ export interface DrainOptions {
   timeoutMs: number;
 }
 
+const place = Symbol('place');
+
+type Noted = ServerResponse & { [place]?: number | undefined };
+
 /** A connection without a request is left alone until no request has come for so long: one may be on its way on it. */
 const longestQuietMs = 500;
 /**
@@ -35,7 +39,7 @@ const stepMs = 50;
  * would what waits to be accepted. Here it is answered, with `Connection: close`, and only what stays idle is cut.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
-  const underWay = createPlaces<ServerResponse>();
+  const underWay = createPlaces<Noted>();
   let drained: Promise<void> | undefined;
   let quietMs = 0;
 
@@ -60,12 +64,20 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     clearTimeout(cut);
   }
 
+  /** One for all responses: `once`, and a function for each, cost a gateway a hundredth of its time. */
+  function forget(this: Noted): void {
+    const taken = this[place];
+    if (taken === undefined) return;
+    this[place] = undefined;
+    underWay.giveBack(taken);
+  }
+
   return {
     isDraining: () => drained !== undefined,
-    note(response) {
-      const place = underWay.take(response);
+    note(response: Noted) {
+      response[place] = underWay.take(response);
       quietMs = 0;
-      response.once('close', () => underWay.giveBack(place));
+      response.on('close', forget);
       if (drained !== undefined) announceEnd(response);
     },
     drain() {

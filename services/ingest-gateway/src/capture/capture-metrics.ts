@@ -1,4 +1,4 @@
-import type { Metrics } from '@millrace/runtime';
+import { type Metrics, type Tally, tallies } from '@millrace/runtime';
 import type { ByteBudget } from '../limits/byte-budget.ts';
 import type { DropTally } from './drop-tally.ts';
 
@@ -38,19 +38,22 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     'From the head of a request to its answer',
     durationBuckets,
   );
-  const ingestedIn = { live: ingested.labels('live'), historical: ingested.labels('historical') };
-  /** Counters by path and status: finding one anew costs more than counting. Both are bounded sets. */
-  const answered = new Map<string, { inc(): void }>();
+  const ingestedOf = tallies(ingested);
+  const ingestedIn = { live: ingestedOf('live'), historical: ingestedOf('historical') };
+  const receivedBytes = tallies(bytes)();
+  const requestsOf = tallies(requests);
+  /** By path and status, which are bounded sets. */
+  const answered = new Map<string, Tally>();
   let inFlight = 0;
 
-  function answeredWith(path: string, status: number): { inc(): void } {
+  function answeredWith(path: string, status: number): Tally {
     const name = `${status} ${path}`;
-    let counter = answered.get(name);
-    if (counter === undefined) {
-      counter = requests.labels(path, String(status));
-      answered.set(name, counter);
+    let tally = answered.get(name);
+    if (tally === undefined) {
+      tally = requestsOf(path, String(status));
+      answered.set(name, tally);
     }
-    return counter;
+    return tally;
   }
 
   // Looked at when somebody asks, not at every request.
@@ -60,16 +63,16 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     began: () => {
       inFlight += 1;
     },
-    bodyReceived: (size) => bytes.inc(size),
+    bodyReceived: receivedBytes.add,
     published(lane, events, tally) {
-      ingestedIn[lane].inc(events);
+      ingestedIn[lane].add(events);
       for (const [cause, count] of tally.counts()) dropped.inc({ cause }, count);
     },
     dropped: (cause, events) => dropped.inc({ cause }, events),
     partsLeftOut: (count) => parts.inc(count),
     ended({ path, status, code, seconds }) {
       inFlight -= 1;
-      answeredWith(path, status).inc();
+      answeredWith(path, status).add(1);
       if (code !== null) refused.inc({ code });
       duration.observe(seconds);
     },

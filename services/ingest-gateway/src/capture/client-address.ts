@@ -45,8 +45,19 @@ function firstAddress(candidates: readonly string[]): string | null {
   return null;
 }
 
+/** The last text and what it says: requests of one connection come one after the other, and so do those of one proxy. */
+let lastText = '';
+let lastAddress: string | null = null;
+
 /** `1.2.3.4`, `1.2.3.4:5555`, `2001:db8::1`, `[2001:db8::1]:5555`, `::ffff:1.2.3.4`. */
 function readAddress(text: string): string | null {
+  if (text === lastText) return lastAddress;
+  lastAddress = parseAddress(text);
+  lastText = text;
+  return lastAddress;
+}
+
+function parseAddress(text: string): string | null {
   let address = text.trim();
   if (address.startsWith('[')) address = address.slice(1, address.indexOf(']'));
   else if (address.indexOf(':') === address.lastIndexOf(':')) address = address.split(':', 1)[0] ?? '';
