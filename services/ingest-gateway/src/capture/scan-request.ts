@@ -1,5 +1,5 @@
 import { fieldNames, findSlot, type NameTable, propertyNames, slotOf, slotsPerEvent } from './event-fields.ts';
-import { skipColon, skipSpace, skipText, skipValue } from './skip-json.ts';
+import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
 
 /** Where everything is that the gateway looks at. The first `slotsPerEvent` numbers are of the object around a batch. */
 export interface Scan {
@@ -42,11 +42,13 @@ export function createScanner(): (json: Buffer) => Scan | null {
     if (json[at] === 0x7d) return at + 1;
     for (;;) {
       if (json[at] !== 0x22) return -1;
-      const nameEnd = skipText(json, at);
+      const plainEnd = skipPlain(json, at + 1);
+      const isWhole = json[plainEnd] === 0x22;
+      const nameEnd = isWhole ? plainEnd + 1 : skipText(json, at);
       if (nameEnd < 0) return -1;
-      const slot = hasEscape(json, at + 1, nameEnd - 1)
-        ? findEscaped(names, json.toString('utf8', at, nameEnd))
-        : findSlot(names, json, at + 1, nameEnd - 1);
+      const slot = isWhole
+        ? findSlot(names, json, at + 1, plainEnd)
+        : findEscaped(names, json.toString('utf8', at, nameEnd));
       at = skipColon(json, nameEnd);
       if (at < 0) return -1;
       const end = scanField(json, at, names, slot, base, levels);
@@ -105,9 +107,4 @@ export function createScanner(): (json: Buffer) => Scan | null {
 function findEscaped(names: NameTable, written: string): number {
   const name = Buffer.from(String(JSON.parse(written)), 'utf8');
   return findSlot(names, name, 0, name.length);
-}
-
-function hasEscape(json: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (json[at] === 0x5c) return true;
-  return false;
 }

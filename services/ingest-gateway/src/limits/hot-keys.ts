@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KeyValue } from '@millrace/cache';
 import { recordKey } from '@millrace/contracts';
 import { LRUCache } from 'lru-cache';
-import type { KeySketch } from './key-sketch.ts';
+import type { KeySketch, SketchPrefix } from './key-sketch.ts';
 import type { SharedCounters } from './shared-counters.ts';
 import type { TrafficSpike } from './traffic-spike.ts';
 
@@ -59,6 +59,13 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
+  /** Of the last token: mostly the next request has the same. */
+  let last = { token: '', prefix: sketch.prefix(':') };
+
+  function prefixOf(token: string): SketchPrefix {
+    if (token !== last.token) last = { token, prefix: sketch.prefix(`${token}:`) };
+    return last.prefix;
+  }
 
   function enterWindow(current: number): void {
     window = current;
@@ -118,7 +125,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
       if (hotEvents === 0) return none;
       const current = Math.floor(now() / windowMs);
       if (current !== window) enterWindow(current);
-      const prefix = sketch.prefix(`${token}:`);
+      const prefix = prefixOf(token);
       let spikes = none;
       for (const id of ids) {
         const estimate = sketch.add(prefix, id);
