@@ -161,3 +161,20 @@ test('finds a topic that is created after the consumer', async () => {
   await consuming;
   expect(await fixture.effects(topic, group, 3)).toHaveLength(3);
 });
+
+test('writes every record as it is, though requests of all sizes share memory', async () => {
+  const [small, other] = [await fixture.createTopic(2), await fixture.createTopic(1)];
+  const sizes = [10, 300_000, 70, 900, 120_000, 40, 650_000, 5000, 0, 30_000];
+  const record = (topic: string, index: number) => {
+    const size = sizes[index % sizes.length] ?? 0;
+    const value = Buffer.from(`${index}:${String.fromCharCode(97 + (index % 26)).repeat(size)}`);
+    return { topic, key: `key ${index % 7}`, value };
+  };
+  const sent = range(0, 60).map((index) => record(index % 3 === 0 ? other : small, index));
+  for (const one of sent.slice(0, 20)) await fixture.log.append([one]);
+  await Promise.all(sent.slice(20, 40).map((one) => fixture.log.append([one])));
+  await fixture.log.append(sent.slice(40));
+  const read = [...(await readAll(fixture.log, small, 40)), ...(await readAll(fixture.log, other, 20))];
+  const textOf = ({ key, value }: { key: string | null; value: Buffer }) => `${key} ${value}`;
+  expect(read.map(textOf).sort()).toEqual(sent.map(textOf).sort());
+});
