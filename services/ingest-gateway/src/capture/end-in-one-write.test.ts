@@ -11,7 +11,7 @@ beforeAll(async () => {
     const status = Number(request.url?.slice(1));
     const text = status === 410 ? 'größer – als' : '{"status":"Ok"}';
     response.sendDate = false;
-    response.writeHead(status, { 'content-length': Buffer.byteLength(text) });
+    response.writeHead(status, status === 201 ? {} : { 'content-length': Buffer.byteLength(text) });
     endInOneWrite(response, text);
   });
   server.on('connection', (socket) => {
@@ -67,6 +67,13 @@ test.each(['HEAD /200', 'POST /204', 'POST /304'])('%s has no body', async (line
 test('text beyond ASCII arrives as UTF-8', async () => {
   expect(bodiesOf(await exchange('POST /410', 'POST /200'))).toEqual([
     ['410', 'größer – als'],
+    ['200', '{"status":"Ok"}'],
+  ]);
+});
+
+test('without a length the text is a chunk', async () => {
+  expect(bodiesOf(await exchange('POST /201', 'POST /200'))).toEqual([
+    ['201', 'f\r\n{"status":"Ok"}\r\n0\r\n\r\n'],
     ['200', '{"status":"Ok"}'],
   ]);
 });

@@ -7,6 +7,8 @@ interface HeadInWaiting {
   _headerSent?: unknown;
   /** False for the answer to a HEAD, and for a status that has no body. */
   _hasBody?: unknown;
+  /** True where the head does not say how long the body is. */
+  chunkedEncoding?: unknown;
 }
 
 /**
@@ -19,8 +21,9 @@ interface HeadInWaiting {
 export function endInOneWrite(response: ServerResponse, text: string): void {
   const waiting: HeadInWaiting = response as object;
   const { _header: head } = waiting;
-  const isWaiting = typeof head === 'string' && waiting._headerSent === false && waiting._hasBody === true;
-  if (!isWaiting || Buffer.byteLength(text) !== text.length) {
+  const isWaiting = typeof head === 'string' && waiting._headerSent === false;
+  const isOfKnownLength = waiting._hasBody === true && waiting.chunkedEncoding === false;
+  if (!isWaiting || !isOfKnownLength || Buffer.byteLength(text) !== text.length) {
     response.end(text);
     return;
   }
