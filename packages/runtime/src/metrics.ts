@@ -32,8 +32,8 @@ export interface Tally {
 }
 
 /**
- * Counts into numbers, and tells the counter when somebody asks for it: finding a series and adding to it costs a hundred
- * times an addition.
+ * Counts into numbers, and tells the counter when somebody asks for it: finding a series and adding to it is worth
+ * avoiding where it happens several times a request.
  *
  * @returns gives the series of some labels, in the counter's order; to be kept by whoever counts.
  */

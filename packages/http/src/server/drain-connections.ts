@@ -64,7 +64,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     clearTimeout(cut);
   }
 
-  /** One for all responses: `once`, and a function for each, cost a gateway a hundredth of its time. */
+  /** One for all responses: `once`, and a function for each of them, is paid for at every request. */
   function forget(this: Noted): void {
     const taken = this[place];
     if (taken === undefined) return;
