@@ -30,6 +30,7 @@ export function createConsumeMetrics(metrics: Metrics): (lane: string) => Consum
       duplicates.inc({ lane }, report.duplicates);
       for (const reason of report.dropped) dropped.inc({ lane, reason });
       for (const reason of report.deadLettered) dead.inc({ lane, reason });
+      if (report.wasReadTwice) retries.inc({ lane, failure: 'unreadable' });
     },
     retried: (failure) => retries.inc({ lane, failure }),
     startBatch: () => seconds.startTimer({ lane }),

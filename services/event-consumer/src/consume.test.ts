@@ -100,6 +100,18 @@ describe('poison', () => {
     expect(await counted('dead_letters_total')).toBe(8);
   });
 
+  test('properties that cannot be read cost their batch a second reading, which is counted', async () => {
+    const { handle, counted } = createHandlerBed(bed, bed.createDeps());
+    const { properties: _, ...head } = event();
+    const list = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":[1]}`);
+    await handle(logBatch(topic, 0, [event(), event()]));
+    expect(await counted('retries_total', 'unreadable')).toBe(0);
+    expect(await handle(logBatch(topic, 2, [event(), list, event()]))).toMatchObject({ nextOffset: 5n });
+    expect(await counted('retries_total', 'unreadable')).toBe(1);
+    expect(deadOffsets()).toEqual([3]);
+    expect(await storedUuids()).toHaveLength(4);
+  });
+
   test('a NUL and half a surrogate pair are no poison: the event is stored with replacements', async () => {
     const odd = event({ properties: { 'k\u0000': 'a\u0000b', half: '\ud83e' }, distinct_id: 'x\u0000y' });
     const { handle } = createHandlerBed(bed, bed.createDeps());

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { CapturedEvent, CapturedRecord } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import type { LogBatch } from '@millrace/event-log';
@@ -329,6 +330,8 @@ describe('lost races', () => {
   });
 });
 
+const onOneLine = (text: string) => text.replace(/\s+/g, ' ');
+
 describe('statements', () => {
   test('the number does not depend on the size of the batch', async () => {
     const seeds = Array.from({ length: 100 }, (_, i) => i).flatMap((i) => [
@@ -355,12 +358,14 @@ describe('statements', () => {
       }),
     ];
     let statements = 0;
+    const texts = new Set<string>();
     const notLookedUp: string[] = [];
     const counting = bed.createDeps({
       partitions: deps.partitions,
       projects: deps.projects,
       database: watchedDatabase(bed.database, async (text, tx) => {
         statements += 1;
+        texts.add(onOneLine(text));
         if (!text.includes('COPY ')) notLookedUp.push(...(await scansWithoutIndex(text, tx)));
       }),
     });
@@ -381,6 +386,8 @@ describe('statements', () => {
     expect(costs).toEqual([17, 17]);
     // These tables hold a few rows, which any planner would rather read from end to end.
     expect(notLookedUp).toEqual([]);
+    const written = onOneLine(await readFile(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8'));
+    expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);
   });
 
   test('a batch of plain events of known persons costs six', async () => {
@@ -467,6 +474,7 @@ describe('properties as they were written', () => {
       stored: 2,
       deadLettered: ['failed_parse_message'],
       nextOffset: 3n,
+      wasReadTwice: true,
     });
     const rows = await bed.database.sql.query<{ uuid: string; text: string }>(
       'SELECT uuid, properties::text AS text FROM event WHERE project_id = $1',

@@ -15,7 +15,7 @@ import { saveLedger } from './identity/save-ledger.ts';
 import type { Turn } from './identity/turns.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
 import { admitRecords } from './intake/admit-records.ts';
-import { parseRecords, tokensOf } from './intake/parse-records.ts';
+import { parseRecords, type ReadingDepth, tokensOf } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
 import { UnreadableProperties } from './intake/unread-event.ts';
 import { advanceOffset, lockOffset } from './offsets/offset-store.ts';
@@ -52,6 +52,8 @@ export interface BatchReport {
   duplicates: number;
   dropped: (DropReason | 'invalid_token')[];
   deadLettered: DeadLetterReason[];
+  /** True for a batch that cost twice: some properties turned out to be unreadable only when the rules asked for them. */
+  wasReadTwice?: boolean;
 }
 
 /** The stored offset is not the one the batch continues from; nothing was done. */
@@ -69,19 +71,20 @@ export interface StaleBatch {
  */
 export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
   // What is to be given up is looked at closely.
-  if (work.verdict !== null) return processRecords(work, true, deps);
+  if (work.verdict !== null) return processRecords(work, 'whole', deps);
   try {
-    return await processRecords(work, false, deps);
+    return await processRecords(work, 'heads', deps);
   } catch (error) {
     // Not the gateway's work. Now each record is asked before anything is done with it.
-    if (error instanceof UnreadableProperties) return processRecords(work, true, deps);
-    throw error;
+    if (!(error instanceof UnreadableProperties)) throw error;
+    const report = await processRecords(work, 'whole', deps);
+    return report.outcome === 'done' ? { ...report, wasReadTwice: true } : report;
   }
 }
 
 async function processRecords(
   work: BatchWork,
-  isChecked: boolean,
+  depth: ReadingDepth,
   deps: ProcessBatchDeps,
 ): Promise<BatchReport | StaleBatch> {
   const { batch, group, lockFirst } = work;
@@ -89,7 +92,7 @@ async function processRecords(
   const key = { topic: batch.topic, partition: batch.partition, group };
   const nextOffset = offsetAfter(batch);
 
-  const intake = await takeIn(work, isChecked, deps);
+  const intake = await takeIn(work, depth, deps);
   const taken = intake.events.length;
   const held: Turn<Ledger>[] = [];
   let decided: DecidedBatch | undefined;
@@ -160,10 +163,10 @@ async function processRecords(
 /** A function of its own, so that what it read and no longer needs is not kept for as long as the batch takes. */
 async function takeIn(
   { batch, verdict }: BatchWork,
-  isChecked: boolean,
+  depth: ReadingDepth,
   { step, projects, partitions, now }: ProcessBatchDeps,
 ) {
-  const parsed = await step('parse_records', () => parseRecords(batch, { verdict, isChecked }));
+  const parsed = await step('parse_records', () => parseRecords(batch, { verdict, depth }));
   const resolved = await step('resolve_projects', () => projects.resolve(tokensOf(parsed)));
   const intake = await step('admit_records', () => admitRecords(parsed, resolved, now()));
   await step('ensure_partitions', () => partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));

@@ -21,20 +21,21 @@ export interface ParsedRecords {
   condemned: CondemnedRecord[];
 }
 
+/** `heads`: whether properties are readable shows when they are asked for. `whole`: those of every record were looked at. */
+export type ReadingDepth = 'heads' | 'whole';
+
 /**
  * Reads the records of a batch in their order. With `verdict` none of them is to be processed any more: they all become
  * dead letters for that reason.
- *
- * @param isChecked whether the properties are known to be readable afterwards. Usually that shows when they are read.
  */
 export function parseRecords(
   batch: LogBatch,
-  { verdict, isChecked }: { verdict: DeadLetterReason | null; isChecked: boolean },
+  { verdict, depth }: { verdict: DeadLetterReason | null; depth: ReadingDepth },
 ): ParsedRecords {
   const parsed: ParsedRecords = { events: [], warnings: [], condemned: [] };
   for (const record of batch.records) {
     const position = { topic: batch.topic, partition: batch.partition, offset: record.offset };
-    const content = readRecord(record.value, isChecked);
+    const content = readRecord(record.value, depth);
     if (content.kind === 'invalid') {
       parsed.condemned.push({
         letter: { record, position, reason: content.reason, step: 'parse_record' },
@@ -58,9 +59,9 @@ export function parseRecords(
   return parsed;
 }
 
-function readRecord(value: Buffer, isChecked: boolean): ParsedRecord | UnreadEvent {
+function readRecord(value: Buffer, depth: ReadingDepth): ParsedRecord | UnreadEvent {
   const head = readHead(value);
-  return head !== null && (!isChecked || isReadable(head)) ? head : parseRecord(value);
+  return head !== null && (depth === 'heads' || isReadable(head)) ? head : parseRecord(value);
 }
 
 function isReadable(event: UnreadEvent): boolean {
