@@ -85,7 +85,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
     return 'The event log has not been reached yet.';
   });
-  const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger });
+  const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger, metrics });
   const trafficParts = { cache, sql: database.sql, log, topics, config, logger, metrics };
   const traffic = lifecycle.own('limits', await createTrafficControl(trafficParts));
   const gateway = createGateway({

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/cache';
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
+import { createMetrics, type Metrics } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, eventually, type TestDatabase, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createProjectKeys, type ProjectKeysOptions } from './project-keys.ts';
@@ -39,7 +40,13 @@ async function redis(keyPrefix: string): Promise<KeyValue> {
   return cache;
 }
 const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
-  createProjectKeys({ sql: countingSql, cache: createInProcessKeyValue(), logger, ...options });
+  createProjectKeys({
+    sql: countingSql,
+    cache: createInProcessKeyValue(),
+    logger,
+    metrics: createMetrics({ withProcessMetrics: false }),
+    ...options,
+  });
 
 test('a key leads to its environment and what its plan includes', async () => {
   const keys = await startKeys();
@@ -65,6 +72,31 @@ test('an answer is remembered: no promise, no query', async () => {
   expect(keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
   expect(queries).toBe(2);
 });
+
+test('tells how many answers came from where', async () => {
+  const { token } = await createTestTenant(database);
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const cache = createInProcessKeyValue();
+  const isOut = { query: () => Promise.reject(new Error('out')) };
+  const first = await startKeys({ cache });
+  await first.find(token);
+  await eventually(() => keysIn(cache, token), { what: 'the shared copy' });
+  const second = await startKeys({ cache, metrics });
+  for (let times = 0; times < 3; times++) await second.find(token);
+  await second.find('phc_nobody');
+  expect(await answersBySource(metrics)).toEqual({ memory: 2, cache: 1, database: 1 });
+  const without = createMetrics({ withProcessMetrics: false });
+  const third = await startKeys({ sql: isOut, metrics: without });
+  for (let times = 0; times < 2; times++) expect(await third.find(token)).toEqual({ outcome: 'undetermined' });
+  expect(await answersBySource(without)).toEqual({ nobody: 1, memory: 1 });
+});
+
+async function answersBySource({ registry }: Metrics): Promise<Record<string, number>> {
+  const text = await registry.getSingleMetricAsString('millrace_project_key_lookups_total');
+  return Object.fromEntries(
+    [...text.matchAll(/source="(\w+)"} (\d+)/g)].map(([, source, count]) => [source, Number(count)]),
+  );
+}
 
 test('many requests with a new key are one query', async () => {
   const { token } = await createTestTenant(database);

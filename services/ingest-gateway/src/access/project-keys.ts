@@ -1,7 +1,7 @@
 import type { KeyValue } from '@millrace/cache';
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
-import type { Logger } from '@millrace/runtime';
+import { type Logger, type Metrics, tallies } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createProjectKeyCache } from './project-key-cache.ts';
@@ -26,6 +26,7 @@ export interface ProjectKeysOptions {
   sql: Sql;
   cache: KeyValue;
   logger: Logger;
+  metrics: Metrics;
   /** How long an answer is used without asking again. */
   knownForMs?: number;
   unknownForMs?: number;
@@ -63,20 +64,41 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   let forgotAllAtMs = Number.NEGATIVE_INFINITY;
   /** Grows with every change message; a lookup that began before one must not be remembered after it. */
   let generation = 0;
+  const answeredBy = tallies(
+    options.metrics.counter(
+      'millrace_project_key_lookups_total',
+      'Project API keys looked up, by what knew the answer: memory, cache, database, or nobody while these are out',
+      ['source'],
+    ),
+  );
+  const answers = {
+    memory: answeredBy('memory'),
+    cache: answeredBy('cache'),
+    database: answeredBy('database'),
+    nobody: answeredBy('nobody'),
+  };
 
   function find(token: string): KeyLookup | Promise<KeyLookup> {
+    const answer = recall(token);
+    if (answer === undefined) return lookUpOnce(token);
+    answers.memory.add(1);
+    return answer;
+  }
+
+  /** What is remembered, as far as it may still be used. What is about to get old is looked up beside. */
+  function recall(token: string): KeyLookup | undefined {
     const remembered = memory.get(token);
-    if (remembered === undefined) return lookUpOnce(token);
+    if (remembered === undefined) return undefined;
     const ageMs = performance.now() - remembered.lookedUpAtMs;
     // An outage must not cost every request with this key a round of questions.
-    if (remembered.project === undefined) return ageMs < restAfterFailureMs ? undetermined : lookUpOnce(token);
-    if (remembered.project === null) return ageMs < unknownForMs ? unknown : lookUpOnce(token);
+    if (remembered.project === undefined) return ageMs < restAfterFailureMs ? undetermined : undefined;
+    if (remembered.project === null) return ageMs < unknownForMs ? unknown : undefined;
     if (ageMs < knownForMs) return { outcome: 'known', project: remembered.project };
     if (ageMs < knownForMs + refreshInBackgroundForMs || (databaseBreaker.isOpen() && ageMs < bridgeForMs)) {
       void lookUpOnce(token);
       return { outcome: 'known', project: remembered.project };
     }
-    return lookUpOnce(token);
+    return undefined;
   }
 
   function lookUpOnce(token: string): Promise<KeyLookup> {
@@ -94,6 +116,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
       if (generation === begunIn) memory.set(token, { project, lookedUpAtMs: performance.now() });
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
+      answers.nobody.add(1);
       logger.debug('a project key could not be looked up', { error });
       const remembered = memory.get(token);
       if (!remembered?.project || performance.now() - remembered.lookedUpAtMs > bridgeForMs) {
@@ -106,8 +129,12 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
 
   async function askStores(token: string): Promise<KnownProject | null> {
     const copy = await readShared(token);
-    if (copy !== undefined) return copy;
+    if (copy !== undefined) {
+      answers.cache.add(1);
+      return copy;
+    }
     const project = await databaseBreaker.run(() => withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs));
+    answers.database.add(1);
     writeShared(token, project);
     return project;
   }

@@ -56,7 +56,8 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   async function startGateway({ config = {}, keys = {}, ...parts }: GatewayParts = {}): Promise<TestGateway> {
     const metrics = createMetrics({ withProcessMetrics: false });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
-    const projectKeys = await createProjectKeys({ sql: database.sql, cache: parts.cache ?? cache, logger, ...keys });
+    const stores = { sql: database.sql, cache: parts.cache ?? cache };
+    const projectKeys = await createProjectKeys({ ...stores, logger, metrics, ...keys });
     const traffic = await createTrafficControl({
       cache: parts.cache ?? cache,
       sql: keys.sql ?? database.sql,
