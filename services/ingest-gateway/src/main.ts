@@ -35,7 +35,6 @@ import { ensureTopics } from './ensure-topics.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
 
 // What is in use is small; left alone the heap grows to four times that before it is cleaned, as if the machine were ours.
-// At 120 it keeps 10 MB less and takes a tenth more time for batches; at 180 it needs more than 200 MB.
 setFlagsFromString('--heap-growing-percent=150');
 
 const service = 'ingest-gateway';
