@@ -3,7 +3,7 @@ import { createRequestMemory } from './request-memory.ts';
 
 /**
  * kafkajs 2.2.4 frames a request by copying its body twice, each time into fresh memory: once behind the head, once behind
- * the size of both. Of produce requests that is four bytes of garbage for every byte that is sent, and it, not what the
+ * the size of both. Of produce requests that is two bytes of garbage for every byte that is sent, and it, not what the
  * process keeps, decides how often all of the heap is collected. Here the body of a request is written once, to where it
  * is sent from: behind room for the size and the head, in memory that is used again after the answer.
  */
