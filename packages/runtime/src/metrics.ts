@@ -33,7 +33,7 @@ export interface Tally {
 
 /**
  * Counts into numbers, and tells the counter when somebody asks for it: finding a series and adding to it is worth
- * avoiding where it happens several times a request.
+ * avoiding where it happens several times a request. Once for each counter: a second call would silence the first.
  *
  * @returns gives the series of some labels, in the counter's order; to be kept by whoever counts.
  */

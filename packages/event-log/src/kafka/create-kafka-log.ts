@@ -11,7 +11,6 @@ import type { KafkaLogOptions } from './kafka-options.ts';
 import { createKafkaSessions } from './kafka-session.ts';
 import { createKafkaTransport } from './kafka-transport.ts';
 import { useOwnProduceEncoding } from './produce-protocol.ts';
-import { frameInPlace } from './request-frame.ts';
 import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
 import type { PartitionBounds } from './start-positions.ts';
 
@@ -26,7 +25,6 @@ const newTopicTimeoutMs = 2000;
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
   useOwnProduceEncoding();
-  frameInPlace();
   stopIdleRequestQueueTimer();
   const { logger } = options;
   const settings = toAppendSettings(options);

@@ -2,7 +2,7 @@ import type { Message, Partitioners } from 'kafkajs';
 import produce, { type ProduceRequest } from 'kafkajs/src/protocol/requests/produce/index.js';
 import type { OutgoingRecord } from '../append/append-transport.ts';
 import { measureRecordBatch, writeRecordBatch } from './record-batch.ts';
-import { createRequestFrame, type RequestFrame } from './request-frame.ts';
+import { createRequestFrame, frameInPlace, type RequestFrame } from './request-frame.ts';
 
 /**
  * kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, sums it with a CRC in
@@ -25,6 +25,7 @@ export function useOwnProduceEncoding(): void {
   if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
     throw new Error('kafkajs has changed its produce request; our encoding of it needs to be looked at.');
   }
+  frameInPlace();
   const original = produce.protocol;
   produce.protocol = ({ version }) => {
     const build = original({ version });

@@ -54,11 +54,9 @@ class Frame implements RequestFrame {
 
 /** Of an encoder whose head and body are in their place: all of its request. */
 const wholeOf = new WeakMap<object, Buffer>();
-let isInstalled = false;
 
-/** Has kafkajs frame such bodies in their place, once per process. @throws Error when kafkajs is not the one this was written for. */
+/** Has kafkajs frame such bodies in their place. To be called once. @throws Error when kafkajs is not the one this was written for. */
 export function frameInPlace(): void {
-  if (isInstalled) return;
   const { prototype } = Encoder;
   const writeEncoder = prototype?.writeEncoder;
   if (typeof writeEncoder !== 'function') {
@@ -77,7 +75,6 @@ export function frameInPlace(): void {
     take(this, whole);
     return this;
   };
-  isInstalled = true;
 }
 
 function take(encoder: Encoder, written: Buffer): void {
