@@ -9,8 +9,13 @@ export interface CapturedEvent {
   kind: 'event';
   /** The client's uuid, else a new v7. Lower case. Identity of the event within its project. */
   uuid: string;
-  /** The project API key as sent (trimmed). The consumer resolves it: the gateway may have had no store to ask. */
+  /** The project API key as sent (trimmed). */
   token: string;
+  /**
+   * The environment whose key that was when the gateway took the event: nobody asks again, so a key may be replaced
+   * meanwhile. Absent when the gateway had no store to ask; the consumer then resolves the key.
+   */
+  environment_id?: number | undefined;
   /** At most 200 code points; no NUL, no lone surrogate. */
   distinct_id: string;
   /** As sent; no NUL, no lone surrogate. The consumer cuts it to 200 characters. */
@@ -51,6 +56,8 @@ export interface CapturedWarning {
   /** Identity of the warning: delivered twice, it is stored once. */
   uuid: string;
   token: string;
+  /** As that of an event. */
+  environment_id?: number | undefined;
   type: GatewayWarningType;
   /** How many events this warning stands for, at least 1. */
   count: number;
@@ -97,7 +104,10 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
   return Buffer.from(JSON.stringify(record), 'utf8');
 }
 
-/** Partition key of an event's lane (ARCHITECTURE.md, "The log"). */
+/**
+ * Partition key of an event's lane (ARCHITECTURE.md, "The log"). Of the key as sent and not of the environment: events
+ * that are taken while no store can be asked know nothing else, and have to stay in line with the others.
+ */
 export function recordKey(lane: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
   return lane === 'historical' ? token : `${token}:${distinctId}`;
 }

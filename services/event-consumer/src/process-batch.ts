@@ -14,8 +14,8 @@ import type { Ledger } from './identity/ledger.ts';
 import { saveLedger } from './identity/save-ledger.ts';
 import type { Turn } from './identity/turns.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
-import { admitRecords } from './intake/admit-records.ts';
-import { parseRecords, type ReadingDepth, tokensOf } from './intake/parse-records.ts';
+import { admitRecords, type OwnerlessReason } from './intake/admit-records.ts';
+import { ownersOf, parseRecords, type ReadingDepth } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
 import { UnreadableProperties } from './intake/unread-event.ts';
 import { advanceOffset, lockOffset } from './offsets/offset-store.ts';
@@ -50,7 +50,7 @@ export interface BatchReport {
   /** Projects that got at least one of the stored events. */
   projectsStored: number[];
   duplicates: number;
-  dropped: (DropReason | 'invalid_token')[];
+  dropped: (DropReason | OwnerlessReason)[];
   deadLettered: DeadLetterReason[];
   /** True for a batch that cost twice: some properties turned out to be unreadable only when the rules asked for them. */
   wasReadTwice?: boolean;
@@ -167,7 +167,7 @@ async function takeIn(
   { step, projects, partitions, now }: ProcessBatchDeps,
 ) {
   const parsed = await step('parse_records', () => parseRecords(batch, { verdict, depth }));
-  const resolved = await step('resolve_projects', () => projects.resolve(tokensOf(parsed)));
+  const resolved = await step('resolve_projects', () => projects.resolve(ownersOf(parsed)));
   const intake = await step('admit_records', () => admitRecords(parsed, resolved, now()));
   await step('ensure_partitions', () => partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
   return intake;

@@ -3,8 +3,8 @@ import type { DropReason } from '../events/event-outcome.ts';
 import { deadLetterWarning, gatewayWarning, migrationWarning, ruleWarning } from '../warnings/to-stored-warning.ts';
 import type { StoredWarning } from '../warnings/warning-store.ts';
 import { type AdmittedEvent, admitEvent } from './admit-event.ts';
-import type { ResolvedProject } from './incoming-event.ts';
 import type { CondemnedRecord, ParsedRecords } from './parse-records.ts';
+import type { ProjectOf, RecordOwner } from './resolve-projects.ts';
 import type { UnplannedMigration } from './unplanned-migration.ts';
 
 export interface Intake {
@@ -12,8 +12,11 @@ export interface Intake {
   /** Warnings that are stored whatever becomes of the events. */
   warnings: StoredWarning[];
   deadLetters: DeadLetter[];
-  dropped: (DropReason | 'invalid_token')[];
+  dropped: (DropReason | OwnerlessReason)[];
 }
+
+/** Why a record is nobody's: no project has or had its key, or the environment it was taken for was deleted. */
+export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
  * Events more than a month ahead of the clock are refused: the gateway turns a time in the future into the time of
@@ -22,23 +25,19 @@ export interface Intake {
 const maxAheadMs = 31 * 24 * 3_600_000;
 
 /** Gives every parsed record its project and sorts out those that go no further, each with a reason. */
-export function admitRecords(
-  parsed: ParsedRecords,
-  projects: ReadonlyMap<string, ResolvedProject>,
-  nowMs: number,
-): Intake {
+export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
   const unplanned = new Map<number, UnplannedMigration>();
-  for (const condemned of parsed.condemned) bury(condemned, projects, intake);
+  for (const condemned of parsed.condemned) bury(condemned, projectOf, intake);
   for (const warning of parsed.warnings) {
-    const project = projects.get(warning.token);
-    if (project === undefined) intake.dropped.push('invalid_token');
+    const project = projectOf(warning);
+    if (project === undefined) intake.dropped.push(whyOwnerless(warning));
     else intake.warnings.push(gatewayWarning(warning, project.id));
   }
   for (const { captured, record, position } of parsed.events) {
-    const project = projects.get(captured.token);
+    const project = projectOf(captured);
     if (project === undefined) {
-      intake.dropped.push('invalid_token');
+      intake.dropped.push(whyOwnerless(captured));
       continue;
     }
     if (captured.plan_unchecked === true && !project.mayMigrate) {
@@ -58,7 +57,7 @@ export function admitRecords(
     } else if (admission.event.timestampMs > nowMs + maxAheadMs) {
       const letter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
       const message = 'timestamp is more than a month in the future.';
-      bury({ letter, token: captured.token, eventUuid: captured.uuid, message }, projects, intake);
+      bury({ letter, owner: captured, eventUuid: captured.uuid, message }, projectOf, intake);
     } else {
       intake.events.push(admission.event);
     }
@@ -67,8 +66,12 @@ export function admitRecords(
   return intake;
 }
 
-function bury(condemned: CondemnedRecord, projects: ReadonlyMap<string, ResolvedProject>, intake: Intake): void {
+function whyOwnerless({ environment_id }: RecordOwner): OwnerlessReason {
+  return environment_id === undefined ? 'invalid_token' : 'environment_deleted';
+}
+
+function bury(condemned: CondemnedRecord, projectOf: ProjectOf, intake: Intake): void {
   intake.deadLetters.push(condemned.letter);
-  const project = condemned.token === null ? undefined : projects.get(condemned.token);
+  const project = condemned.owner === null ? undefined : projectOf(condemned.owner);
   if (project !== undefined) intake.warnings.push(deadLetterWarning(condemned, project.id));
 }

@@ -47,7 +47,9 @@ export function checkRecord(record: JsonObject): ParsedRecord {
   if (typeof now !== 'string' || parseTimestamp(now) === null) {
     return invalid('failed_parse_message', 'now is not an ISO 8601 time.');
   }
-  const head = { uuid: uuid.toLowerCase(), token, now };
+  const head: RecordHead = { uuid: uuid.toLowerCase(), token, now };
+  const { environment_id } = record;
+  if (isEnvironmentId(environment_id)) head.environment_id = environment_id;
   switch (kind) {
     case 'event':
       return parseEvent(record, head);
@@ -62,6 +64,12 @@ interface RecordHead {
   uuid: string;
   token: string;
   now: string;
+  environment_id?: number;
+}
+
+/** What is no id is no stamp: the key tells then. */
+function isEnvironmentId(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
 }
 
 function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | InvalidRecord {

@@ -3,13 +3,14 @@ import type { LogBatch, LogRecord } from '@millrace/event-log';
 import type { DeadLetter, DeadLetterReason } from '../dead-letters/dead-letter.ts';
 import type { RecordPosition } from './incoming-event.ts';
 import { type ParsedRecord, parseRecord } from './parse-record.ts';
+import type { RecordOwner } from './resolve-projects.ts';
 import { readHead, readProperties, UnreadableProperties, type UnreadEvent } from './unread-event.ts';
 
 /** A record that is to become a dead letter, with what is known about its owner. */
 export interface CondemnedRecord {
   letter: DeadLetter;
-  /** Project API key, from the record or from its key; null when neither tells. */
-  token: string | null;
+  /** From the record, or from its key; null when neither tells. */
+  owner: RecordOwner | null;
   eventUuid: string | null;
   /** What is wrong, without any value of the record. */
   message: string | null;
@@ -39,14 +40,14 @@ export function parseRecords(
     if (content.kind === 'invalid') {
       parsed.condemned.push({
         letter: { record, position, reason: content.reason, step: 'parse_record' },
-        token: tokenOfKey(record.key),
+        owner: ownerOfKey(record),
         eventUuid: null,
         message: content.message,
       });
     } else if (verdict !== null) {
       parsed.condemned.push({
         letter: { record, position, reason: verdict, step: 'process_batch' },
-        token: content.token,
+        owner: content,
         eventUuid: content.uuid,
         message: null,
       });
@@ -74,16 +75,17 @@ function isReadable(event: UnreadEvent): boolean {
   }
 }
 
-/** The project API keys the records name. */
-export function tokensOf(parsed: ParsedRecords): Set<string> {
-  const tokens = new Set<string>();
-  for (const { captured } of parsed.events) tokens.add(captured.token);
-  for (const { token } of parsed.warnings) tokens.add(token);
-  for (const { token } of parsed.condemned) if (token !== null) tokens.add(token);
-  return tokens;
+/** Whose records they are, as they say. */
+export function ownersOf({ events, warnings, condemned }: ParsedRecords): RecordOwner[] {
+  return [
+    ...events.map(({ captured }) => captured),
+    ...warnings,
+    ...condemned.flatMap(({ owner }) => (owner === null ? [] : [owner])),
+  ];
 }
 
 /** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey); a token has no colon. */
-function tokenOfKey(key: string | null): string | null {
-  return key === null ? null : (key.split(':', 1)[0] ?? null);
+function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
+  const token = key?.split(':', 1)[0];
+  return token === undefined ? null : { token, now: new Date(appendedAtMs).toISOString() };
 }

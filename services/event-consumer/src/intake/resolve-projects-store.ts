@@ -4,6 +4,7 @@ import type { Sql } from '@millrace/db/sql';
 /** An environment as event processing sees it. */
 export interface ProjectRow {
   id: number;
+  /** The project API key as it is now. */
   token: string;
   anonymizeIps: boolean;
   personProcessingOptOut: boolean;
@@ -11,8 +12,8 @@ export interface ProjectRow {
   mayMigrate: boolean;
 }
 
-/** The environments that own any of the project API keys. */
-export async function selectProjects(sql: Sql, tokens: string[]): Promise<ProjectRow[]> {
+/** The environments with any of these ids or project API keys. */
+export async function selectProjects(sql: Sql, ids: number[], tokens: string[]): Promise<ProjectRow[]> {
   const rows = await sql.query<Omit<ProjectRow, 'mayMigrate'> & { features: unknown }>(
     `SELECT environment.id, api_token AS token, anonymize_ips AS "anonymizeIps",
             person_processing_opt_out AS "personProcessingOptOut", ingested_event AS "hasIngestedEvent",
@@ -20,11 +21,28 @@ export async function selectProjects(sql: Sql, tokens: string[]): Promise<Projec
        FROM environment
        JOIN project ON project.id = environment.project_id
        JOIN organization ON organization.id = project.organization_id
-      WHERE api_token = ANY ($1::text[])`,
-    [tokens],
+      WHERE environment.id = ANY ($1::int[]) OR api_token = ANY ($2::text[])`,
+    [ids, tokens],
   );
   return rows.map(({ features, ...row }) => ({
     ...row,
     mayMigrate: hasPlanFeature(features, 'historical_migrations'),
   }));
+}
+
+/** Whose project API key it was, and until when. */
+export interface FormerKey {
+  token: string;
+  environmentId: number;
+  replacedAtMs: number;
+}
+
+/** Those of the keys that were replaced (a trigger keeps them). */
+export async function selectFormerKeys(sql: Sql, tokens: string[]): Promise<FormerKey[]> {
+  return sql.query<FormerKey & Record<string, unknown>>(
+    `SELECT token, environment_id AS "environmentId", (extract(epoch FROM replaced_at) * 1000)::float8 AS "replacedAtMs"
+       FROM former_project_key
+      WHERE token = ANY ($1::text[])`,
+    [tokens],
+  );
 }

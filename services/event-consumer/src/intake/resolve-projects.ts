@@ -1,11 +1,23 @@
 import type { Sql } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 import type { ResolvedProject } from './incoming-event.ts';
-import { selectProjects } from './resolve-projects-store.ts';
+import { type FormerKey, selectFormerKeys, selectProjects } from './resolve-projects-store.ts';
+
+/** What a record says about who owns it. */
+export interface RecordOwner {
+  token: string;
+  /** What the gateway found out; absent when it could not ask, and in records of former versions. */
+  environment_id?: number | undefined;
+  /** When the record was taken, ISO 8601; a key may have been replaced since. */
+  now: string;
+}
+
+/** The project a record belongs to; undefined when it is nobody's, or its environment was deleted. */
+export type ProjectOf = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
-  /** The project of each token that has one. At most one statement; none when all are known. Rejects when PostgreSQL cannot be asked. */
-  resolve(tokens: Iterable<string>): Promise<Map<string, ResolvedProject>>;
+  /** Finds the projects of records. No statement when all are known. Rejects when PostgreSQL cannot be asked. */
+  resolve(records: Iterable<RecordOwner>): Promise<ProjectOf>;
   /** Those of the projects that have not noted an ingested event yet, as far as this process knows. */
   withoutEvents(projectIds: Iterable<number>): number[];
   /** Tells that the note was committed. */
@@ -20,7 +32,14 @@ export interface ProjectResolverOptions {
 }
 
 /**
- * Finds projects by their API key, remembering those it found. Unknown keys are asked for again each time: the gateway
+ * A gateway of a former version went on taking events under a key for up to two minutes after it was replaced, and
+ * clocks differ.
+ */
+const takenAfterReplacementMs = 150_000;
+
+/**
+ * Finds the projects of records, remembering those it found. A record's stamp is taken at its word; only records without
+ * one are resolved by their key, as it was when they were taken. Unknown keys are asked for again each time: the gateway
  * lets them through only while it cannot ask, and a remembered "unknown" could drop the first events of a new project.
  */
 export function createProjectResolver({
@@ -28,31 +47,84 @@ export function createProjectResolver({
   ttlMs = 60_000,
   maxProjects = 10_000,
 }: ProjectResolverOptions): ProjectResolver {
-  const known = new LRUCache<string, ResolvedProject>({ max: maxProjects, ttl: ttlMs });
+  const byId = new LRUCache<number, ResolvedProject>({ max: maxProjects, ttl: ttlMs });
+  const idByToken = new LRUCache<string, number>({ max: maxProjects, ttl: ttlMs });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
 
+  async function ask(found: Found, ids: number[], tokens: string[]): Promise<void> {
+    if (ids.length === 0 && tokens.length === 0) return;
+    for (const { hasIngestedEvent, ...project } of await selectProjects(sql, ids, tokens)) {
+      byId.set(project.id, project);
+      idByToken.set(project.token, project.id);
+      found.byId.set(project.id, project);
+      found.byToken.set(project.token, project);
+      if (hasIngestedEvent) withEvents.set(project.id, true);
+    }
+  }
+
+  /** Keys that are nobody's now may have been somebody's when the records were taken. */
+  async function askFormer(found: Found, tokens: string[]): Promise<void> {
+    const unknown = tokens.filter((token) => !found.byToken.has(token));
+    if (unknown.length === 0) return;
+    const keys = await selectFormerKeys(sql, unknown);
+    const owners = [...new Set(keys.map(({ environmentId }) => environmentId))];
+    await ask(
+      found,
+      owners.filter((id) => !found.byId.has(id)),
+      [],
+    );
+    for (const key of keys) found.former.set(key.token, key);
+  }
+
   return {
-    async resolve(tokens) {
-      const found = new Map<string, ResolvedProject>();
-      const missing: string[] = [];
-      for (const token of new Set(tokens)) {
-        const project = known.get(token);
-        if (project !== undefined) found.set(token, project);
-        else if (isPossibleToken(token)) missing.push(token);
-      }
-      if (missing.length === 0) return found;
-      for (const { hasIngestedEvent, ...project } of await selectProjects(sql, missing)) {
-        known.set(project.token, project);
-        found.set(project.token, project);
-        if (hasIngestedEvent) withEvents.set(project.id, true);
-      }
-      return found;
+    async resolve(records) {
+      const found: Found = { byId: new Map(), byToken: new Map(), former: new Map() };
+      const { ids, tokens } = ownersOf(records);
+      const missingIds = [...ids].filter((id) => !recall(byId.get(id), found.byId, id));
+      const missingTokens = [...tokens].filter((token) => {
+        const id = idByToken.get(token);
+        return !recall(id === undefined ? undefined : byId.get(id), found.byToken, token);
+      });
+      await ask(found, missingIds, missingTokens);
+      await askFormer(found, missingTokens);
+      return (record) => ownerOf(record, found);
     },
     withoutEvents: (projectIds) => [...new Set(projectIds)].filter((id) => !withEvents.has(id)),
     noteEvents(projectIds) {
       for (const id of projectIds) withEvents.set(id, true);
     },
   };
+}
+
+interface Found {
+  byId: Map<number, ResolvedProject>;
+  byToken: Map<string, ResolvedProject>;
+  former: Map<string, FormerKey>;
+}
+
+function ownersOf(records: Iterable<RecordOwner>): { ids: Set<number>; tokens: Set<string> } {
+  const ids = new Set<number>();
+  const tokens = new Set<string>();
+  for (const { environment_id, token } of records) {
+    if (environment_id !== undefined) ids.add(environment_id);
+    else if (isPossibleToken(token)) tokens.add(token);
+  }
+  return { ids, tokens };
+}
+
+function recall<K>(project: ResolvedProject | undefined, into: Map<K, ResolvedProject>, key: K): boolean {
+  if (project === undefined) return false;
+  into.set(key, project);
+  return true;
+}
+
+function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): ResolvedProject | undefined {
+  if (environment_id !== undefined) return found.byId.get(environment_id);
+  const current = found.byToken.get(token);
+  if (current !== undefined) return current;
+  const former = found.former.get(token);
+  if (former === undefined || Date.parse(now) > former.replacedAtMs + takenAfterReplacementMs) return undefined;
+  return found.byId.get(former.environmentId);
 }
 
 /** Text that PostgreSQL would refuse to even compare belongs to nobody. */

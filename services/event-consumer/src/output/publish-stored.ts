@@ -78,10 +78,11 @@ export function createPublishHandler(
     const parsed = records
       .map(({ value }) => readHead(value) ?? parseRecord(value))
       .filter((record) => record.kind === 'event');
-    const projects = await deps.projects.resolve(parsed.map(({ token }) => token));
-    return parsed.flatMap(({ token, uuid }) => {
-      const project = projects.get(token);
-      return project === undefined ? [] : [{ projectId: project.id, uuid }];
+    // A stamp is enough: whatever became of the environment since, what is stored of it is published.
+    const projectOf = await deps.projects.resolve(parsed.filter(({ environment_id: id }) => id === undefined));
+    return parsed.flatMap((record) => {
+      const projectId = record.environment_id ?? projectOf(record)?.id;
+      return projectId === undefined ? [] : [{ projectId, uuid: record.uuid }];
     });
   }
 

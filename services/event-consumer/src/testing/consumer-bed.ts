@@ -89,7 +89,7 @@ async function createProject(database: Database): Promise<TestProject> {
 }
 
 /** A captured event with what a test does not care about filled in. */
-export function capturedEvent(token: string, event: Partial<CapturedEvent>): CapturedEvent {
+export function capturedEvent(token: string, { properties = {}, ...event }: Partial<CapturedEvent>): CapturedEvent {
   const now = new Date().toISOString();
   return {
     kind: 'event',
@@ -100,8 +100,9 @@ export function capturedEvent(token: string, event: Partial<CapturedEvent>): Cap
     timestamp: now,
     now,
     ip: null,
-    properties: {},
     ...event,
+    // Last, as the gateway writes them.
+    properties,
   };
 }
 

@@ -85,6 +85,7 @@ async function capture(request: IncomingMessage, journey: Journey, deps: Capture
   const arrival = {
     receivedAtMs,
     ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
+    environmentId: journey.environmentId,
     nameForNameless: null,
     createUuid,
   };

@@ -144,6 +144,7 @@ async function capture(
   const arrival = {
     receivedAtMs,
     ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
+    environmentId: journey.environmentId,
     nameForNameless: path.nameForNameless,
     createUuid,
   };

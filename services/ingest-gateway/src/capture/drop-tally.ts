@@ -38,7 +38,14 @@ export interface DropTally {
   /** Dropped events only. */
   counts(): ReadonlyMap<DropReason, number>;
   /** One warning for each reason or finding a person should know of. */
-  toWarnings(facts: { token: string; now: string; createUuid: () => string }): CapturedWarning[];
+  toWarnings(facts: WarningFacts): CapturedWarning[];
+}
+
+export interface WarningFacts {
+  token: string;
+  environmentId: number | null;
+  now: string;
+  createUuid(): string;
 }
 
 const none: ReadonlyMap<DropReason, number> = new Map();
@@ -74,12 +81,13 @@ export function createDropTally(): DropTally {
       keep(findings, finding, sample);
     },
     counts: () => counts ?? none,
-    toWarnings({ token, now, createUuid }) {
+    toWarnings({ token, environmentId, now, createUuid }) {
+      const owner = { token, environment_id: environmentId ?? undefined };
       if (counts === undefined && findings === undefined) return [];
       return [...(counts ?? none), ...(findings ?? none)].flatMap(([type, count]): CapturedWarning[] => {
         if (type === 'performance_event' || type === 'blocked_token') return [];
         const details = { samples: samples?.get(type) ?? [] };
-        return [{ kind: 'warning', uuid: createUuid(), token, type, count, now, details }];
+        return [{ kind: 'warning', uuid: createUuid(), ...owner, type, count, now, details }];
       });
     },
   };

@@ -27,7 +27,8 @@ export function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
 /** Everything the gateway adds, and the fields it has read. */
 function headOf(record: CapturedEvent): string {
   const { uuid, token, distinct_id: distinctId, event, timestamp, now, sent_at: sentAt, ip } = record;
-  let head = `{"kind":"event","uuid":"${uuid}","token":${JSON.stringify(token)},"distinct_id":${JSON.stringify(distinctId)},"event":${JSON.stringify(event)},"timestamp":"${timestamp}","now":"${now}"`;
+  const stamp = record.environment_id === undefined ? '' : `"environment_id":${record.environment_id},`;
+  let head = `{"kind":"event","uuid":"${uuid}","token":${JSON.stringify(token)},${stamp}"distinct_id":${JSON.stringify(distinctId)},"event":${JSON.stringify(event)},"timestamp":"${timestamp}","now":"${now}"`;
   if (sentAt !== undefined) head += `,"sent_at":"${sentAt}"`;
   head += ip === null ? ',"ip":null' : `,"ip":${JSON.stringify(ip)}`;
   if (record.historical_migration) head += ',"historical_migration":true';

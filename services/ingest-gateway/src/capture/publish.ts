@@ -90,8 +90,9 @@ export function createPublication(options: PublishOptions): Publication {
 
   return {
     add: (captured, isAlone) => addFrom(0, captured, isAlone),
-    end({ lane, token, now, dropped }) {
-      for (const warning of dropped.toWarnings({ token, now, createUuid: options.createUuid })) {
+    end({ lane, token, environmentId, now, dropped }) {
+      const { createUuid } = options;
+      for (const warning of dropped.toWarnings({ token, environmentId, now, createUuid })) {
         pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
       }
       return appendPending();

@@ -16,6 +16,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
   const captured = toCapturedEvents(request, {
     receivedAtMs: Date.UTC(2026, 10, 21),
     ip: '192.0.2.1',
+    environmentId: 17,
     nameForNameless: null,
     createUuid: () => uuid,
   });
@@ -37,6 +38,7 @@ function plainRecord(event: Record<string, unknown>) {
       kind: 'event',
       uuid,
       token: key,
+      environment_id: 17,
       distinct_id: String(event.distinct_id),
       event: String(event.event),
       timestamp: '2026-11-21T00:00:00.000Z',

@@ -3,7 +3,13 @@ import type { CaptureRequest } from './parse-capture-request.ts';
 import { type Arrival, toCapturedEvents } from './to-captured-events.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
-const arrival: Arrival = { receivedAtMs: now, ip: '1.2.3.4', nameForNameless: null, createUuid: () => 'made-up' };
+const arrival: Arrival = {
+  receivedAtMs: now,
+  ip: '1.2.3.4',
+  environmentId: null,
+  nameForNameless: null,
+  createUuid: () => 'made-up',
+};
 const uuid = '0190a6c1-0000-7000-8000-00000000abcd';
 
 function capture(events: ClientEvent[], request: Partial<CaptureRequest> = {}, changes: Partial<Arrival> = {}) {
@@ -91,7 +97,7 @@ describe('silent drops (contract/ingestion.md Errors 2)', () => {
       { event: 'x', properties: { secret: 1 } },
       { event: '$performance_event', distinct_id: 'b' },
     ]);
-    const warnings = dropped.toWarnings({ token: 'phc_k', now: 'now', createUuid: () => 'w' });
+    const warnings = dropped.toWarnings({ token: 'phc_k', environmentId: null, now: 'now', createUuid: () => 'w' });
     expect(warnings.map(({ type, count }) => [type, count])).toEqual([
       ['missing_event_name', 12],
       ['missing_distinct_id', 1],

@@ -11,6 +11,8 @@ import { toUtcText } from './utc-text.ts';
 export interface Arrival {
   receivedAtMs: number;
   ip: string | null;
+  /** Whose key it is; null when no store could say. */
+  environmentId: number | null;
   /** The name an event without one gets; null: it is dropped. */
   nameForNameless: string | null;
   createUuid(): string;
@@ -34,6 +36,7 @@ export interface AcceptedEvent {
 export interface CapturedEvents {
   lane: 'live' | 'historical';
   token: string;
+  environmentId: number | null;
   /** Arrival, ISO 8601 UTC. */
   now: string;
   accepted: AcceptedEvent[];
@@ -54,6 +57,7 @@ export function toCapturedEvents(
   const now = toUtcText(arrival.receivedAtMs);
   const sentAt = request.sentAtMs === null ? undefined : toUtcText(request.sentAtMs);
   const accepted: AcceptedEvent[] = [];
+  const { environmentId } = arrival;
   const { firstIndex = 0 } = request;
   for (let place = 0; place < request.events.length; place++) {
     const event = request.events[place];
@@ -90,6 +94,7 @@ export function toCapturedEvents(
         kind: 'event',
         uuid,
         token: request.token,
+        environment_id: environmentId ?? undefined,
         distinct_id: distinctId,
         event: name,
         timestamp: toUtcText(time.ms),
@@ -105,7 +110,8 @@ export function toCapturedEvents(
       raw: fields.raw,
     });
   }
-  return { lane: request.isHistorical ? 'historical' : 'live', token: request.token, now, accepted, dropped };
+  const lane = request.isHistorical ? 'historical' : 'live';
+  return { lane, token: request.token, environmentId, now, accepted, dropped };
 }
 
 type PassedOn = Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };

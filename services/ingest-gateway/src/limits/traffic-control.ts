@@ -37,16 +37,17 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
   const { quotas, rateLimit, restrictions, projectSpikes, hotKeys, metrics } = parts;
   const findings = createTrafficFindings(parts);
 
-  function noteTraffic({ token, accepted }: CapturedEvents, project: KnownProject | null): void {
+  function noteTraffic(captured: CapturedEvents, project: KnownProject | null): void {
+    const { token, accepted } = captured;
     if (project !== null) {
       const spike = projectSpikes.note(project.environmentId, accepted.length);
-      if (spike !== null) findings.spike(token, null, spike);
+      if (spike !== null) findings.spike(captured, null, spike);
     }
     const ids = accepted.map(({ partitionId }) => partitionId);
     for (const { id, spike } of hotKeys.note(token, ids)) {
       // The address of a visitor without cookies is not for reports; its events all have one distinct id.
       const hot = accepted.find(({ partitionId }) => partitionId === id);
-      findings.spike(token, hot?.record.distinct_id ?? '', spike);
+      findings.spike(captured, hot?.record.distinct_id ?? '', spike);
     }
   }
 
@@ -73,7 +74,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
       if (steering.forced > 0) metrics.rerouted('force_overflow', steering.forced);
       if (steering.hot > 0) metrics.rerouted('hot_key', steering.hot);
       if (steering.personless > 0) metrics.personProcessingSkipped(steering.personless);
-      if (steering.blocked > 0) findings.blocked(captured.token, steering.blocked);
+      if (steering.blocked > 0) findings.blocked(captured, steering.blocked);
       return steering.captured;
     },
     noteStored({ project, isHistorical }, events) {

@@ -2,6 +2,13 @@ import type { KnownProject } from '../access/project-key-store.ts';
 import type { TrafficParts } from './traffic-parts.ts';
 import type { TrafficSpike } from './traffic-spike.ts';
 
+/** Whose traffic it is. */
+interface Owner {
+  token: string;
+  /** Null: no store could say. */
+  environmentId: number | null;
+}
+
 /** Events of one request. */
 interface Concerned {
   token: string;
@@ -11,11 +18,11 @@ interface Concerned {
 /** What limits and lists find, in the words of figures and of warnings a project can look up. */
 export interface TrafficFindings {
   /** @param distinctId of a hot key; null: it is the whole project. */
-  spike(token: string, distinctId: string | null, spike: TrafficSpike): void;
+  spike(owner: Owner, distinctId: string | null, spike: TrafficSpike): void;
   quotaUsedUp(concerned: Concerned, project: KnownProject): void;
   tooFast(concerned: Concerned, project: KnownProject): void;
   /** Events on the operator's drop list. */
-  blocked(token: string, events: number): void;
+  blocked(owner: Owner, events: number): void;
 }
 
 export function createTrafficFindings({
@@ -24,11 +31,12 @@ export function createTrafficFindings({
   reports,
 }: Pick<TrafficParts, 'quotas' | 'metrics' | 'reports'>): TrafficFindings {
   return {
-    spike(token, distinctId, { window, ...numbers }) {
+    spike({ token, environmentId }, distinctId, { window, ...numbers }) {
       const scope = distinctId === null ? 'project' : 'distinct_id';
       metrics.spike(scope);
       reports.add({
         token,
+        environmentId,
         type: 'traffic_spike',
         count: numbers.events,
         subject: `${distinctId ?? ''}:${window}`,
@@ -36,18 +44,19 @@ export function createTrafficFindings({
         identity: `${scope}:${distinctId ?? ''}:${window}`,
       });
     },
-    quotaUsedUp({ token, events }, { eventsPerMonth }) {
+    quotaUsedUp({ token, events: count }, { environmentId, eventsPerMonth }) {
       const period = quotas.period();
       const details = { period, eventsPerMonth };
-      reports.add({ token, type: 'quota_limited', count: events, subject: period, details, identity: period });
+      const type = 'quota_limited';
+      reports.add({ token, environmentId, type, count, subject: period, details, identity: period });
     },
-    tooFast({ token, events }, { eventsPerSecond }) {
-      metrics.rateLimited(events);
+    tooFast({ token, events: count }, { environmentId, eventsPerSecond }) {
+      metrics.rateLimited(count);
       const details = { eventsPerSecond };
-      reports.add({ token, type: 'rate_limited', count: events, subject: '', details, identity: null });
+      reports.add({ token, environmentId, type: 'rate_limited', count, subject: '', details, identity: null });
     },
-    blocked(token, events) {
-      reports.add({ token, type: 'blocked_token', count: events, subject: '', details: {}, identity: null });
+    blocked({ token, environmentId }, count) {
+      reports.add({ token, environmentId, type: 'blocked_token', count, subject: '', details: {}, identity: null });
     },
   };
 }

@@ -11,6 +11,7 @@ import { v7 as createUuid, v5 as uuidV5 } from 'uuid';
 /** Something a project should be told about its traffic. */
 export interface TrafficReport {
   token: string;
+  environmentId: number | null;
   type: GatewayWarningType;
   /** Events concerned. */
   count: number;
@@ -139,8 +140,10 @@ function uuidOf({ token, type, identity }: TrafficReport): string {
   return identity === null ? createUuid() : uuidV5(`${token}:${type}:${identity}`, namespace);
 }
 
-function toRecord({ report: { token, type, details }, uuid, count }: Gathered, nowMs: number): Buffer {
+function toRecord({ report, uuid, count }: Gathered, nowMs: number): Buffer {
+  const { token, type, details } = report;
+  const environment_id = report.environmentId ?? undefined;
   const now = new Date(nowMs).toISOString();
-  const warning: CapturedWarning = { kind: 'warning', uuid, token, type, count, now, details };
+  const warning: CapturedWarning = { kind: 'warning', uuid, token, environment_id, type, count, now, details };
   return encodeCapturedRecord(warning);
 }

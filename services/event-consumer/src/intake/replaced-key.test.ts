@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { CapturedEvent, CapturedRecord } from '@millrace/contracts';
+import { createPublishHandler } from '../output/publish-stored.ts';
+import { processBatch } from '../process-batch.ts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from '../testing/consumer-bed.ts';
+
+let bed: ConsumerBed;
+let project: TestProject;
+let topic: string;
+
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+  topic = randomUUID();
+});
+
+const group = 'g';
+const replaceKey = (token: string) =>
+  bed.database.sql.query('UPDATE environment SET api_token = $2 WHERE api_token = $1', [
+    token,
+    `phc_${randomUUID().replaceAll('-', '')}`,
+  ]);
+const deleteEnvironment = ({ id }: TestProject) =>
+  bed.database.sql.query('DELETE FROM environment WHERE id = $1', [id]);
+const waiting = (stamp: Partial<CapturedEvent>): CapturedEvent[] =>
+  Array.from({ length: 200 }, (_, index) => capturedEvent(project.token, { distinct_id: `d${index % 40}`, ...stamp }));
+const store = (records: CapturedRecord[]) =>
+  processBatch({ batch: logBatch(topic, 0, records), group, verdict: null, lockFirst: false }, bed.createDeps());
+
+test.each<[string, () => Partial<CapturedEvent>]>([
+  ['stamped with their environment', () => ({ environment_id: project.id })],
+  ['that the former version wrote, without a stamp', () => ({})],
+])('events %s are stored although their key is replaced while they wait', async (_name, stamp) => {
+  const events = waiting(stamp());
+  await replaceKey(project.token);
+  expect(await store(events)).toMatchObject({ stored: 200, dropped: [] });
+});
+
+test('a replaced key is nobody’s for what was taken later by a gateway that could not ask', async () => {
+  await replaceKey(project.token);
+  const later = capturedEvent(project.token, { now: new Date(Date.now() + 3_600_000).toISOString() });
+  expect(await store([later])).toMatchObject({ stored: 0, dropped: ['invalid_token'] });
+});
+
+test('events of an environment that was deleted are dropped, with a reason of their own', async () => {
+  const events = [
+    capturedEvent(project.token, { environment_id: project.id }),
+    capturedEvent(project.token, { environment_id: 2_147_483_647 }),
+  ];
+  await deleteEnvironment(project);
+  expect(await store(events)).toMatchObject({ stored: 0, dropped: ['environment_deleted', 'environment_deleted'] });
+});
+
+test('the stamp counts, not the key: a warning and an event of a key that is another’s by now', async () => {
+  const other = await bed.createProject();
+  const event = capturedEvent(other.token, { environment_id: project.id });
+  const warning: CapturedRecord = {
+    kind: 'warning',
+    uuid: randomUUID(),
+    token: 'phc_nobodys',
+    environment_id: project.id,
+    type: 'quota_limited',
+    count: 3,
+    now: new Date().toISOString(),
+    details: {},
+  };
+  expect(await store([event, warning])).toMatchObject({ stored: 1, dropped: [] });
+  const { sql } = bed.database;
+  expect(await sql.query('SELECT uuid FROM event WHERE project_id = $1', [project.id])).toEqual([{ uuid: event.uuid }]);
+  expect(await sql.query('SELECT type FROM ingestion_warning WHERE project_id = $1', [project.id])).toEqual([
+    { type: 'quota_limited' },
+  ]);
+});
+
+test.each<[string, () => Partial<CapturedEvent>]>([
+  ['stamped', () => ({ environment_id: project.id })],
+  ['not stamped', () => ({})],
+])('what is stored is published after its key was replaced: records %s', async (_name, stamp) => {
+  const events = waiting(stamp());
+  await store(events);
+  await replaceKey(project.token);
+  let published = 0;
+  const publish = createPublishHandler({
+    database: bed.database,
+    log: { append: async () => {} },
+    projects: bed.createDeps().projects,
+    topic: 'processed',
+    storingGroup: group,
+    group: 'output',
+    logger: bed.logger,
+    published: (count) => {
+      published += count;
+    },
+    sleep: async () => {},
+  });
+  await publish(logBatch(topic, 0, events), { signal: new AbortController().signal, heartbeat: async () => {} });
+  expect(published).toBe(200);
+});
