@@ -8,11 +8,13 @@ import { startPageServer } from './page-server.ts';
 import type { Call, Sdk } from './sdk.ts';
 
 const packages = [
-  { packageName: 'posthog-js', bundle: 'module.js', text: 'Grüße 👋' },
-  { packageName: 'posthog-js-1.257', bundle: 'module.js', text: 'Grüße 👋' },
-  // Its base64 carries each half of an emoji as UTF-8 of its own, which the gateway does not take yet.
-  { packageName: 'posthog-js-1.100', bundle: 'es.js', text: 'Grüße' },
+  { packageName: 'posthog-js', bundle: 'module.js' },
+  { packageName: 'posthog-js-1.257', bundle: 'module.js' },
+  // Its base64 carries each half of an emoji as UTF-8 of its own; stored is the emoji.
+  { packageName: 'posthog-js-1.100', bundle: 'es.js' },
 ];
+
+const text = 'Grüße 👋';
 
 const flags = [
   '--no-sandbox',
@@ -26,7 +28,7 @@ const flags = [
 
 export function browserSdks(): Sdk[] {
   const executablePath = findChromium();
-  return packages.map(({ packageName, bundle, text }) => ({
+  return packages.map(({ packageName, bundle }) => ({
     name: `posthog-js ${installedVersion(packageName)}`,
     kind: 'browser',
     calls: ['capture', 'identify', 'alias', 'group identify', 'batch', 'unload'],
