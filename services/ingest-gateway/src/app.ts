@@ -25,6 +25,7 @@ import type { GatewayConfig } from './config.ts';
 import { createLargeBodies } from './large-bodies/large-bodies.ts';
 import { createByteBudget } from './limits/byte-budget.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
+import { withSingleSlashes } from './single-slashes.ts';
 
 export interface GatewayDependencies {
   log: Pick<EventLog, 'append'>;
@@ -92,10 +93,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     connections.note(response);
-    const url = request.url ?? '/';
+    const url = withSingleSlashes(request.url ?? '/');
     const mark = url.indexOf('?');
     const path = findCapturePath(mark < 0 ? url : url.slice(0, mark));
     if (path === undefined) {
+      request.url = url;
       app(request, response);
       return;
     }

@@ -79,6 +79,28 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
   });
 });
 
+test.each(['//batch', '//batch/', '/batch//', '///i//v0///e/', '//e/?ver=1//2'])(
+  'a host that ends with a slash: POST %s',
+  async (path) => {
+    const token = await newToken();
+    const body = JSON.stringify({ api_key: token, batch: [event('posted')] });
+    expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200, text: '{"status":"Ok"}' });
+    expect(await reader.events(token, 1)).toMatchObject([{ event: 'posted' }]);
+  },
+);
+
+test.each(['//flags/?v=2', '//decide/?v=3', '//flags//'])('a host that ends with a slash: POST %s', async (path) => {
+  const body = JSON.stringify({ token: await newToken(), distinct_id: 'u' });
+  expect(await ask(path, { method: 'POST', body })).toMatchObject({ status: 200 });
+});
+
+test('a host that ends with a slash: GET of remote config, a preflight, and a path that is not there', async () => {
+  const token = await newToken();
+  expect(await ask(`//array/${token}/config`)).toMatchObject({ status: 200 });
+  expect(await ask('//batch/', { method: 'OPTIONS' })).toMatchObject({ status: 200 });
+  expect(await ask('//nope//')).toMatchObject({ status: 404 });
+});
+
 const browserPaths: [string, string][] = [
   ...capturePaths,
   ['7', '/flags'],
