@@ -16,10 +16,17 @@ const decompressors = new Map<string, () => Transform>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', () => createZstdDecompress()] as const]),
 ]);
 
+/** Of deflate and br no first bytes can be told from text. */
+const firstBytes = new Map([
+  ['gzip', Buffer.from([0x1f, 0x8b])],
+  ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
+]);
+
 export type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
 
 /**
- * What undoes a `Content-Encoding` (reference/sdk-wire.md section 6). The result rejects with AppError `invalid`
+ * What undoes a `Content-Encoding` (reference/sdk-wire.md section 6); a body without the first bytes of its encoding
+ * is taken as it is. The result rejects with AppError `invalid`
  * (`request_decoding_error`), `too_large` over the cap, `unavailable` when the memory budget is used up.
  *
  * @throws AppError `unsupported_media_type` (`unsupported_encoding`), to be known before the body is read.
@@ -37,7 +44,11 @@ export function decompressorOf(contentEncoding: string | undefined): Decompress 
       },
     );
   }
-  return (bytes, maxBytes, lease) => inflate(bytes, open(), { maxBytes, lease, toError: notAsEncoded });
+  const magic = firstBytes.get(encoding);
+  // A proxy may have undone the encoding and left its name.
+  const isEncoded = (bytes: Buffer) => magic === undefined || bytes.subarray(0, magic.length).equals(magic);
+  return async (bytes, maxBytes, lease) =>
+    isEncoded(bytes) ? inflate(bytes, open(), { maxBytes, lease, toError: notAsEncoded }) : bytes;
 }
 
 function notAsEncoded(cause: Error): AppError {

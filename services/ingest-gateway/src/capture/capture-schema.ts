@@ -11,7 +11,7 @@ const objectOrNull = Type.Unsafe<JsonObject | null>({ type: ['object', 'null'] }
  */
 const clientEventSchema = Type.Object({
   uuid: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'client-uuid' })),
-  timestamp: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+  timestamp: Type.Optional(Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] })),
   offset: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
   $set: Type.Optional(objectOrNull),
   $set_once: Type.Optional(objectOrNull),

@@ -51,6 +51,12 @@ describe('every way a client sends JSON comes out as that JSON', () => {
     ['E16 form type around plain JSON', json, { contentType: form }],
     ['E25 unknown compression', json, { compression: 'foobar' }],
     ['E25 empty compression', json, { compression: '' }],
+    ['gzip promised by the header, JSON sent', json, { contentEncoding: 'gzip' }],
+    ['gzip promised by the query, JSON sent', json, { compression: 'gzip-js', contentType: 'text/plain' }],
+    ['gzip promised, base64 sent', base64(json), { compression: 'gzip' }],
+    ['gzip promised, a form sent', `data=${encoded(base64(json))}`, { compression: 'gzip', contentType: form }],
+    ['lz64 promised, JSON sent', json, { compression: 'lz64' }],
+    ['lz64 promised, gzip sent', gzipSync(json), { contentEncoding: 'lz64' }],
     ['encoding identity', json, { contentEncoding: 'identity' }],
   ])('%s', async (...[, body, hints = {}]) => {
     expect(await decode(body, hints)).toMatchObject({ text: json });
@@ -94,7 +100,7 @@ describe('what cannot be decoded is refused, naming the layer', () => {
       {},
       'invalid_gzip',
     ],
-    ['gzip promised, JSON sent', json, { contentEncoding: 'gzip' }, 'invalid_gzip'],
+    ['gzip promised, no text sent', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), { contentEncoding: 'gzip' }, 'invalid_gzip'],
     ['E15 lz64 promised, garbage sent', 'garbage!', { compression: 'lz64' }, 'invalid_lz64'],
     ['bytes that are no text', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, 'invalid_utf8'],
     ['brotli, which is not understood', Buffer.from([0x8b, 0xff, 0xfe]), { contentEncoding: 'br' }, 'invalid_utf8'],

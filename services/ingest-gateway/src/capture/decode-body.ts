@@ -3,7 +3,7 @@ import { AppError } from '@millrace/errors';
 import type { ByteLease } from '../limits/byte-budget.ts';
 import { decodeBase64, looksLikeBase64, restorePlus } from './base64-text.ts';
 import { isForm, isFormType, looksLikeJson, parseForm } from './form-body.ts';
-import { gunzip, hasGzipMagic } from './gunzip.ts';
+import { brokenGzip, gunzip, hasGzipMagic } from './gunzip.ts';
 import { decompressedTooLarge } from './inflate.ts';
 import { outlineJson } from './json-outline.ts';
 import { decodeLz64 } from './lz64.ts';
@@ -43,7 +43,8 @@ const compressionNames = new Map<string, Compression>([
 
 /**
  * From the raw body to JSON text, in the order of reference/ingest-wire.md section 3.2: base64 around everything, a
- * form, one layer of compression (by hint, or by its first bytes: many SDKs forget the hint), base64 inside.
+ * form, one layer of compression, base64 inside. Gzip is known by its first bytes, since many SDKs forget the hint and
+ * proxies undo the compression without taking it away; only lz64 has to be named.
  *
  * @returns a promise only where something takes its time: gzip, or a large body.
  * @throws AppError `invalid` naming the layer that could not be decoded, `too_large` over the cap.
@@ -60,19 +61,19 @@ export function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions
     formCompression = form.compression;
   }
   const compression = pickCompression(hints.compression, formCompression, hints.contentEncoding);
-  if (compression === 'lz64') {
+  if (compression === 'lz64' && !hasGzipMagic(bytes) && !beginsAsJson(bytes)) {
     const json = Buffer.from(readLz64(bytes, options), 'utf8');
     return withEnvelopeKey(json, options.lease, (envelopeKey) => ({ json, apiKey, envelopeKey }));
   }
 
   const finish = (decoded: Buffer) =>
     withEnvelopeKey(decoded, options.lease, (envelopeKey) => {
-      const json = readUtf8(decoded, hints);
+      const json = readUtf8(decoded, hints, compression);
       if (isBlank(json)) throw missingData();
       return { json, apiKey, envelopeKey };
     });
   bytes = unwrapBase64(bytes);
-  if (compression !== 'gzip' && !hasGzipMagic(bytes)) return finish(bytes);
+  if (!hasGzipMagic(bytes)) return finish(bytes);
   return gunzip(bytes, options.maxDecompressedBytes, options.lease).then((inflated) => finish(unwrapBase64(inflated)));
 }
 
@@ -82,9 +83,9 @@ export function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions
  */
 export function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;
-  // What begins as JSON is no form, and that is nearly everything.
-  const isJson = raw[0] === 0x7b || raw[0] === 0x5b;
-  const inForm = !isJson && isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
+  // What begins as JSON is nothing else, and that is nearly everything.
+  if (raw[0] === 0x7b || raw[0] === 0x5b) return false;
+  const inForm = isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
 }
 
@@ -112,6 +113,10 @@ function pickCompression(...names: (string | null)[]): Compression | null {
   return null;
 }
 
+function beginsAsJson(bytes: Buffer): boolean {
+  return looksLikeJson(bytes.toString('utf8', 0, 128));
+}
+
 function unwrapBase64(bytes: Buffer): Buffer {
   return looksLikeBase64(bytes) && !isJsonScalar(bytes) ? (decodeBase64(bytes) ?? bytes) : bytes;
 }
@@ -137,10 +142,11 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
 }
 
 /** The text without a byte order mark, which some platforms put in front and no parser takes. */
-function readUtf8(raw: Buffer, hints: BodyHints): Buffer {
+function readUtf8(raw: Buffer, hints: BodyHints, compression: Compression | null): Buffer {
   const isText = isUtf8(raw);
   const bytes = isText ? raw : mendSurrogates(raw);
   if (!isText && !isUtf8(bytes)) {
+    if (compression === 'gzip') throw brokenGzip();
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
     const advice = isOtherEncoding ? ' The only compression of bodies understood here is gzip.' : '';
     throw new AppError('invalid', `The body is not UTF-8 text.${advice}`, { code: 'invalid_utf8' });

@@ -30,11 +30,18 @@ export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs
   return { ms, finding: null };
 }
 
-/** Null when there is a timestamp that cannot be read. An empty one counts as none. */
+/** The timestamp as text, null when there is none; an empty one counts as none. A number is Unix seconds or milliseconds. */
+export function claimedTime({ timestamp }: ClientEvent): string | null {
+  if (typeof timestamp === 'number') return String(timestamp);
+  return typeof timestamp !== 'string' || timestamp.trim() === '' ? null : timestamp;
+}
+
+/** Null when there is a timestamp that cannot be read. */
 function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
-  if (typeof event.timestamp !== 'string' || event.timestamp.trim() === '') return nowMs;
-  const timestampMs = parseTimestamp(event.timestamp);
+  const timestamp = claimedTime(event);
+  if (timestamp === null) return nowMs;
+  const timestampMs = parseTimestamp(timestamp);
   if (timestampMs === null) return null;
   if (sentAtMs === null || event.properties?.$ignore_sent_at === true) return timestampMs;
   return timestampMs - (sentAtMs - nowMs);

@@ -44,6 +44,6 @@ function gunzipSmall(bytes: Buffer, maxBytes: number): Buffer | null {
   }
 }
 
-function brokenGzip(cause: unknown): AppError {
+export function brokenGzip(cause?: unknown): AppError {
   return new AppError('invalid', 'The body is not a complete gzip stream.', { code: 'invalid_gzip', cause });
 }

@@ -86,8 +86,8 @@ describe('what fails the request names the field and not its content', () => {
       'batch__0__properties__$cookieless_mode',
     ],
     [
-      'a timestamp that is a number',
-      batch({ ...event, timestamp: 1700000000 }),
+      'a timestamp that is an object',
+      batch({ ...event, timestamp: { seconds: 1700000000 } }),
       'invalid_payload',
       'batch__0__timestamp',
     ],

@@ -1,4 +1,6 @@
 import { AppError } from '@millrace/errors';
+import { findJsonFault } from './find-json-fault.ts';
+import { withoutNonFinite } from './without-non-finite.ts';
 
 /**
  * `JSON.parse` with an error that helps and repeats nothing of the text. A key called `__proto__` comes out as an
@@ -7,22 +9,23 @@ import { AppError } from '@millrace/errors';
  * @throws AppError `invalid` (`invalid_json`).
  */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new AppError('invalid', `The body is not valid JSON: ${where((error as Error).message)}.`, {
-      code: 'invalid_json',
-    });
-  }
+  const parsed = tryParseJson(text);
+  if (parsed !== undefined) return parsed;
+  const { line, column, isCutShort } = findJsonFault(text);
+  const problem = isCutShort ? 'it ends too early' : 'wrong character';
+  throw new AppError('invalid', `The body is not valid JSON: ${problem}, line ${line}, column ${column}.`, {
+    code: 'invalid_json',
+  });
 }
 
-/** The parser's message quotes the text, so only its position is taken over. */
-function where(message: string): string {
-  if (/end of JSON|Unterminated/i.test(message)) return 'it ends too early';
-  const position = /at position (\d+)/.exec(message)?.[1];
-  return position === undefined
-    ? 'it does not start as JSON does, or has a wrong character'
-    : `see character ${position}`;
+/** Undefined when it is not JSON; `NaN`, `Infinity` and `-Infinity` are null (reference/ingest-wire.md section 3.2, `L2`). */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const mended = withoutNonFinite(text);
+    return mended === null ? undefined : tryParseJson(mended);
+  }
 }
 
 const longNumericId = /("\$?distinct_id"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { parseTimestamp } from './parse-timestamp.ts';
 
 const read = (text: string) => {
@@ -29,6 +30,23 @@ describe('texts that are points in time', () => {
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
     ['0099-01-01', '0099-01-01T00:00:00.000Z'],
     ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.999Z'],
+    ['20261122T100000Z', '2026-11-22T10:00:00.000Z'],
+    ['20261122T100000.25+0130', '2026-11-22T08:30:00.250Z'],
+    ['20261122T1000', '2026-11-22T10:00:00.000Z'],
+    ['20261122 100000-05', '2026-11-22T15:00:00.000Z'],
+    ['20261122', '2026-11-22T00:00:00.000Z'],
+    ['2021W435', '2021-10-29T00:00:00.000Z'],
+    ['2021-W43', '2021-10-25T00:00:00.000Z'],
+    ['2021-W43-5T12:30:00Z', '2021-10-29T12:30:00.000Z'],
+    ['2021-W43-5T12:30:00.000Z', '2021-10-29T12:30:00.000Z'],
+    ['2020-W53-7', '2021-01-03T00:00:00.000Z'],
+    ['2019-W01-1', '2018-12-31T00:00:00.000Z'],
+    ['2024-366T23:59', '2024-12-31T23:59:00.000Z'],
+    ['Sun Nov 22 2026 10:00:00 GMT+0100 (CET)', '2026-11-22T09:00:00.000Z'],
+    ['Sun Nov 22 2026 10:00:00 GMT+0100 (Mitteleuropäische Normalzeit)', '2026-11-22T09:00:00.000Z'],
+    ['Sun Nov 22 2026 10:00:00 GMT-0330', '2026-11-22T13:30:00.000Z'],
+    ['Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)', '1970-01-01T00:00:00.000Z'],
+    ['Sun Nov 22 2026', '2026-11-22T00:00:00.000Z'],
   ])('%s', (text, expected) => {
     expect(read(text)).toBe(expected);
   });
@@ -44,6 +62,34 @@ test.each([
   ['T14', '1672574400000', '2023-01-01T12:00:00.000Z'],
 ])('%s %s', (_no, text, expected) => {
   expect(read(text)).toBe(expected);
+});
+
+/** The spellings of case 129 of reference/event-processing.md. */
+test.each([
+  '2021-10-29',
+  '2021-10-29 00:00:00',
+  '2021-10-29 00:00:00.000000',
+  '2021-10-29T00:00:00.000Z',
+  '2021-10-29 00:00:00+00:00',
+  '2021-10-29T00:00:00.000-00:00',
+  '2021-10-29T00:00:00.000',
+  '2021-10-29T00:00:00.000+00:00',
+  '2021-W43-5',
+  '2021-302',
+])('one day in ISO 8601: %s', (text) => {
+  expect(read(text)).toBe('2021-10-29T00:00:00.000Z');
+});
+
+test('whatever a date is printed as, it is read again', () => {
+  const printed = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-01-01'), noInvalidDate: true });
+  fc.assert(
+    fc.property(printed, (date) => {
+      const second = Math.floor(date.getTime() / 1000) * 1000;
+      expect(parseTimestamp(date.toString())).toBe(second);
+      expect(parseTimestamp(date.toUTCString())).toBe(second);
+      expect(parseTimestamp(date.toISOString().replace(/[-:]/g, ''))).toBe(date.getTime());
+    }),
+  );
 });
 
 describe('T07 texts that are none', () => {
@@ -63,6 +109,16 @@ describe('T07 texts that are none', () => {
     '1/31/2023 13:05:00 PM',
     `2023-01-01${' '.repeat(100)}12:00`,
     '2023-01-01T12:00:00Z; drop table',
+    '20231301',
+    '20230101T250000Z',
+    '2023-000',
+    '2023-366',
+    '2023-W00',
+    '2023-W53',
+    '2023-W10-8',
+    'Sun Nov 31 2026 10:00:00 GMT+0100 (CET)',
+    'Sun Nov 22 2026 10:00:00 GMT+0100 (CET) (CET)',
+    `Sun Nov 22 2026 10:00:00 GMT+0100 (${'x'.repeat(100)})`,
   ])('%j', (text) => {
     expect(read(text)).toBeNull();
   });

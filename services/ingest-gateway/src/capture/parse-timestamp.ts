@@ -1,3 +1,4 @@
+import { basicIso, dayOfWeekDate, dayOfYearDate } from './iso-dates.ts';
 import { fromUtcText } from './utc-text.ts';
 
 const isoLike =
@@ -6,33 +7,45 @@ const monthFirst =
   /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?: (AM|PM))?)?$/i;
 const mailDate =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(\d{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{4})(?: (\d{1,2}):(\d{2})(?::(\d{2}))?(?: (Z|UT|UTC|GMT|[+-]\d{4}))?)?$/i;
+/** What `Date.prototype.toString` gives; the name of the zone behind it is cut off before. */
+const printedDate =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]* (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* (\d{1,2}) (\d{4})(?: (\d{1,2}):(\d{2}):(\d{2})(?: (?:GMT|UTC)([+-]\d{4})?)?)?$/i;
+const nameOfZone = / \([^()]*\)$/;
 const unixTime = /^(\d{9,19})(?:\.\d{1,9})?$/;
 const strictIso = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const minuteMs = 60_000;
+/** Long texts are not dates, and patterns should not run over them. */
+const longestText = 64;
+const longestZoneName = 64;
 
 /**
  * Reads a point in time from text, milliseconds since the epoch; null when it is none of the accepted forms: RFC 3339
- * (also with a two-digit zone, a space for the T, or no zone, which means UTC), a date alone, slash dates, RFC 2822,
- * and Unix seconds or milliseconds as digits. Source: reference/ingest-wire.md section 9.1, cases T07, T13, T14.
+ * (also with a two-digit zone, a space for the T, or no zone, which means UTC), a date alone, ISO 8601 without hyphens and
+ * colons, its week and ordinal dates, slash dates, RFC 2822, what JavaScript prints of a date, and Unix seconds or
+ * milliseconds as digits. Source: reference/ingest-wire.md section 9.1, cases T07, T13, T14, and
+ * reference/event-processing.md section 9, case 129.
  */
 export function parseTimestamp(text: string): number | null {
   const trimmed = text.trim();
-  // Long texts are not dates, and patterns should not run over them.
-  if (trimmed.length > 64) return null;
+  if (trimmed.length > longestText + longestZoneName) return null;
+  const bare = trimmed.replace(nameOfZone, '');
+  if (bare.length > longestText) return null;
   return (
-    fromUtcText(trimmed, readIso) ??
-    readIso(trimmed) ??
-    readUnixTime(trimmed) ??
-    readMonthFirst(trimmed) ??
-    readMailDate(trimmed)
+    fromUtcText(bare, readIso) ??
+    readIso(bare) ??
+    readUnixTime(bare) ??
+    readBasicIso(bare) ??
+    readMonthFirst(bare) ??
+    readMailDate(bare) ??
+    readPrintedDate(bare)
   );
 }
 
 /** As `parseTimestamp`, but only a full date-time with its zone. Source: the same section, rule 1. */
 export function parseZonedTimestamp(text: string): number | null {
-  return fromUtcText(text, readIso) ?? (text.length <= 64 && strictIso.test(text) ? readIso(text) : null);
+  return fromUtcText(text, readIso) ?? (text.length <= longestText && strictIso.test(text) ? readIso(text) : null);
 }
 
 function readIso(text: string): number | null {
@@ -40,6 +53,20 @@ function readIso(text: string): number | null {
   if (match === null) return null;
   const [, year, month, day, hour, minute, second, fraction, zone] = match;
   return assemble({ year, month, day, hour, minute, second, fraction, zone });
+}
+
+function readBasicIso(text: string): number | null {
+  const { year, month, day, week, weekday, dayOfYear, ...time } = basicIso.exec(text)?.groups ?? {};
+  if (year === undefined) return null;
+  if (week !== undefined) return assembleDay(dayOfWeekDate(Number(year), Number(week), Number(weekday ?? 1)), time);
+  if (dayOfYear !== undefined) return assembleDay(dayOfYearDate(Number(year), Number(dayOfYear)), time);
+  return assemble({ year, month, day, ...time });
+}
+
+function assembleDay(date: string | null, time: TimeParts): number | null {
+  if (date === null) return null;
+  const [year, month, day] = date.split('-');
+  return assemble({ year, month, day, ...time });
 }
 
 function readMonthFirst(text: string): number | null {
@@ -57,7 +84,18 @@ function readMailDate(text: string): number | null {
   const match = mailDate.exec(text);
   if (match === null) return null;
   const [, day, name = '', year, hour, minute, second, zone] = match;
-  return assemble({ year, month: String(months.indexOf(name.toLowerCase()) + 1), day, hour, minute, second, zone });
+  return assemble({ year, month: monthNamed(name), day, hour, minute, second, zone });
+}
+
+function readPrintedDate(text: string): number | null {
+  const match = printedDate.exec(text);
+  if (match === null) return null;
+  const [, name = '', day, year, hour, minute, second, zone] = match;
+  return assemble({ year, month: monthNamed(name), day, hour, minute, second, zone });
+}
+
+function monthNamed(name: string): string {
+  return String(months.indexOf(name.toLowerCase()) + 1);
 }
 
 /** The number of digits tells seconds from smaller units: times of this epoch, until the year 5138. */
@@ -71,9 +109,8 @@ function readUnixTime(text: string): number | null {
   return digits.length === 19 ? Number(digits.slice(0, 13)) : null;
 }
 
-type DateParts = Record<'year' | 'month' | 'day', string | undefined> & {
-  [part in 'hour' | 'minute' | 'second' | 'fraction' | 'zone']?: string | undefined;
-};
+type TimeParts = { [part in 'hour' | 'minute' | 'second' | 'fraction' | 'zone']?: string | undefined };
+type DateParts = Record<'year' | 'month' | 'day', string | undefined> & TimeParts;
 
 function assemble(parts: DateParts): number | null {
   const year = Number(parts.year);

@@ -32,7 +32,7 @@ export function readScannedEvent(json: Buffer, from: Int32Array, base: number): 
     distinct_id: read(slots.distinct_id),
     $distinct_id: read(slots.$distinct_id),
     uuid: read(slots.uuid) as string,
-    timestamp: read(slots.timestamp) as string,
+    timestamp: read(slots.timestamp) as string | number,
     offset: read(slots.offset) as number,
     properties: (isObjectAt(json, from, base + slots.properties)
       ? readProperties(json, from, base)

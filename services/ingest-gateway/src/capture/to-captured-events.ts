@@ -2,7 +2,7 @@ import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contr
 import type { ClientEvent } from './capture-schema.ts';
 import { readDistinctId, withOtherIdCut } from './distinct-id.ts';
 import { createDropTally, type DropTally } from './drop-tally.ts';
-import { readEventTime } from './event-time.ts';
+import { claimedTime, readEventTime } from './event-time.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
 import { parseRawFields, type RawFields } from './raw-fields.ts';
 import { toUtcText } from './utc-text.ts';
@@ -79,8 +79,8 @@ export function toCapturedEvents(
     const uuid = readUuid(event) ?? arrival.createUuid();
     const time = readEventTime(event, request.sentAtMs, arrival.receivedAtMs);
     if (time.finding !== null) {
-      dropped.note(time.finding, { index, uuid, event: name, timestamp: event.timestamp ?? null });
-    } else if (request.unreadableSentAt !== undefined && typeof event.timestamp === 'string') {
+      dropped.note(time.finding, { index, uuid, event: name, timestamp: claimedTime(event) });
+    } else if (request.unreadableSentAt !== undefined && claimedTime(event) !== null) {
       // Its time is as the client's clock had it: nobody knows how wrong that is.
       dropped.note('ignored_invalid_timestamp', { index, uuid, event: name, sent_at: request.unreadableSentAt });
     }

@@ -3,6 +3,7 @@ import type { JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { hasGzipMagic } from '../capture/gunzip.ts';
 import { isDeeperThan } from '../capture/nesting.ts';
+import { tryParseJson } from '../capture/parse-json.ts';
 import { parsePropertyPath, setAtPath } from './property-path.ts';
 import type { Part } from './read-parts.ts';
 
@@ -106,12 +107,8 @@ function readObject(part: Part): JsonObject {
 function readJson({ name, bytes }: Part): unknown {
   if (hasGzipMagic(bytes)) throw refused('invalid_part', name, 'is compressed, which only the whole body may be');
   if (!isUtf8(bytes)) throw refused('invalid_part', name, 'is not UTF-8 text');
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw refused('invalid_part', name, 'is not valid JSON');
-  }
+  const value = tryParseJson(bytes.toString('utf8'));
+  if (value === undefined) throw refused('invalid_part', name, 'is not valid JSON');
   if (isDeeperThan(value, maxNesting)) throw refused('too_deep', name, `is nested deeper than ${maxNesting} levels`);
   return value;
 }

@@ -1,0 +1,100 @@
+/** Where text stops being JSON. Lines and columns count from 1. */
+export interface JsonFault {
+  line: number;
+  column: number;
+  /** Nothing is wrong with the text but that more of it should come. */
+  isCutShort: boolean;
+}
+
+/**
+ * Finds the first character that cannot stand where it is. Parsers tell its place in words of their own, which change
+ * with the version and quote the text. `NaN` and its like pass, as they do on their way in.
+ *
+ * @param text that a parser has refused.
+ */
+export function findJsonFault(text: string): JsonFault {
+  const at = endOfJson(text);
+  const before = text.slice(0, at);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  let line = 1;
+  for (let found = before.indexOf('\n'); found >= 0; found = before.indexOf('\n', found + 1)) line += 1;
+  return { line, column: at - lineStart + 1, isCutShort: at === text.length };
+}
+
+const space = /[ \t\n\r]*/y;
+const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON does not allow them in a string
+const plainText = /[^"\\\x00-\x1f]*/y;
+const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** What comes next: in a new bracket it may be its end. */
+type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
+
+/** The place up to which text is JSON. Recursion would end at a hundred thousand brackets. */
+function endOfJson(text: string): number {
+  const closings: ('}' | ']')[] = [];
+  let expected: Expected = 'value';
+  let at = 0;
+
+  function take(pattern: RegExp): boolean {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  }
+
+  function takeCharacter(character: string | undefined): boolean {
+    if (text[at] !== character || character === undefined) return false;
+    at += 1;
+    return true;
+  }
+
+  function takeString(): boolean {
+    if (!takeCharacter('"')) return false;
+    do take(plainText);
+    while (take(escaped));
+    return takeCharacter('"');
+  }
+
+  function takeValue(): boolean {
+    if (takeCharacter('{')) {
+      closings.push('}');
+      expected = 'first name';
+    } else if (takeCharacter('[')) {
+      closings.push(']');
+      expected = 'first item';
+    } else {
+      expected = 'comma or end';
+      return text[at] === '"' ? takeString() : take(scalar);
+    }
+    return true;
+  }
+
+  function takeName(): boolean {
+    expected = 'value';
+    return takeString() && take(space) && takeCharacter(':');
+  }
+
+  function takeEnd(): boolean {
+    if (!takeCharacter(closings.at(-1))) return false;
+    closings.pop();
+    expected = 'comma or end';
+    return true;
+  }
+
+  function takeComma(): boolean {
+    expected = closings.at(-1) === '}' ? 'name' : 'value';
+    return closings.length > 0 && takeCharacter(',');
+  }
+
+  const steps: Record<Expected, () => boolean> = {
+    value: takeValue,
+    'first item': () => takeEnd() || takeValue(),
+    name: takeName,
+    'first name': () => takeEnd() || takeName(),
+    'comma or end': () => takeEnd() || takeComma(),
+  };
+  do take(space);
+  while (steps[expected]());
+  return at;
+}
