@@ -2,12 +2,14 @@
 export const scopeObjects = [
   'batch_export',
   'event',
+  'event_definition',
   'group',
   'ingestion_warning',
   'organization',
   'organization_member',
   'person',
   'project',
+  'property_definition',
   'subscription',
   'user',
 ] as const;

@@ -59,6 +59,7 @@ export {
 export { connectForeign, type ForeignConnection, type ForeignConnectionOptions } from './foreign-connection.ts';
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
+export { type FoundPerson, findPersons } from './persons/find-person-store.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
 export {
   type DatabaseOptions,

@@ -27,7 +27,11 @@ afterAll(() => api.stop());
 
 const lists = declaredRoutes().filter(
   ({ method, path, query }) =>
-    method === 'GET' && /:project_id(\/\w+)*$/.test(path) && Object.keys(query.properties).length > 0,
+    method === 'GET' &&
+    /:project_id(\/\w+)*$/.test(path) &&
+    // No list: without all of its fields it is a refusal anyway.
+    !path.endsWith('/groups/find') &&
+    Object.keys(query.properties).length > 0,
 );
 const nasty = [
   "' OR '1'='1",

@@ -1,15 +1,20 @@
 import type { Database } from '@millrace/db';
 import type { Route } from '@millrace/http';
 import type { KeyChanges } from './access/announce-key-change.ts';
+import { belowEnvironmentsToo } from './access/below-environments-too.ts';
 import type { Caller } from './access/caller.ts';
 import { batchExportRoutes } from './resources/batch-exports/batch-export-routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
+import { eventDefinitionRoutes } from './resources/definitions/event-definition-routes.ts';
+import { propertyDefinitionRoutes } from './resources/definitions/property-definition-routes.ts';
 import { domainRoutes } from './resources/domains/domain-routes.ts';
 import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
 import type { LookUpChallenge } from './resources/domains/look-up-challenge.ts';
 import { verifyDomainRoute } from './resources/domains/verify-domain-route.ts';
 import { environmentRoutes } from './resources/environments/environment-routes.ts';
+import { eventItemRoute } from './resources/events/event-item-route.ts';
 import { eventRoutes } from './resources/events/event-routes.ts';
+import { findGroupRoute } from './resources/groups/find-group-route.ts';
 import { groupRoutes } from './resources/groups/group-routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/ingestion-warning-routes.ts';
 import { acceptInviteRoutes } from './resources/invites/accept-invite-routes.ts';
@@ -19,6 +24,7 @@ import { memberRoutes } from './resources/members/member-routes.ts';
 import { organizationRoutes } from './resources/organizations/organization-routes.ts';
 import { organizationWriteRoutes } from './resources/organizations/organization-write-routes.ts';
 import { personalApiKeyRoutes } from './resources/personal-api-keys/personal-api-key-routes.ts';
+import { personItemRoutes } from './resources/persons/person-item-routes.ts';
 import { personRoutes } from './resources/persons/person-routes.ts';
 import { projectRoutes } from './resources/projects/project-routes.ts';
 import { schemaRoutes } from './resources/schema/schema-routes.ts';
@@ -52,10 +58,17 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...personalApiKeyRoutes(deps),
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),
-    ...eventRoutes(deps),
-    ...personRoutes(deps),
-    ...groupRoutes(deps),
-    ...ingestionWarningRoutes(deps),
+    ...belowEnvironmentsToo([
+      ...eventRoutes(deps),
+      eventItemRoute(deps),
+      ...personRoutes(deps),
+      ...personItemRoutes(deps),
+      ...groupRoutes(deps),
+      findGroupRoute(deps),
+      ...eventDefinitionRoutes(deps),
+      ...propertyDefinitionRoutes(deps),
+      ...ingestionWarningRoutes(deps),
+    ]),
   ];
   return [...resources, ...schemaRoutes(resources)];
 }

@@ -28,16 +28,21 @@ export interface StoredEvent {
   elementsChain?: string;
 }
 
-/** @returns the uuid. */
+/** An event with its identity. @returns the uuid. */
 export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent = {}): Promise<string> {
   const uuid = event.uuid ?? randomUUID();
+  const timestamp = event.timestamp ?? '2026-11-10T12:00:00Z';
+  await sql.query(
+    'INSERT INTO event_identity (project_id, uuid, timestamp) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    [projectId, uuid, timestamp],
+  );
   await sql.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_properties, properties,
                         elements_chain, captured_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`,
     [
       projectId,
-      event.timestamp ?? '2026-11-10T12:00:00Z',
+      timestamp,
       uuid,
       event.event ?? 'test event',
       event.distinctId ?? 'someone',

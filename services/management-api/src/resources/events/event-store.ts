@@ -49,7 +49,7 @@ function upToBytes(query: string, maxBytes: string): string {
            WHERE bytes_before < ${maxBytes} ${newestFirst}`;
 }
 
-const columns =
+export const columns =
   'e.uuid, e.event, e.distinct_id, e.timestamp, e.properties, e.elements_chain, e.person_id, e.person_properties';
 const newestFirst = 'ORDER BY e.timestamp DESC, e.uuid DESC';
 

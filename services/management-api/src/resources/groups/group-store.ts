@@ -39,3 +39,18 @@ export async function listGroups(
     where.values,
   );
 }
+
+export async function readGroup(
+  sql: Sql,
+  projectId: number,
+  { group_type_index, group_key }: { group_type_index: number; group_key: string },
+): Promise<GroupRow | undefined> {
+  const rows = await sql.query<GroupRow & Record<string, unknown>>(
+    `SELECT t.group_type, g.group_type_index, g.group_key, g.group_properties, g.created_at
+       FROM "group" g
+       LEFT JOIN group_type_mapping t ON t.project_id = g.project_id AND t.group_type_index = g.group_type_index
+      WHERE g.project_id = $1::int AND g.group_type_index = $2::int AND g.group_key = $3::text`,
+    [projectId, group_type_index, group_key],
+  );
+  return rows[0];
+}

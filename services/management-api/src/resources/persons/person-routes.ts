@@ -1,20 +1,12 @@
 import type { Sql } from '@millrace/db';
-import {
-  cutPage,
-  decodeCursor,
-  formatDateTime,
-  keysetPage,
-  keysetPageOf,
-  keysetQuery,
-  rowsToFetch,
-} from '@millrace/http';
+import { cutPage, decodeCursor, keysetPage, keysetPageOf, keysetQuery, rowsToFetch } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { listDistinctIds } from './distinct-id-store.ts';
-import { personName } from './person-name.ts';
 import { person, personExample } from './person-schema.ts';
-import { listPersons, type PersonRow } from './person-store.ts';
+import { listPersons } from './person-store.ts';
+import { toPerson } from './to-person.ts';
 
 /** The id of the last person shown; ids are 64 bits wide. */
 const place = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
@@ -57,14 +49,4 @@ export function personRoutes({ sql }: { sql: Sql }) {
       },
     }),
   ];
-}
-
-function toPerson(row: PersonRow, distinctIds: string[] | undefined) {
-  return {
-    ...row,
-    id: Number(row.id),
-    name: personName(row.properties, row.main_distinct_id),
-    distinct_ids: distinctIds ?? [row.main_distinct_id],
-    created_at: formatDateTime(row.created_at),
-  };
 }

@@ -52,3 +52,12 @@ export async function listPersons(
     where.values,
   );
 }
+
+export async function readPerson(sql: Sql, projectId: number, uuid: string): Promise<PersonRow | undefined> {
+  const rows = await sql.query<PersonRow & Record<string, unknown>>(
+    `SELECT id, uuid, main_distinct_id, properties, is_identified, created_at
+       FROM person WHERE project_id = $1::int AND uuid = $2::uuid`,
+    [projectId, uuid],
+  );
+  return rows[0];
+}

@@ -1,0 +1,43 @@
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import { addressedPerson } from './addressed-person.ts';
+import { listDistinctIds } from './distinct-id-store.ts';
+import { person, personExample } from './person-schema.ts';
+import { readPerson } from './person-store.ts';
+import { toPerson } from './to-person.ts';
+
+const personParams = Type.Object({
+  ...projectParams.properties,
+  id: Type.String({
+    description:
+      'The uuid, the number or a distinct id of the person, tried in this order; percent-encoded as all parts of an address.',
+  }),
+});
+
+/** One person. */
+export function personItemRoutes({ sql }: { sql: Sql }) {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/projects/:project_id/persons/:id',
+      operationId: 'persons_retrieve',
+      summary: 'Show a person',
+      description: 'One person as it is now, by its uuid, its number or any of its distinct ids.',
+      tags: ['persons'],
+      scope: 'person:read',
+      params: personParams,
+      responses: { 200: { description: 'The person.', schema: person } },
+      examples: { response: personExample },
+      target: addressedProject(sql),
+      handler: async ({ target: { environmentId }, params }) => {
+        const { uuid } = await addressedPerson(sql, environmentId, params.id);
+        const row = await readPerson(sql, environmentId, uuid);
+        if (row === undefined) throw new AppError('not_found', 'Not found.');
+        return toPerson(row, (await listDistinctIds(sql, environmentId, [row])).get(uuid));
+      },
+    }),
+  ];
+}

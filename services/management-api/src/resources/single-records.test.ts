@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { NF } from '../testing/expected-errors.ts';
+import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import { createMonths, storeEvent, storeGroup, storePerson } from '../testing/stored-data.ts';
+
+/** One event, one person, one group, and what names there are, below projects and environments alike. */
+let api: TestApi;
+let tenant: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+  await createMonths(api.database.sql, '2026-10', '2026-11');
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(api.database);
+});
+afterAll(() => api.stop());
+
+describe.each(['projects', 'environments'])('/api/%s/', (family) => {
+  const get = (path: string, of = tenant) =>
+    api.get(`/api/${family}/${of.environmentId}/${path}`, tenant.personalApiKey);
+
+  test('an event looks as in a list', async () => {
+    await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['ada'], properties: { plan: 'pro' } });
+    const uuid = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'ada', properties: { a: 1 } });
+    await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'bob' });
+    const [listed] = (await get('events/?distinct_id=ada')).body.results;
+    expect(await get(`events/${uuid}/`)).toMatchObject({ status: 200, body: listed });
+    expect((await get(`events/${uuid.toUpperCase()}`)).body).toEqual(listed);
+    for (const id of [randomUUID(), 'abc', '1', '%00', `${uuid}x`]) {
+      expect(await get(`events/${id}/`)).toMatchObject(NF('Not found.'));
+    }
+  });
+
+  test('a person is found by uuid, number and any distinct id, and looks as in a list', async () => {
+    const uuid = await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['a/b c', 'ü@x.com'] });
+    const [listed] = (await get('persons/')).body.results;
+    for (const id of [uuid, uuid.toUpperCase(), listed.id, 'a%2Fb%20c', encodeURIComponent('ü@x.com')]) {
+      expect(await get(`persons/${id}/`)).toMatchObject({ status: 200, body: listed });
+    }
+    for (const id of [randomUUID(), 'nobody', '0', '-1', '999999999999999999999', '%00']) {
+      expect(await get(`persons/${id}/`)).toMatchObject(NF('Not found.'));
+    }
+  });
+
+  test('a uuid or number is first that of a person, then a distinct id', async () => {
+    const first = await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['first'] });
+    const number = (await get(`persons/${first}/`)).body.id;
+    const anonymous = randomUUID();
+    const second = await storePerson(api.database.sql, tenant.projectId, {
+      distinctIds: [first, String(number), anonymous, '7'],
+    });
+    expect((await get(`persons/${first}/`)).body.uuid).toBe(first);
+    expect((await get(`persons/${number}/`)).body.uuid).toBe(first);
+    expect((await get(`persons/${anonymous}/`)).body.uuid).toBe(second);
+  });
+
+  test('a group by type and key', async () => {
+    await storeGroup(api.database.sql, tenant.projectId, {
+      type: 'company',
+      index: 1,
+      key: 'a&b',
+      properties: { n: 1 },
+    });
+    const [listed] = (await get('groups/')).body.results;
+    const found = await get('groups/find/?group_type_index=1&group_key=a%26b');
+    expect(found).toMatchObject({ status: 200, body: listed });
+    expect(await get('groups/find/?group_type_index=0&group_key=a%26b')).toMatchObject(NF('Not found.'));
+    expect(await get('groups/find/?group_type_index=1&group_key=A%26B')).toMatchObject(NF('Not found.'));
+    expect(await get('groups/find/?group_type_index=1')).toMatchObject({ status: 400, body: { attr: 'group_key' } });
+    expect(await get('groups/find?group_type_index=9&group_key=x')).toMatchObject({
+      status: 400,
+      body: { attr: 'group_type_index' },
+    });
+  });
+
+  test('event definitions, by name, searched and in pages', async () => {
+    const other = await createTestTenant(api.database);
+    for (const [project, name] of [
+      [tenant, 'user signed up'],
+      [tenant, 'Checkout'],
+      [tenant, '100%'],
+      [other, 'theirs'],
+    ] as const) {
+      await api.database.sql.query(
+        `INSERT INTO event_definition (project_id, name, created_at, last_seen_at)
+         VALUES ($1, $2, '2026-11-01T10:00:00Z', '2026-11-02T10:00:00Z')`,
+        [project.environmentId, name],
+      );
+    }
+    const names = async (query: string) =>
+      (await get(`event_definitions/${query}`)).body.results.map(({ name }: { name: string }) => name);
+    expect(await names('?search=UP%20user')).toEqual(['user signed up']);
+    expect(await names('?search=%25')).toEqual(['100%']);
+    expect(await names('?search=theirs')).toEqual([]);
+    expect((await names('')).sort()).toEqual(['100%', 'Checkout', 'user signed up']);
+    const page = (await get('event_definitions/?limit=2')).body;
+    expect([page.count, page.results.length]).toEqual([3, 2]);
+    expect((await api.get(page.next, tenant.personalApiKey)).body.results).toHaveLength(1);
+    const [one] = page.results;
+    expect(one).toMatchObject({ created_at: '2026-11-01T10:00:00Z', last_seen_at: '2026-11-02T10:00:00Z' });
+    expect((await get(`event_definitions/${one.id}/`)).body).toEqual(one);
+    expect(await get(`event_definitions/${randomUUID()}/`)).toMatchObject(NF('Not found.'));
+    expect((await get('event_definitions/', other)).status).toBe(404);
+  });
+
+  test('property definitions of events, persons and groups', async () => {
+    for (const [type, index, name, valueType] of [
+      [1, -1, 'amount', 'Numeric'],
+      [1, -1, 'url', null],
+      [2, -1, 'email', 'String'],
+      [3, 0, 'seats', 'Numeric'],
+      [3, 1, 'city', 'String'],
+    ]) {
+      await api.database.sql.query(
+        `INSERT INTO property_definition (project_id, type, group_type_index, name, property_type, last_seen_at)
+         VALUES ($1, $2, $3, $4, $5, now())`,
+        [tenant.environmentId, type, index, name, valueType],
+      );
+    }
+    const list = async (query: string) => (await get(`property_definitions/${query}`)).body;
+    const names = async (query: string) => (await list(query)).results.map(({ name }: { name: string }) => name);
+    expect(await names('')).toEqual(['amount', 'url']);
+    expect(await names('?type=event&search=URL')).toEqual(['url']);
+    expect(await names('?is_numerical=true')).toEqual(['amount']);
+    expect(await names('?is_numerical=false')).toEqual(['url']);
+    expect(await names('?properties=url,nothing')).toEqual(['url']);
+    expect(await names('?type=person')).toEqual(['email']);
+    expect(await names('?type=group&group_type_index=1')).toEqual(['city']);
+    const [amount] = (await list('')).results;
+    expect(amount).toMatchObject({ is_numerical: true, property_type: 'Numeric', tags: [] });
+    expect((await get(`property_definitions/${amount.id}`)).body).toEqual(amount);
+    for (const [query, attr] of [
+      ['?type=session', 'type'],
+      ['?type=group', 'group_type_index'],
+      ['?group_type_index=1', 'group_type_index'],
+    ]) {
+      expect(await get(`property_definitions/${query}`)).toMatchObject({ status: 400, body: { attr } });
+    }
+  });
+
+  test('a foreign project has no records here', async () => {
+    const other = await createTestTenant(api.database);
+    const uuid = await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
+    const event = await storeEvent(api.database.sql, other.projectId, { distinctId: 'theirs' });
+    for (const path of [`persons/${uuid}/`, 'persons/theirs/', `events/${event}/`]) {
+      expect(await get(path)).toMatchObject(NF('Not found.'));
+      expect(await get(path, other)).toMatchObject(NF('Project not found.'));
+    }
+  });
+});
