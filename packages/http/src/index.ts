@@ -12,6 +12,7 @@ export type { Method, Route, RouteScope } from './route/route.ts';
 export { routeProblems } from './route/route-problems.ts';
 export { formatDateTime, parseDateTime } from './schema/date-time.ts';
 export { freeFormObject } from './schema/free-form-object.ts';
+export { jsonExcess } from './schema/json-excess.ts';
 export { parseInput } from './schema/parse-input.ts';
 export { createConnectionDrain } from './server/drain-connections.ts';
 export { healthRoutes } from './server/health-routes.ts';

@@ -3,6 +3,7 @@ export { type DnsServer, startDnsServer } from './dns-server.ts';
 export { eventually } from './eventually.ts';
 export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
 export { findChromium } from './find-chromium.ts';
+export { type HostileBody, hostileBodies } from './hostile-json.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
 export { type ServiceProcess, startService } from './service-process.ts';

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { createTestTenant } from '@millrace/testing';
+import { createTestTenant, hostileBodies } from '@millrace/testing';
 import { type AttackedGateway, startAttackedGateway } from './testing/attacked-gateway.ts';
 import { createGatewayFixture } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
@@ -165,3 +165,42 @@ test('keys that are prototypes and numbers are stored as they are, and change no
   await reader.stop();
   await fixture.stop();
 }, 60_000);
+
+/** What is not captured goes through Express, and what of it has a body is parsed beside the events of everybody else. */
+describe('paths beside capture', () => {
+  const large = { what: '60 MiB of objects', body: gzipSync(asText('{},', 60 * mebibyte), { level: 1 }), headers: {} };
+  const table = [...hostileBodies(mebibyte), ...hostileBodies(128 * 1024), large];
+
+  test.each([
+    '/flags/',
+    '/decide/',
+    '/array/phc_x/config',
+    '/api/feature_flag/local_evaluation',
+    '/i/v1/analytics/events',
+    '/nothing',
+  ])(
+    '%s',
+    async (path) => {
+      const report = await gateway.during(async () => {
+        for (const { what, body, headers } of table) {
+          const answer = await fetch(gateway.url + path, { method: 'POST', headers, body: new Uint8Array(body) });
+          await answer.arrayBuffer();
+          expect([what, answer.status, answer.status >= 400 && answer.status < 500]).toEqual([
+            what,
+            answer.status,
+            true,
+          ]);
+        }
+      });
+      expect(report.failed).toEqual([]);
+      expect(report.answered).toBeGreaterThan(0);
+      expect(report.slowestMs).toBeLessThan(longestStallMs / 5);
+      expect(report.grownMib).toBeLessThan(mostMib / 4);
+    },
+    60_000,
+  );
+});
+
+function asText(piece: string, bytes: number): string {
+  return `[${repeated(piece, bytes)}1]`;
+}

@@ -42,7 +42,7 @@ export const configSchema = Type.Object({
   apiRequestsPerHour: integerSetting(4800, 'requests of one personal API key per hour; 0 = no limit'),
   apiWrongKeysPerMinute: integerSetting(
     30,
-    'wrong keys from one address per minute before it is shut out; 0 = no limit',
+    'requests with a wrong key or none from one address per minute before it is shut out; 0 = no limit',
   ),
   secretsKey: secretsKeySetting,
   nodeEnv: Type.Optional(

@@ -1,5 +1,6 @@
 import type { MembershipLevel } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
+import type { TSchema } from 'typebox';
 import type { Route } from '../route/route.ts';
 import { nullCharacterError } from '../schema/check-json.ts';
 import { coerce } from '../schema/coerce.ts';
@@ -26,8 +27,7 @@ export async function answer<Caller>(
   const target = await route.target({ caller, params, request });
   if (route.level !== undefined) requireLevel(access, target, route.level);
   const query = parseQuery(route, request);
-  const body =
-    route.body === undefined ? undefined : parseInput(route.body, await request.body(), { trimStrings: true });
+  const body = route.body === undefined ? undefined : await parseBody(route, route.body, request);
   return route.handler({ caller, params, target, query, body, request });
 }
 
@@ -66,6 +66,12 @@ function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>)
   });
   if (isOdd || firstFieldError(route.params, params)) throw new AppError('not_found', 'Not found.');
   return params;
+}
+
+/** Whoever needs no key is a stranger, of whom little is read. */
+async function parseBody<Caller>(route: Route<Caller>, schema: TSchema, request: ApiRequest): Promise<unknown> {
+  const body = await (route.scope === 'public' ? request.smallBody() : request.body());
+  return parseInput(schema, body, { trimStrings: true });
 }
 
 /** Of a parameter given twice the last one counts; parameters the route does not know are ignored. */

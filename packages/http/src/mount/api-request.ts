@@ -14,8 +14,13 @@ export interface ApiRequest {
   address: string;
   query: URLSearchParams;
   header(name: string): string | undefined;
-  /** The parsed JSON body, `{}` when empty; read once. @throws AppError, see `readJsonBody`. */
+  /**
+   * The parsed JSON body, `{}` when empty; read once. Only for a caller who is known: it may be large.
+   * @throws AppError, see `createJsonBodyReader`.
+   */
   body(): Promise<unknown>;
+  /** The same as far as anybody may have it read: small and not compressed. @throws AppError. */
+  smallBody(): Promise<unknown>;
 }
 
 interface RequestSource {
@@ -26,15 +31,17 @@ interface RequestSource {
   publicUrl: string | undefined;
   trustedProxies: number;
   readBody: () => Promise<unknown>;
+  readSmallBody: () => Promise<unknown>;
 }
 
 export function toApiRequest(
   request: IncomingMessage,
-  { id, path, publicUrl, trustedProxies, readBody }: RequestSource,
+  { id, path, publicUrl, trustedProxies, readBody, readSmallBody }: RequestSource,
 ): ApiRequest {
   const url = request.url ?? '';
   const queryStart = url.indexOf('?');
   let body: Promise<unknown> | undefined;
+  let smallBody: Promise<unknown> | undefined;
   return {
     id,
     method: request.method ?? '',
@@ -47,8 +54,13 @@ export function toApiRequest(
       return Array.isArray(value) ? value[0] : value;
     },
     body: () => {
-      body ??= readBody();
+      body ??=
+        smallBody?.catch((error) => (request.readableDidRead ? Promise.reject(error) : readBody())) ?? readBody();
       return body;
+    },
+    smallBody: () => {
+      smallBody ??= readSmallBody();
+      return smallBody;
     },
   };
 }

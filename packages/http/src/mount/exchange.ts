@@ -18,7 +18,7 @@ export interface Answer {
 export interface ExchangeDeps {
   logger: Logger;
   routeMetrics: RouteMetrics;
-  readBody: JsonBodyReader;
+  bodies: JsonBodyReader;
   publicUrl: string | undefined;
   trustedProxies: number;
   translateError: (error: unknown) => AppError | null;
@@ -50,7 +50,8 @@ export async function exchange(
       path,
       publicUrl: deps.publicUrl,
       trustedProxies: deps.trustedProxies,
-      readBody: () => deps.readBody(request, response),
+      readBody: () => deps.bodies.read(request, response),
+      readSmallBody: () => deps.bodies.readSmall(request),
     });
     const { status, value, headers = {} } = await work(apiRequest);
     for (const [name, text] of Object.entries(headers)) response.setHeader(name, text);

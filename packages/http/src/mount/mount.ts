@@ -48,7 +48,7 @@ export function mount<Caller>(
   const exchangeDeps: ExchangeDeps = {
     logger: deps.logger,
     routeMetrics: createRouteMetrics(deps.metrics),
-    readBody: createJsonBodyReader(deps.bodyLimitBytes ?? 1024 * 1024),
+    bodies: createJsonBodyReader(deps.bodyLimitBytes ?? 1024 * 1024),
     publicUrl: deps.publicUrl,
     trustedProxies: deps.trustedProxies ?? 0,
     translateError: deps.translateError ?? (() => null),

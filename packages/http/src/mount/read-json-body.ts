@@ -2,30 +2,78 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import express, { type Request, type Response } from 'express';
 import { checkJson } from '../schema/check-json.ts';
+import { jsonExcess } from '../schema/json-excess.ts';
 
-export type JsonBodyReader = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+/** How much of a body is read for whom. */
+export interface JsonBodyReader {
+  /** For a caller who is known: the whole of it, inflated. */
+  read(request: IncomingMessage, response: ServerResponse): Promise<unknown>;
+  /**
+   * For anybody: plain, and no more than what holds a key or a sign-up. Of a body that says it is larger or compressed
+   * nothing is read, and `read` still can.
+   */
+  readSmall(request: IncomingMessage): Promise<unknown>;
+}
+
+/** Of what a stranger sends; JSON of this size can do no harm. */
+const smallBytes = 16 * 1024;
+const mostFormFields = 1000;
 
 /**
  * Reads JSON bodies, and simple forms, of at most `limitBytes` (after inflating). An empty body counts as `{}`.
  *
- * The reader throws AppError: `unsupported_media_type` for another content type or encoding, `too_large`, `invalid` with
- * code `parse_error` for broken JSON, `null_characters_not_allowed` for what PostgreSQL cannot store.
+ * Both readers throw AppError: `unsupported_media_type` for another content type or encoding, `too_large`, `invalid` with
+ * code `parse_error` for broken JSON or one with more levels or values than is good, `null_characters_not_allowed` for
+ * what PostgreSQL cannot store.
  */
 export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   const readRaw = express.raw({ type: () => true, limit: limitBytes });
-  return async (request, response) => {
-    // It reads from any request of Node's and leaves the bytes in `body`.
-    const read = request as Request;
-    const bytes = await new Promise<unknown>((resolve, reject) => {
-      readRaw(read, response as Response, (error?: unknown) =>
-        error ? reject(asAppError(error)) : resolve(read.body),
-      );
-    });
-    if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {};
-    const value = parserOf(request.headers['content-type'] ?? '')(bytes);
-    checkJson(value);
-    return value;
+  return {
+    async read(request, response) {
+      // It reads from any request of Node's and leaves the bytes in `body`.
+      const read = request as Request;
+      const bytes = await new Promise<unknown>((resolve, reject) => {
+        readRaw(read, response as Response, (error?: unknown) =>
+          error ? reject(asAppError(error)) : resolve(read.body),
+        );
+      });
+      return parseBody(request, Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0));
+    },
+    async readSmall(request) {
+      const { 'content-length': length, 'content-encoding': encoding = 'identity' } = request.headers;
+      if (length === undefined && request.headers['transfer-encoding'] === undefined) return {};
+      if (Number(length) > Math.min(smallBytes, limitBytes)) throw tooLarge();
+      if (encoding.toLowerCase() !== 'identity') {
+        throw new AppError('unsupported_media_type', 'A compressed body is only read for a caller who is known.');
+      }
+      return parseBody(request, await receivePlain(request, Math.min(smallBytes, limitBytes)));
+    },
   };
+}
+
+async function receivePlain(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const piece of request.iterator({ destroyOnReturn: false })) {
+      size += piece.length;
+      if (size > limitBytes) break;
+      pieces.push(piece);
+    }
+  } catch (cause) {
+    throw new AppError('timeout', 'The client stopped sending data.', { cause });
+  }
+  if (size <= limitBytes) return Buffer.concat(pieces);
+  // What is left is thrown away as it comes, so that the sender comes to reading the answer.
+  request.resume();
+  throw tooLarge();
+}
+
+function parseBody(request: IncomingMessage, bytes: Buffer): unknown {
+  if (bytes.length === 0) return {};
+  const value = parserOf(request.headers['content-type'] ?? '')(bytes);
+  checkJson(value);
+  return value;
 }
 
 /** Forms are read for old scripts (reference/management-api.md 2.2): a field given twice counts once, the last time. */
@@ -41,10 +89,17 @@ function parserOf(contentType: string): (bytes: Buffer) => unknown {
 }
 
 function parseForm(bytes: Buffer): unknown {
+  let fields = 1;
+  for (let at = bytes.indexOf('&'); at >= 0; at = bytes.indexOf('&', at + 1)) fields += 1;
+  if (fields > mostFormFields) {
+    throw new AppError('invalid', `A form has at most ${mostFormFields} fields.`, { code: 'parse_error' });
+  }
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }
 
 function parseJson(bytes: Buffer): unknown {
+  const excess = jsonExcess(bytes);
+  if (excess !== null) throw new AppError('invalid', `JSON parse error - ${excess}`, { code: 'parse_error' });
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
@@ -59,7 +114,7 @@ function asAppError(error: unknown): AppError {
   const { type, message } = error as { type?: string; message?: string };
   switch (type) {
     case 'entity.too.large':
-      return new AppError('too_large', 'Request too large.', { cause: error });
+      return tooLarge(error);
     case 'encoding.unsupported':
       return new AppError('unsupported_media_type', `Unsupported content encoding: ${message ?? ''}`, { cause: error });
     case 'request.aborted':
@@ -67,4 +122,8 @@ function asAppError(error: unknown): AppError {
     default:
       return new AppError('invalid', 'The body could not be read.', { code: 'parse_error', cause: error });
   }
+}
+
+function tooLarge(cause?: unknown): AppError {
+  return new AppError('too_large', 'Request too large.', { cause });
 }

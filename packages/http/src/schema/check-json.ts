@@ -1,38 +1,55 @@
 import { AppError } from '@millrace/errors';
-import { isPlainObject } from './schema-shape.ts';
-
-const maxDepth = 100;
 
 /**
- * Refuses what PostgreSQL cannot store or a recursive walk cannot survive, wherever in the value it is.
+ * Refuses what PostgreSQL cannot store, wherever in the value it is.
  *
- * @throws AppError `invalid` for a NUL character or half a surrogate pair, which is no text in UTF-8 (both with the
- *   field's name), and for more than 100 levels.
+ * @param root parsed JSON of a text without excess (`jsonExcess`): this goes as deep as the value does. Takes no memory
+ *   for what is in order.
+ * @throws AppError `invalid` for a NUL character or half a surrogate pair, which is no text in UTF-8, with the field's name.
  */
 export function checkJson(root: unknown): void {
-  const pending: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, path } = next;
-    if (typeof value === 'string') checkText(value, path);
-    if (typeof value !== 'object' || value === null) continue;
-    if (path.length >= maxDepth) {
-      throw new AppError('invalid', `JSON parse error - more than ${maxDepth} levels of nesting`, {
-        code: 'parse_error',
-      });
-    }
-    for (const [key, child] of Object.entries(value)) {
-      if (isPlainObject(value)) checkText(key, path);
-      pending.push({ value: child, path: [...path, key] });
-    }
-  }
+  const path: string[] = [];
+  const character = findUnstorable(root, path);
+  if (character === null) return;
+  path.reverse();
+  throw character === '\0' ? nullCharacterError(path) : surrogateError(character, path);
 }
 
-function checkText(text: string, path: string[]): void {
-  if (text.includes('\0')) throw nullCharacterError(path);
-  const half = /\p{Surrogate}/u.exec(text)?.[0];
-  if (half === undefined) return;
+/**
+ * The first character that cannot be stored.
+ * @param path gets the names that lead to it, the innermost first.
+ */
+function findUnstorable(value: unknown, path: string[]): string | null {
+  if (typeof value === 'string') return unstorableOf(value);
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const character = findUnstorable(value[index], path);
+      if (character === null) continue;
+      path.push(String(index));
+      return character;
+    }
+    return null;
+  }
+  for (const key in value) {
+    const ofName = unstorableOf(key);
+    if (ofName !== null) return ofName;
+    const character = findUnstorable((value as Record<string, unknown>)[key], path);
+    if (character === null) continue;
+    path.push(key);
+    return character;
+  }
+  return null;
+}
+
+function unstorableOf(text: string): string | null {
+  if (text.includes('\0')) return '\0';
+  return /\p{Surrogate}/u.exec(text)?.[0] ?? null;
+}
+
+function surrogateError(half: string, path: string[]): AppError {
   const code = half.charCodeAt(0).toString(16).toUpperCase();
-  throw new AppError('invalid', `Surrogate characters are not allowed: U+${code}.`, {
+  return new AppError('invalid', `Surrogate characters are not allowed: U+${code}.`, {
     code: 'surrogate_characters_not_allowed',
     attr: path.length > 0 ? path.join('__') : null,
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@millrace/errors';
+import { jsonExcess } from '@millrace/http';
 import type { Request, Response, Router } from 'express';
 import { parseCaptureQuery } from '../capture/capture-query.ts';
 import { parseJson } from '../capture/parse-json.ts';
@@ -11,8 +12,18 @@ import { onlyMethods } from './only-methods-route.ts';
 import { clientConfig } from './remote-config.ts';
 import { requireKnownToken } from './require-known-token.ts';
 
+/** A question is small, whoever asks: it is parsed whole, beside the events of everybody else. */
+const maxQuestionBytes = 1024 * 1024;
+
 /** Feature flags, of which there are none (reference/sdk-wire.md sections 4.1 to 4.3; section 9, rows 7 to 9). */
-export function flagRoutes(router: Router, deps: AnswerDependencies): void {
+export function flagRoutes(router: Router, given: AnswerDependencies): void {
+  const { maxBodyBytes, maxDecompressedBytes } = given.limits;
+  const limits = {
+    ...given.limits,
+    maxBodyBytes: Math.min(maxBodyBytes, maxQuestionBytes),
+    maxDecompressedBytes: Math.min(maxDecompressedBytes, maxQuestionBytes),
+  };
+  const deps = { ...given, limits };
   for (const path of ['flags', 'decide'] as const) {
     const answer = async (request: Request, response: Response) => {
       const query = new URL(request.url, 'http://host').searchParams;
@@ -47,6 +58,10 @@ async function readQuestion(
     const isPlainGet = request.method !== 'POST' && query.data === null;
     if (isPlainGet) return { key: query.apiKey, distinctId: search.get('distinct_id') };
     const body = await readBody(request, query, { limits, lease, onReceived: () => {} });
+    const excess = jsonExcess(body.json);
+    if (excess !== null) {
+      throw new AppError('invalid', `The body has ${excess}.`, { code: 'invalid_payload' });
+    }
     const question = parseJson(body.json.toString('utf8'));
     if (typeof question !== 'object' || question === null || Array.isArray(question)) {
       throw new AppError('invalid', 'The body must be a JSON object.', { code: 'invalid_payload' });

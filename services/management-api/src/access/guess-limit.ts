@@ -2,14 +2,19 @@ import { LRUCache } from 'lru-cache';
 import { type RateLimit, throttled } from './rate-limit.ts';
 
 /**
- * Keeps an address from trying keys: after too many wrong ones all that comes from there is refused for a while, except
- * keys that were good here a moment ago, because a whole office may share an address with one broken script.
+ * Keeps an address from trying keys: after too many requests with a wrong one or none, all that comes from there is
+ * refused for a while, except keys that were good here a moment ago, because a whole office may share an address with one
+ * broken script.
  */
 export interface GuessLimit {
-  /** To be asked before a key is looked up. @throws AppError `rate_limited`. */
-  check(address: string, secureValue: string): void;
+  /**
+   * To be asked before a key is looked up.
+   * @param secureValue null for a request without a key.
+   * @throws AppError `rate_limited`.
+   */
+  check(address: string, secureValue: string | null): void;
   noteGood(secureValue: string): void;
-  /** Counts a wrong key. */
+  /** Counts a wrong or missing key. */
   noteWrong(address: string): Promise<void>;
 }
 
@@ -21,7 +26,7 @@ export function createGuessLimit(rateLimit: RateLimit, now: () => number = Date.
   return {
     check(address, secureValue) {
       const leftMs = (blockedUntil.get(networkOf(address)) ?? 0) - now();
-      if (leftMs > 0 && !goodKeys.has(secureValue)) throw throttled(Math.ceil(leftMs / 1000));
+      if (leftMs > 0 && (secureValue === null || !goodKeys.has(secureValue))) throw throttled(Math.ceil(leftMs / 1000));
     },
     noteGood: (secureValue) => void goodKeys.set(secureValue, true),
     async noteWrong(address) {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { createPersonalApiKey, revokePersonalApiKey } from '@millrace/db';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
@@ -39,6 +42,46 @@ describe('where a key is looked for', () => {
       });
     expect((await post(tenant.personalApiKey)).status).toBe(405);
     expect(await detailOf(await post('phx_wrong'))).toBe('Personal API key found in request body is invalid.');
+  });
+
+  describe('a body is read for a key only when it is small and plain', () => {
+    const text = (padding: number) =>
+      JSON.stringify({ personal_api_key: tenant.personalApiKey, name: 'x'.repeat(padding) });
+    const post = async (body: string | Buffer | ReadableStream, headers = {}, path = probe) => {
+      const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
+      return (await fetch(api.url + path, { ...options, duplex: 'half' } as RequestInit)).status;
+    };
+    const inChunks = (padding: number) => new Blob([text(padding)]).stream();
+
+    test('by its announced length and as it comes', async () => {
+      expect([await post(text(1000)), await post(text(20_000))]).toEqual([405, 401]);
+      expect([await post(inChunks(1000)), await post(inChunks(20_000))]).toEqual([405, 401]);
+    });
+
+    test('not inflated', async () => {
+      expect(await post(gzipSync(text(0)), { 'content-encoding': 'gzip' })).toBe(401);
+    });
+
+    test('a large one of a known caller is read all the same', async () => {
+      const path = `/api/organizations/${tenant.organizationId}/projects/`;
+      const body = { name: 'Large', survey_config: { text: 'x'.repeat(20_000) } };
+      const request = { method: 'POST', headers: { 'content-type': 'application/json' }, duplex: 'half' };
+      const create = (stream: ReadableStream) =>
+        fetch(`${api.url}${path}?personal_api_key=${tenant.personalApiKey}`, {
+          ...request,
+          body: stream,
+        } as RequestInit);
+      expect((await create(new Blob([JSON.stringify(body)]).stream())).status).toBe(201);
+    });
+
+    test('the answer does not wait for the rest', async () => {
+      const { hostname, port } = new URL(api.url);
+      const socket = connect(Number(port), hostname);
+      socket.write(`POST ${probe} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`);
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      expect(head.toString()).toMatch(/^HTTP\/1.1 401 /);
+      socket.destroy();
+    });
   });
 
   test('the first place with a key decides', async () => {

@@ -5,7 +5,7 @@ import type { Access } from '@millrace/http';
 import type { Logger } from '@millrace/runtime';
 import { askTogether } from './ask-together.ts';
 import type { Caller } from './caller.ts';
-import { findPersonalKey } from './find-personal-key.ts';
+import { findPersonalKey, type GivenKey } from './find-personal-key.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import { findLiveKey, noteKeyUse } from './personal-key-store.ts';
 import { type RateLimit, throttled } from './rate-limit.ts';
@@ -15,7 +15,7 @@ export interface PersonalKeyAccessDeps {
   logger: Logger;
   /** Of requests, per key. */
   requestLimit: RateLimit;
-  /** Of wrong keys, per address. */
+  /** Of wrong and missing keys, per address. */
   guessLimit: GuessLimit;
 }
 
@@ -28,15 +28,13 @@ export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: Per
   const lookUp = askTogether((secureValue) => findLiveKey(sql, secureValue));
   return {
     async authenticate(request) {
-      const { value, place } = await findPersonalKey(request);
-      const secureValue = hashPersonalApiKey(value);
+      const given = await findPersonalKey(request);
+      const secureValue = given && hashPersonalApiKey(given.value);
       guessLimit.check(request.address, secureValue);
-      const key = await lookUp(secureValue);
-      if (!key) {
+      const key = secureValue === null ? undefined : await lookUp(secureValue);
+      if (!key || secureValue === null) {
         await guessLimit.noteWrong(request.address);
-        throw new AppError('unauthenticated', `Personal API key found in request ${place} is invalid.`, {
-          code: 'authentication_failed',
-        });
+        throw given === null ? noKey() : wrongKey(given.place);
       }
       guessLimit.noteGood(secureValue);
       if (key.is_last_use_stale) {
@@ -66,6 +64,16 @@ export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: Per
       throw new AppError('forbidden', 'Your organization access level is insufficient.');
     },
   };
+}
+
+function noKey(): AppError {
+  return new AppError('unauthenticated', 'Authentication credentials were not provided.');
+}
+
+function wrongKey(place: GivenKey['place']): AppError {
+  return new AppError('unauthenticated', `Personal API key found in request ${place} is invalid.`, {
+    code: 'authentication_failed',
+  });
 }
 
 /** What a route's `target` found tells the caller's level there. A route that declares a level and finds none is a bug. */

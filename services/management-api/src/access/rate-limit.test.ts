@@ -144,6 +144,14 @@ describe('over the wire', () => {
     expect((await api.get('/api/users/@me/', value)).status).toBe(200);
   });
 
+  test('requests with a wrong key and without one count alike', async () => {
+    const statuses: number[] = [];
+    for (const key of [undefined, 'phx_wrong', undefined, undefined, undefined, 'phx_wrong']) {
+      statuses.push((await api.get('/api/projects/', key)).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
+  });
+
   test('an address that tries keys is shut out, but not a key that was good there a moment ago', async () => {
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
     const statuses: number[] = [];
