@@ -237,6 +237,14 @@ describe('what is refused: status, code and field', () => {
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([405, 'https://app.example']);
   });
 
+  test('K15 many unknown keys at once: none is let in because there are many', async () => {
+    const sent = Array.from({ length: 200 }, (_, index) =>
+      send('/capture/', { json: { api_key: `phc_of_nobody_${index}`, ...event() } }),
+    );
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 401 && status !== 503)).toEqual([]);
+  });
+
   test('HEAD is not allowed on a capture path', async () => {
     const answer = await send('/capture', { method: 'HEAD' });
     expect(answer.status).toBe(405);

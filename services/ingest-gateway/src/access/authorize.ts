@@ -8,7 +8,7 @@ import type { KeyLookup, ProjectKeys } from './project-keys.ts';
  * migrations. What cannot be found out because the stores are down is let in: the consumer decides.
  *
  * @returns null when it could not be found out whose key it is.
- * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`.
+ * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when too many keys are looked up.
  */
 export function authorize(
   request: Pick<IncomingRequest, 'token' | 'isHistorical'>,
@@ -20,14 +20,24 @@ export function authorize(
 
 /**
  * For a key that was found before the request was parsed.
- * @throws AppError `unauthenticated` when it is certain that no project has it.
+ * @throws AppError `unauthenticated` when it is certain that no project has it, `unavailable` when too many are looked up.
  */
 export async function requirePossibleKey(key: string, projectKeys: ProjectKeys): Promise<void> {
   const trimmed = key.trim();
   // A key of a wrong shape has an answer of its own, which needs no lookup (findProjectApiKey).
   if (trimmed === '' || trimmed.length > maxLookedUp || !/^[\x20-\x7e]+$/.test(trimmed)) return;
   const { outcome } = await projectKeys.find(trimmed);
-  if (outcome === 'unknown') throw unknownKey('api_key');
+  requirePossible(outcome, 'api_key');
+}
+
+/**
+ * Lets a key pass that is a project's, or that no store can be asked about.
+ * @param attr the field the key was read from.
+ * @throws AppError `unauthenticated`, `unavailable`.
+ */
+export function requirePossible(outcome: KeyLookup['outcome'], attr: KeyField): void {
+  if (outcome === 'unknown') throw unknownKey(attr);
+  if (outcome === 'busy') throw tooManyLookups();
 }
 
 const maxLookedUp = 64;
@@ -38,14 +48,23 @@ function decide(lookup: KeyLookup, request: Pick<IncomingRequest, 'isHistorical'
       return null;
     case 'unknown':
       throw unknownKey('api_key');
+    case 'busy':
+      throw tooManyLookups();
     case 'known':
       if (request.isHistorical && !lookup.project.mayMigrate) throw migrationNotIncluded();
       return lookup.project;
   }
 }
 
-/** @param attr the field the key was read from. */
-export function unknownKey(attr: 'api_key' | 'token'): AppError {
+type KeyField = 'api_key' | 'token';
+
+function tooManyLookups(): AppError {
+  return new AppError('unavailable', 'Too many API keys are looked up at the moment. Try again.', {
+    retryAfterSeconds: 1,
+  });
+}
+
+function unknownKey(attr: KeyField): AppError {
   return new AppError('unauthenticated', 'No project has this API key.', { code: 'invalid_api_key', attr });
 }
 

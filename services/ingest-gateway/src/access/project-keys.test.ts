@@ -176,6 +176,42 @@ test('without any store an unknown key is undetermined, and asked for again late
   });
 });
 
+test('many keys that nobody has, at once: each is refused', async () => {
+  const keys = await startKeys();
+  const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
+  expect(new Set((await Promise.all(lookups)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
+});
+
+test('more new keys than a slow store can answer for are told to come again, and never let in', async () => {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const slow: Sql = {
+    async query(text, values) {
+      await database.sql.query('SELECT pg_sleep(0.1)');
+      return database.sql.query(text, values);
+    },
+  };
+  const keys = await startKeys({ sql: slow, metrics });
+  const { token } = await createTestTenant(database);
+  expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
+  const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
+  const outcomes = new Set((await Promise.all(lookups)).map(({ outcome }) => outcome));
+  expect(outcomes).toEqual(new Set(['unknown', 'busy']));
+  expect(keys.find(token)).toMatchObject({ outcome: 'known' });
+  expect((await answersBySource(metrics)).busy).toBeGreaterThan(0);
+  // Being busy is not remembered.
+  await eventually(async () => expect(await keys.find('phc_nobody_199')).toEqual({ outcome: 'unknown' }), {
+    what: 'the key being looked up',
+  });
+});
+
+test('those who wait for their turn do not wait for a store that has failed', async () => {
+  const sql: Sql = { query: () => Promise.reject(new Error('down')) };
+  const keys = await startKeys({ sql });
+  const lookups = Array.from({ length: 100 }, (_, index) => keys.find(`phc_nobody_${index}`));
+  const outcomes = new Set((await Promise.all(lookups)).map(({ outcome }) => outcome));
+  expect(outcomes).toEqual(new Set(['undetermined']));
+});
+
 test('without any store a key that was known stays known, and nobody waits for more than the first to find out', async () => {
   const { token } = await createTestTenant(database);
   let isDown = false;

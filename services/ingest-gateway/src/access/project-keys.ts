@@ -6,16 +6,19 @@ import { LRUCache } from 'lru-cache';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createProjectKeyCache } from './project-key-cache.ts';
 import { findProjectByKey, type KnownProject } from './project-key-store.ts';
+import { createSlots, isBusy } from './slots.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 /**
- * Whose key it is. `undetermined`: no store could be asked and nothing is remembered; the event is accepted and the
- * consumer decides (ARCHITECTURE.md, station 4).
+ * Whose key it is. `undetermined`: the stores fail and nothing is remembered; the event is accepted and the consumer
+ * decides (ARCHITECTURE.md, station 4). `busy`: they answer, but too many keys are looked up at once; the client has to
+ * come again, else whoever sends enough keys that nobody has would be let in.
  */
 export type KeyLookup =
   | { outcome: 'known'; project: KnownProject }
   | { outcome: 'unknown' }
-  | { outcome: 'undetermined' };
+  | { outcome: 'undetermined' }
+  | { outcome: 'busy' };
 
 export interface ProjectKeys {
   /** Answers from memory without a promise when it can: nearly every request. Never rejects. */
@@ -42,6 +45,7 @@ interface Remembered {
 
 const undetermined: KeyLookup = Object.freeze({ outcome: 'undetermined' });
 const unknown: KeyLookup = Object.freeze({ outcome: 'unknown' });
+const busy: KeyLookup = Object.freeze({ outcome: 'busy' });
 
 const maxRemembered = 100_000;
 /** How long an outage of the stores can be bridged from memory. */
@@ -49,6 +53,10 @@ const bridgeForMs = 12 * 60 * 60 * 1000;
 const databaseTimeLimitMs = 500;
 const cacheTimeLimitMs = 200;
 const restAfterFailureMs = 1000;
+/** Fewer than the pool has connections (main.ts): the time limit shall measure the database and not a queue in front of it. */
+const databaseSlots = { most: 3, mostWaiting: 1000, waitMs: 1000 };
+/** A cache that has so much to do is done without. */
+const cacheSlots = { most: 256, mostWaiting: 0, waitMs: 0 };
 
 /**
  * Project keys: memory in front of the shared cache in front of PostgreSQL. One lookup per key at a time. A key that is
@@ -59,15 +67,17 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   const shared = createProjectKeyCache(options.cache);
   const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
   const underWay = new Map<string, Promise<KeyLookup>>();
-  const cacheBreaker = createCircuitBreaker({ restMs: restAfterFailureMs, maxConcurrent: 256 });
-  const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs, maxConcurrent: 32 });
+  const cacheBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
+  const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
+  const toCache = createSlots(cacheSlots);
+  const toDatabase = createSlots(databaseSlots);
   let forgotAllAtMs = Number.NEGATIVE_INFINITY;
   /** Grows with every change message; a lookup that began before one must not be remembered after it. */
   let generation = 0;
   const answeredBy = tallies(
     options.metrics.counter(
       'millrace_project_key_lookups_total',
-      'Project API keys looked up, by what knew the answer: memory, cache, database, or nobody while these are out',
+      'Project API keys looked up, by what knew the answer: memory, cache, database, nobody while these are out, or nobody was asked because of too many (busy)',
       ['source'],
     ),
   );
@@ -76,6 +86,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     cache: answeredBy('cache'),
     database: answeredBy('database'),
     nobody: answeredBy('nobody'),
+    busy: answeredBy('busy'),
   };
 
   function find(token: string): KeyLookup | Promise<KeyLookup> {
@@ -116,10 +127,12 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
       if (generation === begunIn) memory.set(token, { project, lookedUpAtMs: performance.now() });
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
-      answers.nobody.add(1);
+      const wasAsked = !isBusy(error);
+      answers[wasAsked ? 'nobody' : 'busy'].add(1);
       logger.debug('a project key could not be looked up', { error });
       const remembered = memory.get(token);
       if (!remembered?.project || performance.now() - remembered.lookedUpAtMs > bridgeForMs) {
+        if (!wasAsked) return busy;
         if (generation === begunIn) memory.set(token, { project: undefined, lookedUpAtMs: performance.now() });
         return undetermined;
       }
@@ -133,7 +146,9 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
       answers.cache.add(1);
       return copy;
     }
-    const project = await databaseBreaker.run(() => withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs));
+    const project = await toDatabase.run(() =>
+      databaseBreaker.run(() => withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs)),
+    );
     answers.database.add(1);
     writeShared(token, project);
     return project;
@@ -144,14 +159,18 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     // After "all changed" the copies of the former state are still there until they run out.
     if (performance.now() - forgotAllAtMs < knownForMs + refreshInBackgroundForMs) return undefined;
     try {
-      return await cacheBreaker.run(() => withTimeLimit(shared.read(token), cacheTimeLimitMs));
+      return await askCache(() => shared.read(token));
     } catch {
       return undefined;
     }
   }
 
   function writeShared(token: string, project: KnownProject | null): void {
-    cacheBreaker.run(() => withTimeLimit(shared.write(token, project), cacheTimeLimitMs)).catch(() => {});
+    askCache(() => shared.write(token, project)).catch(() => {});
+  }
+
+  function askCache<T>(ask: () => Promise<T>): Promise<T> {
+    return toCache.run(() => cacheBreaker.run(() => withTimeLimit(ask(), cacheTimeLimitMs)));
   }
 
   function forget(message: string): void {

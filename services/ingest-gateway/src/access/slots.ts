@@ -1,0 +1,70 @@
+import { AppError, isAppError } from '@millrace/errors';
+
+export interface Slots {
+  /** Runs the work when it is its turn. @throws AppError `unavailable` (`busy`) when that takes too long. */
+  run<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export interface SlotLimits {
+  /** Pieces of work that run at a time. */
+  most: number;
+  /** Pieces that may wait for their turn, in the order they came. */
+  mostWaiting: number;
+  waitMs: number;
+}
+
+/** Bounds how much is asked of a store at a time, so that what it takes to answer is its own time, not that of a queue. */
+export function createSlots({ most, mostWaiting, waitMs }: SlotLimits): Slots {
+  /** In the order they came; each is called with its turn. */
+  const waiting = new Set<() => void>();
+  let running = 0;
+
+  function takeTurn(): Promise<void> | undefined {
+    if (running < most) {
+      running += 1;
+      return undefined;
+    }
+    if (waiting.size >= mostWaiting) throw busy();
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(start);
+        reject(busy());
+      }, waitMs);
+      waiting.add(start);
+    });
+  }
+
+  function passOn(): void {
+    const [next] = waiting;
+    if (next === undefined) {
+      running -= 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  }
+
+  return {
+    async run(work) {
+      await takeTurn();
+      try {
+        return await work();
+      } finally {
+        passOn();
+      }
+    },
+  };
+}
+
+function busy(): AppError {
+  return new AppError('unavailable', 'Too much is asked at the moment.', { code: 'busy', retryAfterSeconds: 1 });
+}
+
+/** Whether a piece of work was not even begun: that says nothing about the store. */
+export function isBusy(error: unknown): boolean {
+  return isAppError(error, 'unavailable') && error.code === 'busy';
+}
