@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { addMember, createEnvironment, createPersonalApiKey, createUser } from '@millrace/db';
-import { insufficient, VE } from './testing/expected-errors.ts';
+import { insufficient, NF, PD } from './testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi } from './testing/start-test-api.ts';
 
@@ -25,7 +25,7 @@ describe('a project is removed by nobody who may not remove all of it', () => {
   test('not by a key for its first environment', async () => {
     const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
     const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
-    const refusal = `API key does not have access to the requested project: ID ${id}.`;
+    const refusal = 'API key does not have access to all environments of the project.';
     for (const path of ['', `organizations/${acme.organizationId}/`].map((part) => `/api/${part}projects/`)) {
       const answer = await api.send('DELETE', `${path}${acme.projectId}/`, { key });
       expect([answer.status, answer.body?.detail]).toEqual([403, refusal]);
@@ -54,20 +54,94 @@ test('a small key does not decide what the current place of its person is', asyn
   const { prisma } = api.database;
   await addMember(prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
   const { id } = await createEnvironment(prisma, { projectId: acme.projectId });
-  const missing = (attr: string, what: string | number) =>
-    VE('does_not_exist', attr, `Object with id=${what} does not exist.`);
+  const refusal = PD('API keys with scoped organizations or projects cannot change what `@current` stands for.');
   const patch = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
-  const { organizationId, projectId } = acme.off;
-  expect(await patch(ofOne, { set_current_organization: organizationId })).toMatchObject(
-    missing('set_current_organization', organizationId),
-  );
-  expect(await patch(ofOne, { set_current_team: projectId })).toMatchObject(missing('set_current_team', projectId));
-  expect((await patch(ofOne, { set_current_team: id })).status).toBe(200);
   const ofTeam = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
-  expect(await patch(ofTeam, { set_current_team: id })).toMatchObject(missing('set_current_team', id));
-  expect((await patch(ofTeam, { set_current_organization: organizationId })).status).toBe(403);
-  expect((await patch(ofTeam, { set_current_team: acme.projectId })).status).toBe(200);
+  const { organizationId, projectId } = acme.off;
+  for (const key of [ofOne, ofTeam]) {
+    for (const place of [organizationId, acme.organizationId]) {
+      expect(await patch(key, { set_current_organization: place })).toMatchObject(refusal);
+    }
+    for (const place of [projectId, acme.projectId, id]) {
+      expect(await patch(key, { set_current_team: place })).toMatchObject(refusal);
+    }
+    expect((await patch(key, { first_name: 'Ada' })).status).toBe(200);
+  }
+  const whole = await keyOf(acme.M.userId, {});
+  expect((await patch(whole, { set_current_team: id })).body.team.id).toBe(id);
+});
+
+describe('what a small key makes', () => {
+  const current = async (key: string) => {
+    const { body } = await api.get('/api/users/@me/', key);
+    return [body.organization.id, body.team.id];
+  };
+
+  test('does not become the current one of its person', async () => {
+    const before = await current(acme.W.key);
+    const ofOne = await keyOf(acme.W.userId, { scopedOrganizations: [acme.organizationId] });
+    const ofTeam = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
+    for (const [path, key] of [
+      [`/api/organizations/${acme.organizationId}/projects/`, ofOne],
+      ['/api/projects/', ofOne],
+      [`/api/projects/${acme.projectId}/environments/`, ofOne],
+      [`/api/projects/${acme.projectId}/environments/`, ofTeam],
+    ] as const) {
+      expect([path, (await api.send('POST', path, { key, body: { name: 'New' } })).status]).toEqual([path, 201]);
+    }
+    expect(await current(acme.W.key)).toEqual(before);
+    const made = await api.send('POST', '/api/projects/', { key: acme.W.key, body: { name: 'New' } });
+    expect(await current(acme.W.key)).toEqual([acme.organizationId, made.body.id]);
+  });
+
+  test('is nothing of a project of which it reaches a later environment only', async () => {
+    const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+    const path = `/api/projects/${acme.projectId}/environments/`;
+    const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
+    expect((await api.get(path, key)).body.results.map((row: { id: number }) => row.id)).toEqual([id]);
+    expect(await api.send('POST', path, { key, body: { name: 'New' } })).toMatchObject(
+      PD(`API key does not have access to the requested project: ID ${acme.projectId}.`),
+    );
+  });
+});
+
+describe('a small key and the other keys of its person', () => {
+  test('sees those that reach no further, and is not told of the others', async () => {
+    await addMember(api.database.prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
+    const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
+    const ofOther = await keyOf(acme.M.userId, { scopedOrganizations: [acme.off.organizationId] });
+    const listed = async (key: string) => (await api.get('/api/personal_api_keys/', key)).body as { id: string }[];
+    expect(await listed(acme.M.key)).toHaveLength(3);
+    const [seen, ...more] = await listed(ofOne);
+    expect([(await api.get('/api/personal_api_keys/@current/', ofOne)).body.id, more]).toEqual([seen?.id, []]);
+    const [other] = await listed(ofOther);
+    expect(await api.get(`/api/personal_api_keys/${other?.id}/`, ofOne)).toMatchObject(
+      NF('Personal API key not found.'),
+    );
+  });
+
+  test.each([
+    ['of the person', (bed: OrganizationActors) => bed.projectId],
+    ['of others', (bed: OrganizationActors) => bed.off.projectId],
+    ['that does not exist', () => 2_000_000_000],
+  ])('cannot tell an environment %s by trying to make a key for it', async (_name, choose) => {
+    const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+    const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
+    const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
+    expect((await api.send('POST', '/api/personal_api_keys/', { key, body })).status).toBe(403);
+    expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
+  });
+});
+
+test('what was made private to others is no current project any more', async () => {
+  await api.database.sql.query(
+    'UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1',
+    [acme.M.userId, acme.organizationId, acme.projectId],
+  );
+  expect((await api.get('/api/users/@me/', acme.M.key)).body.team.id).toBe(acme.projectId);
+  await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [acme.projectId]);
+  expect((await api.get('/api/users/@me/', acme.M.key)).body.team).toBeNull();
 });
 
 describe('who has been put out', () => {

@@ -112,9 +112,9 @@ describe.each(projectRoutes)('%s', (path) => {
     expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
   });
 
-  test('K18: a key for another organization of the caller does not', async () => {
+  test('K18: a key for another organization of the caller does not, nor is it told which this one is', async () => {
     const key = await keyForSecondOrganization();
-    const detail = `API key does not have access to the requested organization: ID ${own.organizationId}.`;
+    const detail = `API key does not have access to the requested project: ID ${own.projectId}.`;
     expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
   });
 

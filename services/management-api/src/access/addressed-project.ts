@@ -8,8 +8,8 @@ import {
   findFirstOfProject,
   firstEnvironment,
 } from './addressed-store.ts';
-import { type Caller, visibleOrganizationIds } from './caller.ts';
-import { requireOrganizationInKey, requireProjectInKey } from './key-restrictions.ts';
+import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from './caller.ts';
+import { requireProjectInKey } from './key-restrictions.ts';
 
 /** Path parameter of everything below `/api/projects/:project_id`. */
 export const projectParams = Type.Object({
@@ -36,7 +36,7 @@ export function addressedProject(sql: Sql) {
         ? await currentEnvironment(sql, caller)
         : await findByNumber(params.project_id, (id) => findEnvironment(sql, caller.userId, id));
     if (!found) throw new AppError('not_found', 'Project not found.');
-    requireInKey(caller, found);
+    requireInKey(caller, found, params.project_id);
     return requireAccess(found, "You don't have access to the project.");
   };
 }
@@ -58,15 +58,14 @@ export function addressedById(sql: Sql, kind: 'project' | 'environment') {
       ? await currentEnvironment(sql, caller)
       : await findByNumber(params.id, (id) => find(sql, caller.userId, id));
     if (!found) throw new AppError('not_found', 'Not found.');
-    requireInKey(caller, found);
+    requireInKey(caller, found, params.id);
     if (found.level === null && !isCurrent) throw new AppError('not_found', 'Not found.');
     return requireAccess(found, "You don't have sufficient permissions in the project.");
   };
 }
 
-function requireInKey(caller: Caller, found: FoundProject): void {
-  requireOrganizationInKey(caller, found.organizationId);
-  requireProjectInKey(caller, found.environmentId);
+function requireInKey(caller: Caller, { environmentId, organizationId }: FoundProject, named: string): void {
+  requireProjectInKey(caller, { environmentIds: [environmentId], organizationId }, named);
 }
 
 function requireAccess(found: FoundProject, otherwise: string): AddressedProject {
@@ -82,10 +81,9 @@ async function findByNumber<T>(text: string, find: (id: number) => Promise<T | u
 }
 
 async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProject | undefined> {
-  const only = caller.scopedTeams.length > 0 ? caller.scopedTeams : null;
   return firstEnvironment(
     sql,
     { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) },
-    { only, preferred: caller.currentEnvironmentId },
+    { only: onlyEnvironmentsOf(caller), preferred: caller.currentEnvironmentId },
   );
 }

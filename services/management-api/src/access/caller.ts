@@ -7,6 +7,8 @@ export interface Caller {
   scopes: string[];
   /** Non-empty: the key works only on these environments. */
   scopedTeams: number[];
+  /** The organizations those environments belong to. */
+  organizationsOfTeams: string[];
   /** Non-empty: the key works only in these organizations. */
   scopedOrganizations: string[];
   /** Organizations of the person: the chosen current one in front, then in the order they were joined. */
@@ -22,9 +24,26 @@ export interface Membership {
 }
 
 /** Memberships in the organizations whose data the caller may see with this key. Every query is bounded by them. */
-export function visibleMemberships({ memberships, scopedOrganizations }: Caller): Membership[] {
-  if (scopedOrganizations.length === 0) return memberships;
-  return memberships.filter(({ organizationId }) => scopedOrganizations.includes(organizationId));
+export function visibleMemberships(caller: Caller): Membership[] {
+  return caller.memberships.filter(({ organizationId }) => isOrganizationInKey(caller, organizationId));
+}
+
+function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
+  const { scopedOrganizations, scopedTeams, organizationsOfTeams } = caller;
+  return (
+    (scopedOrganizations.length === 0 || scopedOrganizations.includes(organizationId)) &&
+    (scopedTeams.length === 0 || organizationsOfTeams.includes(organizationId))
+  );
+}
+
+/** The only environments the caller may see with this key; null where the key names none and all of them count. */
+export function onlyEnvironmentsOf({ scopedTeams }: Caller): number[] | null {
+  return scopedTeams.length > 0 ? scopedTeams : null;
+}
+
+/** Whether the key is for some organizations or environments only. It then decides nothing for the person's other keys. */
+export function isLimited({ scopedOrganizations, scopedTeams }: Caller): boolean {
+  return scopedOrganizations.length > 0 || scopedTeams.length > 0;
 }
 
 /** Ids of the organizations whose data the caller may see with this key. */

@@ -14,7 +14,18 @@ export function requireOrganizationInKey(caller: Caller, organizationId: string)
   throw new AppError('forbidden', `API key does not have access to the requested organization: ID ${organizationId}.`);
 }
 
-export function requireProjectInKey(caller: Caller, environmentId: number): void {
-  if (caller.scopedTeams.length === 0 || caller.scopedTeams.includes(environmentId)) return;
-  throw new AppError('forbidden', `API key does not have access to the requested project: ID ${environmentId}.`);
+/**
+ * @param named the id by which the request named the project: a refusal shows no other, least of all that of the
+ * organization behind it.
+ */
+export function requireProjectInKey(
+  caller: Caller,
+  found: { environmentIds: readonly number[]; organizationId: string },
+  named: string | number,
+): void {
+  const { scopedOrganizations: organizations, scopedTeams: environments } = caller;
+  const isInOrganization = organizations.length === 0 || organizations.includes(found.organizationId);
+  const isItself = environments.length === 0 || found.environmentIds.some((id) => environments.includes(id));
+  if (isInOrganization && isItself) return;
+  throw new AppError('forbidden', `API key does not have access to the requested project: ID ${named}.`);
 }

@@ -46,6 +46,7 @@ export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: Per
         keyId: key.id,
         scopes: key.scopes,
         scopedTeams: key.scoped_teams,
+        organizationsOfTeams: key.organizations_of_teams,
         scopedOrganizations: key.scoped_organizations,
         memberships: key.memberships,
         currentEnvironmentId: key.current_environment_id,

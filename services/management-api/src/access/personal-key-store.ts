@@ -7,6 +7,7 @@ export interface PersonalKeyRow {
   scopes: string[];
   scoped_teams: number[];
   scoped_organizations: string[];
+  organizations_of_teams: string[];
   is_last_use_stale: boolean;
   memberships: Membership[];
   current_environment_id: number | null;
@@ -16,6 +17,9 @@ export interface PersonalKeyRow {
 export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
   const rows = await sql.query<PersonalKeyRow>(
     `SELECT k.id, k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations,
+            CASE WHEN cardinality(k.scoped_teams) = 0 THEN '{}'::text[]
+                 ELSE array(SELECT DISTINCT p.organization_id::text FROM environment e JOIN project p ON p.id = e.project_id
+                             WHERE e.id = ANY (k.scoped_teams)) END AS organizations_of_teams,
             (k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 hour') AS is_last_use_stale,
             coalesce((SELECT jsonb_agg(jsonb_build_object('organizationId', m.organization_id, 'level', m.level)
                                        ORDER BY (m.organization_id = u.current_organization_id) DESC NULLS LAST,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newProjectToken, type Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import type { Caller } from '../../access/caller.ts';
+import { type Caller, isLimited } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';
 import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { countProjects, insertProject } from '../projects/project-write-store.ts';
@@ -13,7 +13,7 @@ import { requireNoDemo, requireRoom } from './plan-limits.ts';
 
 /**
  * Adds an environment with its own id and key to a project (reference/management-api.md 8.1). The caller's current one
- * is the new one from now on.
+ * is the new one from now on, unless the key used is for some places only.
  *
  * @returns its id.
  * @throws AppError `invalid` naming the field, or `forbidden` when the plan has no room.
@@ -102,7 +102,7 @@ async function insertWithDefaults(
     projectId,
     columns: { uuid: randomUUID(), api_token: newProjectToken(), test_account_filters: filters, ...settings, name },
   });
-  await makeCurrent(tx, caller.userId, { environmentId, organizationId });
+  if (!isLimited(caller)) await makeCurrent(tx, caller.userId, { environmentId, organizationId });
   await recordActivity(tx, {
     organizationId,
     environmentId,

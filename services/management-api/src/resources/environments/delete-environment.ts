@@ -3,7 +3,6 @@ import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { requireProjectInKey } from '../../access/key-restrictions.ts';
 import { recordActivity } from '../activity/record-activity.ts';
 import { deleteProject, listEnvironmentKeys, lockProject } from '../projects/project-write-store.ts';
 import { deleteEnvironment } from './environment-write-store.ts';
@@ -57,7 +56,9 @@ export async function removeProject(tx: Transaction, caller: Caller, projectId: 
 /** The path names the project, by which only its first environment was asked about. */
 async function requireAllEnvironments(tx: Transaction, caller: Caller, projectId: number): Promise<void> {
   for (const { id, level } of await levelsInProject(tx, { userId: caller.userId, projectId })) {
-    requireProjectInKey(caller, id);
+    if (caller.scopedTeams.length > 0 && !caller.scopedTeams.includes(id)) {
+      throw new AppError('forbidden', 'API key does not have access to all environments of the project.');
+    }
     if ((level ?? 0) < membershipLevels.administrator) {
       throw new AppError('forbidden', 'Your organization access level is insufficient.');
     }

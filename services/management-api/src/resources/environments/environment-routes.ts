@@ -3,9 +3,9 @@ import { AppError } from '@millrace/errors';
 import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
-import { type Caller, visibleOrganizationIds } from '../../access/caller.ts';
+import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
+import { refuseProjectScopedKey, requireProjectInKey } from '../../access/key-restrictions.ts';
 import { accessControlRoutes } from './access-control-routes.ts';
 import { changeEnvironment } from './change-environment.ts';
 import { createEnvironment } from './create-environment.ts';
@@ -28,7 +28,6 @@ export function environmentRoutes(deps: ItemDeps) {
   const { sql, transaction, tokenSecret } = deps;
   const parent = addressedParent(sql);
   const byId = addressedById(sql, 'environment');
-  const only = (caller: Caller) => (caller.scopedTeams.length > 0 ? caller.scopedTeams : null);
 
   const common = {
     kind: 'environment',
@@ -75,7 +74,7 @@ export function environmentRoutes(deps: ItemDeps) {
         return offsetPage(
           request,
           query,
-          await listEnvironments(sql, place, { ...query, projectId, only: only(caller) }),
+          await listEnvironments(sql, place, { ...query, projectId, only: onlyEnvironmentsOf(caller) }),
         );
       },
     }),
@@ -115,6 +114,9 @@ export function environmentRoutes(deps: ItemDeps) {
       examples: { request: { name: 'Default project' }, response: environmentExample },
       target: async (context) => {
         const project = await parent(context);
+        // What is made belongs to the project, so a key for another of its environments does not suffice.
+        const { projectId, organizationId } = project;
+        requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
         await requireMaker(context, project.organizationId);
         return project;
       },

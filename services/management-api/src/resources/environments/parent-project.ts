@@ -1,9 +1,8 @@
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
-import type { Caller } from '../../access/caller.ts';
-import { visibleOrganizationIds } from '../../access/caller.ts';
-import { requireOrganizationInKey, requireProjectInKey } from '../../access/key-restrictions.ts';
+import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
+import { requireProjectInKey } from '../../access/key-restrictions.ts';
 import { findProjectOfCaller } from '../projects/project-store.ts';
 
 /** Path parameter of everything below a project that belongs to the project and not to one of its environments. */
@@ -32,20 +31,12 @@ export function addressedParent(sql: Sql) {
           id: isCurrent ? null : id,
           preferred: caller.currentEnvironmentId,
           organizationIds: isCurrent ? visibleOrganizationIds(caller) : null,
+          only: isCurrent ? onlyEnvironmentsOf(caller) : null,
         })
       : undefined;
     if (!found) throw new AppError('not_found', 'Project not found.');
-    requireOrganizationInKey(caller, found.organizationId);
-    requireOneInKey(caller, found);
+    // A key for single environments reaches a project by any of them.
+    requireProjectInKey(caller, found, params.project_id);
     return found;
   };
-}
-
-/** A key for single environments reaches a project by any of them. */
-function requireOneInKey(
-  caller: Caller,
-  { projectId, environmentIds }: { projectId: number; environmentIds: number[] },
-) {
-  if (environmentIds.some((id) => caller.scopedTeams.includes(id))) return;
-  requireProjectInKey(caller, projectId);
 }

@@ -26,7 +26,11 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
         const visible = visibleOrganizationIds(caller);
-        const rows = await listOrganizations(sql, { userId: caller.userId, organizationIds: visible }, query);
+        const rows = await listOrganizations(
+          sql,
+          { userId: caller.userId, organizationIds: visible, only: null },
+          query,
+        );
         const results = rows.map((row) => toOrganization(row, caller));
         return offsetPage(request, query, { count: visible.length, results });
       },
@@ -46,7 +50,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
       handler: async ({ caller, target }) => {
         const [row] = await listOrganizations(
           sql,
-          { userId: caller.userId, organizationIds: [target.organizationId] },
+          { userId: caller.userId, organizationIds: [target.organizationId], only: null },
           { limit: 1, offset: 0 },
         );
         // Deleted between the two queries.

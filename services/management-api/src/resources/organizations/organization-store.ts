@@ -18,10 +18,13 @@ export interface OrganizationRow {
   member_count: number;
 }
 
-/** One page of these organizations in the order they were created, with what this user can see in them. */
+/**
+ * One page of these organizations in the order they were created, with what this user can see in them.
+ * @param only narrows their environments, and their projects to those that have one of these; null for all.
+ */
 export async function listOrganizations(
   sql: Sql,
-  { userId, organizationIds }: { userId: number; organizationIds: string[] },
+  { userId, organizationIds, only }: { userId: number; organizationIds: string[]; only: number[] | null },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<OrganizationRow[]> {
   return sql.query<OrganizationRow & Record<string, unknown>>(
@@ -35,20 +38,22 @@ export async function listOrganizations(
                                'ingested_event', e.ingested_event, 'is_demo', e.is_demo, 'timezone', e.timezone,
                                'access_control', e.access_control) ORDER BY e.id)
                         FROM environment e JOIN project p ON p.id = e.project_id ${explicitMemberJoin}
-                       WHERE p.organization_id = o.id AND ${effectiveLevel} IS NOT NULL), '[]') AS teams,
+                       WHERE p.organization_id = o.id AND ${effectiveLevel} IS NOT NULL
+                         AND ($5::int[] IS NULL OR e.id = ANY ($5::int[]))), '[]') AS teams,
             coalesce((SELECT jsonb_agg(jsonb_build_object('id', p.id, 'organization_id', o.id, 'name', p.name)
                                        ORDER BY p.id)
                         FROM project p
                        WHERE p.organization_id = o.id
                          AND EXISTS (SELECT 1 FROM environment e ${explicitMemberJoin}
-                                      WHERE e.project_id = p.id AND ${effectiveLevel} IS NOT NULL)), '[]') AS projects,
+                                      WHERE e.project_id = p.id AND ${effectiveLevel} IS NOT NULL
+                                        AND ($5::int[] IS NULL OR e.id = ANY ($5::int[])))), '[]') AS projects,
             ${activeMembers('o.id')} AS member_count
        FROM organization o
        JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
       WHERE o.id = ANY ($2::uuid[])
       ORDER BY o.created_at, o.id
       LIMIT $3 OFFSET $4`,
-    [userId, organizationIds, limit, offset],
+    [userId, organizationIds, limit, offset, only],
   );
 }
 

@@ -26,7 +26,7 @@ export function organizationWriteRoutes({ sql, transaction, prisma, announceKeyC
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(
       sql,
-      { userId: caller.userId, organizationIds: [organizationId] },
+      { userId: caller.userId, organizationIds: [organizationId], only: null },
       { limit: 1, offset: 0 },
     );
     if (!row) throw new AppError('not_found', 'Organization not found.');

@@ -1,11 +1,15 @@
 import { grants, isScope } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 
-/** How far a key reaches and for how long. */
-export interface KeyPowers {
-  scopes: readonly string[];
+/** What a key is for; an empty list is no limit. */
+export interface KeyReach {
   scoped_teams: readonly number[];
   scoped_organizations: readonly string[];
+}
+
+/** How far a key reaches, what it may do there and for how long. */
+export interface KeyPowers extends KeyReach {
+  scopes: readonly string[];
   expires_at: Date | null;
 }
 
@@ -18,11 +22,30 @@ export interface KeyPowers {
 export function requireWithin(own: KeyPowers, other: KeyPowers): void {
   const isWithin =
     other.scopes.every((scope) => own.scopes.includes(scope) || (isScope(scope) && grants(own.scopes, scope))) &&
-    isNarrower(own.scoped_teams, other.scoped_teams) &&
-    isNarrower(own.scoped_organizations, other.scoped_organizations) &&
+    isWithinReach(own, other) &&
     (own.expires_at === null || (other.expires_at !== null && other.expires_at <= own.expires_at));
-  if (isWithin) return;
-  throw new AppError(
+  if (!isWithin) throw tooGreat();
+}
+
+/**
+ * The same of the reach alone, to be asked before what a request names is looked up: what of it is there is nothing for
+ * a key that does not reach it.
+ *
+ * @throws AppError `forbidden`.
+ */
+export function requireWithinReach(own: KeyReach, other: KeyReach): void {
+  if (!isWithinReach(own, other)) throw tooGreat();
+}
+
+/** Whether a key is for no other environments and organizations than another one. */
+export function isWithinReach(own: KeyReach, other: KeyReach): boolean {
+  return (
+    isNarrower(own.scoped_teams, other.scoped_teams) && isNarrower(own.scoped_organizations, other.scoped_organizations)
+  );
+}
+
+function tooGreat(): AppError {
+  return new AppError(
     'forbidden',
     'The API key of this request has fewer scopes, reaches less or expires sooner than the key concerned.',
   );

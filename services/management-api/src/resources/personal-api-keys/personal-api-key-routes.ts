@@ -10,10 +10,11 @@ import {
   sqlOf,
   updatePersonalApiKey,
 } from '@millrace/db';
+import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { type KeyPowers, requireWithin } from './key-powers.ts';
+import { isWithinReach, type KeyPowers, type KeyReach, requireWithin, requireWithinReach } from './key-powers.ts';
 import { lockKeysOf } from './lock-keys-store.ts';
 import {
   newPersonalApiKey,
@@ -53,14 +54,15 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       path,
       operationId: 'personal_api_keys_list',
       summary: 'List your personal API keys',
-      description: 'All keys of the user, the newest first, without their values. Not paginated.',
+      description:
+        'The keys of the user, the newest first, without their values; with a key for some organizations or projects only those that reach no further. Not paginated.',
       tags,
       scope: 'user:read',
       responses: { 200: { description: 'The keys.', schema: Type.Array(personalApiKey) } },
       examples: { response: [personalApiKeyExample] },
       handler: async ({ caller }) => {
         const keys = await listPersonalApiKeys(prisma, { userId: caller.userId });
-        return keys.map((key) => toPersonalApiKey(key, null));
+        return keys.filter((key) => isWithinReach(reachOf(caller), key)).map((key) => toPersonalApiKey(key, null));
       },
     }),
     defineRoute({
@@ -79,6 +81,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
         prisma.$transaction(async (client) => {
           await lockKeysOf(sqlOf(client), caller.userId);
           const own = await powersOfCaller(client, caller);
+          requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
           const made = await createPersonalApiKey(client, {
             userId: caller.userId,
             label: body.label,
@@ -97,14 +100,18 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       path: `${path}/:id`,
       operationId: 'personal_api_keys_retrieve',
       summary: 'Read a personal API key',
-      description: 'One key of the user, without its value. `@current` is the key of this request.',
+      description:
+        'One key of the user that reaches no further than the key of this request, without its value. `@current` is the key of this request.',
       tags,
       scope: 'user:read',
       params: keyParams,
       responses: { 200: { description: 'The key.', schema: personalApiKey } },
       examples: { response: personalApiKeyExample },
-      handler: async ({ caller, params }) =>
-        toPersonalApiKey(await getPersonalApiKey(prisma, chooseKey(caller, params.id)), null),
+      handler: async ({ caller, params }) => {
+        const key = await getPersonalApiKey(prisma, chooseKey(caller, params.id));
+        if (isWithinReach(reachOf(caller), key)) return toPersonalApiKey(key, null);
+        throw new AppError('not_found', 'Personal API key not found.');
+      },
     }),
     defineRoute({
       method: 'PATCH',
@@ -122,6 +129,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       handler: async ({ caller, params, body }) =>
         change({ caller, params }, async (client, choice, own) => {
           const before = await getPersonalApiKey(client, choice);
+          requireWithinReach(own, reachAfter(before, body));
           const expiresAt = toDate(body.expires_at);
           const after = await updatePersonalApiKey(client, choice, {
             ...(body.label !== undefined && { label: body.label }),
@@ -175,6 +183,18 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
 
 function chooseKey(caller: Caller, id: string): { id: string; userId: number } {
   return { id: id === '@current' ? caller.keyId : id, userId: caller.userId };
+}
+
+function reachOf({ scopedTeams, scopedOrganizations }: Caller): KeyReach {
+  return { scoped_teams: scopedTeams, scoped_organizations: scopedOrganizations };
+}
+
+/** What a key would be for after a request. */
+function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
+  return {
+    scoped_teams: body.scoped_teams ?? before.scoped_teams,
+    scoped_organizations: (body.scoped_organizations ?? before.scoped_organizations).map((id) => id.toLowerCase()),
+  };
 }
 
 async function powersOfCaller(client: AccountClient, caller: Caller): Promise<KeyPowers> {

@@ -2,8 +2,7 @@ import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import { findEnvironment } from '../../access/addressed-store.ts';
-import { type Caller, visibleOrganizationIds } from '../../access/caller.ts';
-import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
+import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { userChanges } from './user-changes.ts';
 import { findUser, setCurrentPlace, type UserFields, updateUser } from './user-store.ts';
@@ -13,7 +12,7 @@ import { findUser, setCurrentPlace, type UserFields, updateUser } from './user-s
  * along; with an organization alone, its first environment becomes the current one.
  *
  * @throws AppError `invalid` naming `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the
- * caller's, or an environment of another organization.
+ * caller's, or an environment of another organization; `forbidden` for what `@current` stands for when the key is limited.
  */
 export async function changeUser(
   tx: Transaction,
@@ -21,20 +20,34 @@ export async function changeUser(
   { set_current_organization: organization, set_current_team: team, ...fields }: Static<typeof userChanges>,
 ): Promise<void> {
   await changeFields(tx, caller, fields);
-  const organizationId = organization?.toLowerCase();
-  // A key that is limited to some must not decide what `@current` is for the person's other keys.
+  if (organization !== undefined || team !== undefined) {
+    await changePlace(tx, caller, { organizationId: organization?.toLowerCase(), team });
+  }
+}
+
+async function changePlace(
+  tx: Transaction,
+  caller: Caller,
+  { organizationId, team }: { organizationId: string | undefined; team: number | undefined },
+): Promise<void> {
+  // It must not decide what `@current` is for the person's other keys.
+  if (isLimited(caller)) {
+    throw new AppError(
+      'forbidden',
+      'API keys with scoped organizations or projects cannot change what `@current` stands for.',
+    );
+  }
   const own = visibleOrganizationIds(caller);
   if (organizationId !== undefined && !own.includes(organizationId)) {
     throw unknown('set_current_organization', organizationId);
   }
   if (team === undefined) {
-    if (organizationId !== undefined) refuseProjectScopedKey(caller);
     if (organizationId !== undefined) await setCurrentPlace(tx, caller.userId, { organizationId, environmentId: null });
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
   // What is private to others is not there for the caller.
-  if (!found || found.level === null || !own.includes(found.organizationId) || !isInKey(caller, team))
+  if (!found || found.level === null || !own.includes(found.organizationId))
     throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {
     throw new AppError('invalid', 'Team must belong to the same organization in set_current_organization.', {
@@ -61,10 +74,6 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
     before,
     after,
   });
-}
-
-function isInKey({ scopedTeams }: Caller, environmentId: number): boolean {
-  return scopedTeams.length === 0 || scopedTeams.includes(environmentId);
 }
 
 function isRowId(id: number): boolean {

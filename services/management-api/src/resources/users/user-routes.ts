@@ -3,7 +3,7 @@ import { AppError } from '@millrace/errors';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { firstEnvironment } from '../../access/addressed-store.ts';
-import { type Caller, type Membership, visibleOrganizationIds } from '../../access/caller.ts';
+import { type Caller, type Membership, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { listOrganizations } from '../organizations/organization-store.ts';
 import { toOrganization } from '../organizations/to-organization.ts';
@@ -33,7 +33,8 @@ export function userRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       path: '/api/users/@me',
       operationId: 'users_me_partial_update',
       summary: 'Change your own user',
-      description: 'Changes the given fields, and what `@current` stands for.',
+      description:
+        'Changes the given fields, and what `@current` stands for; the latter not with a key for some organizations or projects only.',
       tags: ['users'],
       scope: 'user:write',
       body: userChanges,
@@ -92,20 +93,15 @@ async function withCurrentPlace(sql: Sql, caller: Caller): Promise<Caller> {
   };
 }
 
-/** Shows no more than the key may reach: organizations and the project are those it is restricted to. */
+/** Shows no more than the key may reach: organizations, projects and environments are those it is restricted to. */
 async function describeCaller(sql: Sql, caller: Caller) {
   const visible = visibleOrganizationIds(caller);
+  const only = onlyEnvironmentsOf(caller);
+  const place = { userId: caller.userId, organizationIds: visible };
   const [user, rows, current] = await Promise.all([
     findUser(sql, caller.userId),
-    listOrganizations(sql, { userId: caller.userId, organizationIds: visible }, { limit: visible.length, offset: 0 }),
-    firstEnvironment(
-      sql,
-      { userId: caller.userId, organizationIds: visible },
-      {
-        only: caller.scopedTeams.length > 0 ? caller.scopedTeams : null,
-        preferred: caller.currentEnvironmentId,
-      },
-    ),
+    listOrganizations(sql, { ...place, only }, { limit: visible.length, offset: 0 }),
+    firstEnvironment(sql, place, { only, preferred: caller.currentEnvironmentId }),
   ]);
   // Deleted between authentication and here.
   if (!user) throw new AppError('not_found', 'Not found.');
@@ -120,7 +116,8 @@ async function describeCaller(sql: Sql, caller: Caller) {
     is_staff: false,
     is_2fa_enabled: false,
     has_social_auth: false,
-    team: current ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,
+    // Somebody may have made it private to others.
+    team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,
     organization: organizations.find(({ id }) => id === visible[0]) ?? null,
     organizations,
   };

@@ -1,0 +1,135 @@
+import type { Route } from '@millrace/http';
+import { declaredRoutes } from '../testing/declared-routes.ts';
+import { type Actor, type Address, actorNames, createReachBed, type ReachBed } from '../testing/reach-bed.ts';
+import { startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
+import type { Caller } from './caller.ts';
+
+/**
+ * Every route there is, called by everybody at every address: whatever it answers, nothing of a place the key does not
+ * reach is in it, neither in the body nor in a header. Only what the request itself named may come back.
+ */
+const guarded = declaredRoutes().filter((route) => route.scope !== 'public');
+const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+
+let api: TestApi;
+let bed: ReachBed;
+beforeAll(async () => {
+  api = await startTestApi();
+  bed = await createReachBed(api);
+});
+afterAll(() => api.stop());
+
+function actorOf(name: string): Actor {
+  const actor = bed.actors.get(name);
+  if (!actor) throw new Error(`There is no actor ${name}.`);
+  return actor;
+}
+
+function pathAt(route: Route<Caller>, address: Address): string {
+  return route.path.replaceAll(/([\w-]+)\/:(\w+)/g, (_match, collection: string, parameter: string) => {
+    const value =
+      parameter === 'organization_id'
+        ? address.organization
+        : collection === 'environments'
+          ? address.environment
+          : collection === 'projects'
+            ? parameter === 'project_id' && !route.path.includes('/environments/:id')
+              ? address.environment
+              : address.project
+            : address.records[collection];
+    return `${collection}/${encodeURIComponent(value ?? '0193f0c5-7a4e-4000-8000-000000000000')}`;
+  });
+}
+
+/** The example of the route, and in place of what it names what lies at the address. */
+function bodyAt(route: Route<Caller>, address: Address): unknown {
+  const example = route.examples.request ?? {};
+  if (Array.isArray(example)) return example;
+  const grants = [{ id: address.environment, level: 1 }];
+  const named: Record<string, unknown> = {
+    set_current_team: address.environment,
+    set_current_organization: address.organization,
+    scoped_teams: [address.environment],
+    scoped_organizations: [address.organization],
+    organization_member: address.membershipId,
+    private_project_access: grants,
+  };
+  const known = Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {});
+  return {
+    ...(example as object),
+    ...Object.fromEntries(known.flatMap((name) => (name in named ? [[name, named[name]]] : []))),
+  };
+}
+
+/** Marks that an answer holds and the request did not name. */
+function leaks(answer: TestAnswer, { hidden }: Actor, request: string): string[] {
+  const text = `${JSON.stringify(answer.body ?? null)} ${JSON.stringify([...answer.headers])}`;
+  const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
+    Buffer.from(claims, 'base64url'),
+  );
+  const all = `${text} ${tokens.join(' ')}`;
+  return hidden.filter((mark) => isIn(all, mark) && !isIn(request, mark));
+}
+
+const isIn = (text: string, mark: string) => new RegExp(`(?<![0-9A-Za-z])${mark}(?![0-9A-Za-z])`).test(text);
+
+async function ask(route: Route<Caller>, actor: Actor, address: Address) {
+  const path = pathAt(route, address);
+  const body = route.body === undefined ? undefined : bodyAt(route, address);
+  const answer = await api.send(route.method, `${path}/`, {
+    key: actor.key,
+    ...(body !== undefined && { body }),
+    headers: { prefer: 'return=representation' },
+  });
+  return { path, answer, found: leaks(answer, actor, `${path} ${JSON.stringify(body ?? null)}`) };
+}
+
+const reads = guarded.filter(({ method }) => method === 'GET');
+describe.each(actorNames)('%s is told nothing it does not reach', (name) => {
+  test.each(named(reads))('%s', async (_name, route) => {
+    const told: unknown[] = [];
+    const actor = actorOf(name);
+    for (const address of bed.addresses) {
+      const { path, answer, found } = await ask(route, actor, address);
+      if (found.length > 0) told.push([path, answer.status, found]);
+    }
+    expect(told).toEqual([]);
+  });
+});
+
+/** What would take a place away for those who come after. */
+const isLasting = ({ method, path }: Route<Caller>) => method === 'DELETE' || /\/(reset_token|roll|accept)$/.test(path);
+
+/** Whether the path of the request names something the actor does not reach. */
+function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
+  if (address.isForeignRecord && /(subscriptions|batch_exports|domains|invites|members)\/:/.test(route.path))
+    return true;
+  const path = pathAt(route, address);
+  const [, environment] = /.*\/(?:projects|environments)\/(\d+)/.exec(path) ?? [];
+  if (environment !== undefined) return !actor.environments.includes(Number(environment));
+  const [, organization] = /\/organizations\/([\da-f-]{36})/.exec(path) ?? [];
+  return organization !== undefined && !actor.organizations.includes(organization);
+}
+
+const writes = guarded.filter(({ method }) => method !== 'GET');
+describe.each(actorNames)('%s changes nothing it does not reach, and moves nobody', (name) => {
+  const placeOf = (userId: number) =>
+    api.database.sql.query('SELECT current_organization_id, current_environment_id FROM "user" WHERE id = $1', [
+      userId,
+    ]);
+
+  test.each(named(writes))('%s', async (_name, route) => {
+    const told: unknown[] = [];
+    const actor = actorOf(name);
+    const before = await placeOf(actor.userId);
+    for (const address of bed.addresses) {
+      const mayReach = !isOut(route, actor, address) || route.successStatus === 405;
+      if (mayReach && isLasting(route)) continue;
+      const { path, answer, found } = await ask(route, actor, address);
+      if (found.length > 0) told.push([path, answer.status, found]);
+      if (!mayReach && answer.status < 400) told.push([path, answer.status, 'was not refused']);
+    }
+    if (actor.isLimited) expect(await placeOf(actor.userId)).toEqual(before);
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
+import {
+  addMember,
+  createEnvironment,
+  createOrganization,
+  createPersonalApiKey,
+  createProject,
+  createUser,
+} from '@millrace/db';
+import type { TestApi } from './start-test-api.ts';
+import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
+
+/**
+ * One place with records of every kind. What it shows of itself (ids, tokens, names, addresses) is found nowhere else in
+ * the database, so that an answer that holds it can have it from nowhere else.
+ */
+export interface MarkedPlace {
+  /** What must not be in an answer to somebody who does not reach this place. */
+  marks: string[];
+  /** Ids of its records by the last fixed part of a path before them, e.g. `subscriptions`. */
+  records: Record<string, string>;
+}
+
+export interface MarkedEnvironment extends MarkedPlace {
+  id: number;
+  projectId: number;
+}
+
+export interface MarkedOrganization extends MarkedPlace {
+  id: string;
+  /** Marks of who belongs to it or is invited to it. */
+  people: string[];
+  /** Membership of a colleague. */
+  membershipId: string;
+}
+
+export interface MarkedPerson {
+  userId: number;
+  uuid: string;
+  marks: string[];
+  /** A key for everything. */
+  key: string;
+}
+
+/** Numbers of nine digits are in no other number by chance. */
+export async function startHighIds({ database: { sql } }: TestApi): Promise<void> {
+  await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
+                          setval(pg_get_serial_sequence('subscription', 'id'), 730000000)`);
+  await createMonths(sql, '2026-11', '2026-11');
+}
+
+/** @param word is in everything of the person that is text. */
+export async function markedPerson({ database: { prisma } }: TestApi, word: string): Promise<MarkedPerson> {
+  const user = await createUser(prisma, { email: `person@${word}.example.com`, firstName: word, lastName: word });
+  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: `${word} key`, scopes: ['*'] });
+  return {
+    userId: user.id,
+    uuid: user.uuid,
+    marks: [word, String(user.id), user.uuid, user.distinct_id],
+    key: value,
+  };
+}
+
+/** An organization of the owner with a colleague, an invite and a domain; `word` and `<word>people` are in all text. */
+export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {
+  const { prisma } = api.database;
+  const organization = await createOrganization(prisma, { name: word, features: productFeaturesOf('full') });
+  const path = `/api/organizations/${organization.id}`;
+  await addMember(prisma, { organizationId: organization.id, userId: owner.userId, level: membershipLevels.owner });
+  const colleague = await markedPerson(api, `${word}people`);
+  const { id: membershipId } = await addMember(prisma, { organizationId: organization.id, userId: colleague.userId });
+  const invite = await made(api, `${path}/invites/`, owner.key, {
+    target_email: `invited@${word}people.example.com`,
+    message: `${word}people`,
+  });
+  const domain = await made(api, `${path}/domains/`, owner.key, { domain: `${word}.example.com` });
+  return {
+    id: organization.id,
+    membershipId,
+    marks: [word, organization.id, organization.slug, domain.id, domain.verification_challenge],
+    people: [...colleague.marks, membershipId, invite.id],
+    records: { domains: domain.id, invites: invite.id, members: colleague.uuid, users: colleague.uuid },
+  };
+}
+
+/** A project with its first environment; `words` are that of the project and that of the environment. */
+export async function markedProject(
+  api: TestApi,
+  owner: MarkedPerson,
+  { organization, words }: { organization: MarkedOrganization; words: [string, string] },
+): Promise<{ first: MarkedEnvironment; marks: string[] }> {
+  const [projectWord, word] = words;
+  const { project, environment } = await createProject(api.database.prisma, {
+    organizationId: organization.id,
+    name: projectWord,
+  });
+  return {
+    first: await fill(api, owner, { environment, word }),
+    marks: [projectWord, String(project.id)],
+  };
+}
+
+/** One more environment of a project. */
+export async function markedEnvironment(
+  api: TestApi,
+  owner: MarkedPerson,
+  { projectId, word }: { projectId: number; word: string },
+): Promise<MarkedEnvironment> {
+  return fill(api, owner, { environment: await createEnvironment(api.database.prisma, { projectId }), word });
+}
+
+async function fill(
+  api: TestApi,
+  owner: MarkedPerson,
+  {
+    environment,
+    word,
+  }: { environment: { id: number; project_id: number; uuid: string; api_token: string }; word: string },
+): Promise<MarkedEnvironment> {
+  const { sql } = api.database;
+  const { id, project_id: projectId, uuid, api_token: token } = environment;
+  await sql.query('UPDATE environment SET name = $2 WHERE id = $1', [id, word]);
+  const subscription = await made(api, `/api/environments/${id}/subscriptions/`, owner.key, {
+    target_type: 'email',
+    target_value: `reports@${word}.example.com`,
+    frequency: 'weekly',
+    start_date: '2026-11-02T09:00:00Z',
+    title: word,
+  });
+  const batchExport = await made(api, `/api/environments/${id}/batch_exports/`, owner.key, {
+    name: word,
+    interval: 'hour',
+    destination: {
+      type: 'Postgres',
+      config: { host: `${word}.example.com`, database: word, user: word, password: word, table_name: word },
+    },
+  });
+  const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
+  const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
+  await storeGroup(sql, id, { type: word, index: 0, key: word });
+  const warning = await storeWarning(sql, id, { details: { word } });
+  return {
+    id,
+    projectId,
+    // The first environment has its project's id, which who reaches the second one may know.
+    marks: [
+      word,
+      uuid,
+      token,
+      subscription.id,
+      batchExport.id,
+      person,
+      event,
+      warning,
+      ...(id === projectId ? [] : [id]),
+    ].map(String),
+    records: {
+      subscriptions: String(subscription.id),
+      batch_exports: batchExport.id,
+      persons: person,
+      events: event,
+      ingestion_warnings: warning,
+      runs: randomUUID(),
+    },
+  };
+}
+
+async function made(api: TestApi, path: string, key: string, body: object) {
+  const answer = await api.send('POST', path, { key, body });
+  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}

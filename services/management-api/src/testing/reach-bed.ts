@@ -1,0 +1,190 @@
+import { addMember, createPersonalApiKey } from '@millrace/db';
+import {
+  type MarkedEnvironment,
+  type MarkedOrganization,
+  markedEnvironment,
+  markedOrganization,
+  markedPerson,
+  markedProject,
+  startHighIds,
+} from './marked-places.ts';
+import type { TestApi } from './start-test-api.ts';
+
+/** Somebody with a key, what it reaches, and what it must not be told. */
+export interface Actor {
+  key: string;
+  userId: number;
+  /** The key is for some places only. */
+  isLimited: boolean;
+  /** What may answer this actor's writes; everything else has to refuse them. */
+  organizations: string[];
+  environments: number[];
+  /** Marks of all places it does not reach. */
+  hidden: string[];
+}
+
+/** Where a request goes, and whose records it names there. */
+export interface Address {
+  /** The records are of another place than the path above them. */
+  isForeignRecord?: true;
+  organization: string;
+  environment: number | string;
+  project: number | string;
+  records: Record<string, string>;
+  /** For bodies. */
+  membershipId: string;
+}
+
+export interface ReachBed {
+  actors: Map<string, Actor>;
+  addresses: Address[];
+}
+
+/** Who changes most comes last. */
+export const actorNames = [
+  'a stranger',
+  'a member',
+  'a key for a later environment',
+  'a key for a later environment of one organization',
+  'a key for a first environment',
+  'a key for one organization',
+  'a key for the other organization',
+  'a key for everything',
+] as const;
+type ActorName = (typeof actorNames)[number];
+
+const full = { scopedTeams: [], scopedOrganizations: [] };
+
+/**
+ * One person with keys of every reach in two organizations, a colleague who is shut out of one project, and a stranger.
+ * The first organization has a project of two environments and a private one; each other one has one project.
+ */
+export async function createReachBed(api: TestApi): Promise<ReachBed> {
+  await startHighIds(api);
+  const [person, member, stranger] = await Promise.all([
+    markedPerson(api, 'wordperson'),
+    markedPerson(api, 'wordmember'),
+    markedPerson(api, 'wordstranger'),
+  ]);
+  const near = await markedOrganization(api, 'wordnear', person);
+  const other = await markedOrganization(api, 'wordother', person);
+  const far = await markedOrganization(api, 'wordfar', stranger);
+  await addMember(api.database.prisma, { organizationId: near.id, userId: member.userId, level: 1 });
+  const { first, ...project } = await markedProject(api, person, {
+    organization: near,
+    words: ['wordpro', 'wordfirst'],
+  });
+  const later = await markedEnvironment(api, person, { projectId: first.projectId, word: 'wordlater' });
+  const shut = await markedProject(api, person, { organization: near, words: ['wordproshut', 'wordshut'] });
+  const ofOther = await markedProject(api, person, { organization: other, words: ['wordproother', 'wordoneother'] });
+  const ofFar = await markedProject(api, stranger, { organization: far, words: ['wordprofar', 'wordonefar'] });
+  await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [shut.first.id]);
+  // Each has been where a smaller key, or today the person, does not get.
+  await putInto(api, person.userId, other, ofOther.first);
+  await putInto(api, member.userId, near, shut.first);
+
+  const inFar = [...far.marks, ...far.people, ...ofFar.marks, ...ofFar.first.marks, ...stranger.marks];
+  const inOther = [...other.marks, ...other.people, ...ofOther.marks, ...ofOther.first.marks];
+  const inShut = [...shut.marks, ...shut.first.marks];
+  const inNear = [...near.marks, ...near.people, ...project.marks, ...first.marks, ...later.marks];
+  const beyondProject = [...inFar, ...inOther, ...inShut, ...near.people];
+  const keyFor = async (limits: { scopedTeams?: number[]; scopedOrganizations?: string[] }) => {
+    const input = { ...full, ...limits, userId: person.userId, label: 'small', scopes: ['*' as const] };
+    return {
+      key: (await createPersonalApiKey(api.database.prisma, input)).value,
+      userId: person.userId,
+      isLimited: true,
+      organizations: limits.scopedTeams ? [] : (limits.scopedOrganizations ?? []),
+    };
+  };
+  const toLater = { environments: [later.id], hidden: [...beyondProject, ...first.marks] };
+  const actors: Record<ActorName, Actor> = {
+    'a stranger': {
+      ...{ key: stranger.key, userId: stranger.userId, isLimited: false },
+      ...{ organizations: [far.id], environments: [ofFar.first.id] },
+      hidden: [...inNear, ...inOther, ...inShut, ...person.marks, ...member.marks],
+    },
+    'a member': {
+      ...{ key: member.key, userId: member.userId, isLimited: false },
+      ...{ organizations: [near.id], environments: [first.id, later.id] },
+      hidden: [...inFar, ...inOther, ...inShut],
+    },
+    'a key for a later environment': { ...(await keyFor({ scopedTeams: [later.id] })), ...toLater },
+    'a key for a later environment of one organization': {
+      ...(await keyFor({ scopedTeams: [later.id], scopedOrganizations: [near.id] })),
+      ...toLater,
+    },
+    'a key for a first environment': {
+      ...(await keyFor({ scopedTeams: [first.id] })),
+      environments: [first.id],
+      hidden: [...beyondProject, ...later.marks],
+    },
+    'a key for one organization': {
+      ...(await keyFor({ scopedOrganizations: [near.id] })),
+      environments: [first.id, later.id, shut.first.id],
+      hidden: [...inFar, ...inOther],
+    },
+    'a key for the other organization': {
+      ...(await keyFor({ scopedOrganizations: [other.id] })),
+      environments: [ofOther.first.id],
+      hidden: [...inFar, ...inNear, ...inShut],
+    },
+    'a key for everything': {
+      ...{ key: person.key, userId: person.userId, isLimited: false },
+      organizations: [near.id, other.id],
+      environments: [first.id, later.id, shut.first.id, ofOther.first.id],
+      hidden: inFar,
+    },
+  };
+  const places = [
+    addressOf(near, first),
+    addressOf(near, later),
+    addressOf(near, shut.first),
+    addressOf(other, ofOther.first),
+    addressOf(far, ofFar.first),
+  ];
+  return {
+    actors: new Map(Object.entries(actors)),
+    addresses: [...places, ...places.map(byCurrent), ...mixed(places)],
+  };
+}
+
+async function putInto(
+  { database: { sql } }: TestApi,
+  userId: number,
+  organization: MarkedOrganization,
+  environment: MarkedEnvironment,
+): Promise<void> {
+  await sql.query('UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1', [
+    userId,
+    organization.id,
+    environment.id,
+  ]);
+}
+
+function addressOf(organization: MarkedOrganization, environment: MarkedEnvironment): Address {
+  return {
+    organization: organization.id,
+    environment: environment.id,
+    project: environment.projectId,
+    records: { ...organization.records, ...environment.records },
+    membershipId: organization.membershipId,
+  };
+}
+
+const byCurrent = (place: Address): Address => ({
+  ...place,
+  organization: '@current',
+  environment: '@current',
+  project: '@current',
+});
+
+/** Records of other organizations below the path of the second place. */
+function mixed([, own, , ...foreign]: Address[]): Address[] {
+  return foreign.map(({ records, membershipId }) => ({
+    ...(own as Address),
+    records,
+    membershipId,
+    isForeignRecord: true,
+  }));
+}
