@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectForeign, type ForeignConnection } from '@millrace/db';
+import { connectForeign, createDatabase, type ForeignConnection } from '@millrace/db';
 import { createFaultProxy, createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
@@ -175,6 +175,45 @@ test('an interval waits for those who began to write before its end', async () =
   });
   expect(await planRun(database)).toBe(false);
   expect(await planRun(database, atOnce)).toBe(true);
+});
+
+test("a consumer's batch that outlasts its interval holds it back, also before it has written anything", async () => {
+  const { sql } = bed.database;
+  const consumer = createDatabase({ url: bed.databaseUrl, logger: bed.logger, applicationName: 'event-consumer' });
+  const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
+  const plan = () => planRun(bed.database, 0);
+  const run = () => untilNothingIsLeft(() => exportDue({ ...deps, settleSeconds: 0 }, forever));
+  await consumer.transaction(async (tx) => {
+    await tx.query('SELECT 1');
+    const end = new Date();
+    await sql.query(
+      'UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3, end_at = $3 WHERE id = $1',
+      [id, new Date(end.getTime() - 60_000), end],
+    );
+    // One that was paused meanwhile asks for the same interval.
+    await sql.query(
+      `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start, by_stored_time)
+       VALUES ('late', $1, $2, $3, $2, true)`,
+      [id, new Date(end.getTime() - 60_000), end],
+    );
+    expect(await plan()).toBe(false);
+    await untilNothingIsLeft(() => planBackfill(bed.database));
+    await sql.query('UPDATE batch_export_run SET attempt_at = now() WHERE batch_export_id = $1', [id]);
+    await run();
+    expect((await runsOf(id)).map(({ status }) => status)).toEqual(['Starting']);
+    await tx.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+       VALUES ($1, '2010-01-01', gen_random_uuid(), 'late', 'd', gen_random_uuid(), '{}', now())`,
+      [environmentId],
+    );
+  });
+  expect(await plan()).toBe(true);
+  await sql.query('UPDATE batch_export_run SET attempt_at = now() WHERE batch_export_id = $1', [id]);
+  await run();
+  const completed = (await runsOf(id)).filter(({ status }) => status === 'Completed');
+  expect(completed.reduce((sum, { records_completed: records }) => sum + Number(records), 0)).toBe(2);
+  expect(await count(table)).toBe(1);
+  await consumer.stop();
 });
 
 test('a destination that is down is tried again and says why; memory of its password is nowhere', async () => {

@@ -11,6 +11,7 @@ import { openS3Writer } from './destinations/s3-writer.ts';
 import { type EventRecord, openCursor, type PersonRecord } from './export-source-store.ts';
 import { readPages } from './read-pages.ts';
 import { type ClaimedRun, claimRun, completeRun, failRun, releaseRun, renewClaim } from './run-store.ts';
+import { readSettledUntil } from './settled-store.ts';
 
 /** Renewed after every page, so that it outlasts one page and the commit, not the run. */
 const leaseSeconds = 900;
@@ -22,6 +23,8 @@ export interface ExportRunDeps extends DestinationOptions {
   logger: Logger;
   /** Opens the secrets of destinations. */
   secretBox: SecretBox;
+  /** How long an interval's end is left alone by all means; unless told, as `readSettledUntil` says. */
+  settleSeconds?: number;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
@@ -36,7 +39,7 @@ class Interrupted extends Error {}
  */
 export async function exportDue(deps: ExportRunDeps, signal: AbortSignal): Promise<boolean> {
   const { sql } = deps.database;
-  const run = await claimRun(sql, leaseSeconds);
+  const run = await claimRun(sql, { leaseSeconds, settledUntil: await readSettledUntil(sql, deps.settleSeconds) });
   if (!run) return false;
   const labels = { destination: run.destination_type, model: run.model };
   try {

@@ -8,9 +8,8 @@ import {
   setNextInterval,
   updateBackfill,
 } from './plan-store.ts';
+import { readSettledUntil } from './settled-store.ts';
 
-/** What was stored shortly before an interval's end may be committed a little later. */
-const usualSettleSeconds = 20;
 /** Runs of one backfill that wait or are in progress at the same time. */
 const mostOpenRuns = 10;
 
@@ -20,9 +19,11 @@ const mostOpenRuns = 10;
  *
  * @returns whether there may be more.
  */
-export async function planRun(database: Database, settleSeconds = usualSettleSeconds): Promise<boolean> {
+export async function planRun(database: Database, settleSeconds?: number): Promise<boolean> {
+  const settledUntil = await readSettledUntil(database.sql, settleSeconds);
+  if (settledUntil === null) return false;
   return database.transaction(async (tx) => {
-    const due = await lockDueExport(tx, settleSeconds);
+    const due = await lockDueExport(tx, settledUntil);
     if (!due) return false;
     const span = { start: due.next_interval_start, end: due.next_interval_end };
     await insertRuns(tx, { exportId: due.id, backfillId: null }, [span]);

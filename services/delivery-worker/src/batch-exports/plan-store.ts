@@ -13,21 +13,14 @@ export interface Plannable {
   next_interval_end: Date;
 }
 
-/**
- * Locks an export whose next interval has ended and is settled: nobody is still writing who began before its end. (A
- * transaction that has been open for an hour is stuck and holds nobody up.)
- */
-export async function lockDueExport(tx: Transaction, settleSeconds: number): Promise<Plannable | undefined> {
+/** Locks an export whose next interval has ended by then (`readSettledUntil`). */
+export async function lockDueExport(tx: Transaction, settledUntil: Date): Promise<Plannable | undefined> {
   const rows = await tx.query<Plannable & Record<string, unknown>>(
     `SELECT id, "interval", timezone, start_at, end_at, next_interval_start, next_interval_end
        FROM batch_export
-      WHERE NOT deleted AND NOT paused AND next_interval_end <= now() - make_interval(secs => $1)
-        AND next_interval_end <= coalesce(
-              (SELECT min(xact_start) FROM pg_stat_activity
-                WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()
-                  AND xact_start > now() - interval '1 hour'), now())
+      WHERE NOT deleted AND NOT paused AND next_interval_end <= $1
       ORDER BY next_interval_end LIMIT 1 FOR UPDATE SKIP LOCKED`,
-    [settleSeconds],
+    [settledUntil],
   );
   return rows[0];
 }

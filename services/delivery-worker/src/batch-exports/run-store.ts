@@ -22,12 +22,21 @@ export interface ClaimedRun {
 
 type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
 
-/** Claims the oldest run that is to be done. A claim holds for `leaseSeconds` and is renewed by `renewClaim`. */
-export async function claimRun(sql: Sql, leaseSeconds: number): Promise<ClaimedRun | undefined> {
+/**
+ * Claims the oldest run that is to be done. A claim holds for `leaseSeconds` and is renewed by `renewClaim`.
+ * @param settledUntil what was stored later is not exported yet (`readSettledUntil`); a run of the events' own time does
+ * not ask for it.
+ */
+export async function claimRun(
+  sql: Sql,
+  { leaseSeconds, settledUntil }: { leaseSeconds: number; settledUntil: Date | null },
+): Promise<ClaimedRun | undefined> {
   const rows = await sql.query<ClaimedRun & Record<string, unknown>>(
     `WITH due AS (
        SELECT id FROM batch_export_run
         WHERE status IN ('Starting', 'Running', 'FailedRetryable') AND attempt_at <= now()
+          AND (data_interval_end <= $2
+               OR EXISTS (SELECT FROM batch_export_backfill b WHERE b.id = backfill_id AND NOT b.by_stored_time))
         ORDER BY attempt_at, data_interval_start LIMIT 1 FOR UPDATE SKIP LOCKED
      ), claimed AS (
        UPDATE batch_export_run r
@@ -41,7 +50,7 @@ export async function claimRun(sql: Sql, leaseSeconds: number): Promise<ClaimedR
        FROM claimed c
        JOIN batch_export e ON e.id = c.batch_export_id
        LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,
-    [leaseSeconds],
+    [leaseSeconds, settledUntil],
   );
   return rows[0];
 }
