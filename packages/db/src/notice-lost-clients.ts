@@ -2,14 +2,33 @@ import type pg from 'pg';
 
 const patienceMs = 3000;
 
+/** What is left out stays as the server has it. */
+export interface LostClientLimits {
+  /** A client that says nothing for so long in the middle of a transaction loses it, with its session. */
+  idleInTransactionTimeoutMs?: number | undefined;
+  /** A lock that others hold is waited for so long. */
+  lockTimeoutMs?: number | undefined;
+}
+
 /**
  * Has the server look whether the other end of a new connection is still there, every few seconds, also in the middle of a
  * statement. A machine that lost its power, or its network, says nothing; by itself the server would notice after two
- * hours, and hold the locks of its last transaction until then.
+ * hours, and hold the locks of its last transaction until then. A process that was stopped (SIGSTOP, a debugger, a
+ * paused machine) is there as before and is only told by its silence.
  */
-export async function noticeLostClients(client: pg.ClientBase): Promise<void> {
+export async function noticeLostClients(client: pg.ClientBase, limits: LostClientLimits): Promise<void> {
+  const settings: Record<string, string> = { ...keepAlive };
+  if (limits.idleInTransactionTimeoutMs !== undefined) {
+    settings.idle_in_transaction_session_timeout = String(limits.idleInTransactionTimeoutMs);
+  }
+  if (limits.lockTimeoutMs !== undefined) settings.lock_timeout = String(limits.lockTimeoutMs);
   try {
-    await client.query({ text: settings, query_timeout: patienceMs } as pg.QueryConfig);
+    const config: pg.QueryConfig & { query_timeout: number } = {
+      text: 'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)',
+      values: [Object.keys(settings), Object.values(settings)],
+      query_timeout: patienceMs,
+    };
+    await client.query(config);
   } catch (error) {
     // A server or pooler that does not know one of the settings does without.
     if ((error as { severity?: unknown }).severity === undefined) throw error;
@@ -17,5 +36,9 @@ export async function noticeLostClients(client: pg.ClientBase): Promise<void> {
 }
 
 /** Eleven seconds of silence at most; over a socket of the same machine there is nothing to set. */
-const settings = `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
-  set_config('tcp_keepalives_count', '3', false), set_config('client_connection_check_interval', '5s', false)`;
+const keepAlive = {
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+  client_connection_check_interval: '5s',
+};

@@ -61,6 +61,13 @@ export interface DatabaseOptions {
    * `statementTimeoutMs`; 0 = never.
    */
   queryTimeoutMs?: number;
+  /**
+   * A transaction in which this process says nothing for so long is undone by the server: it was stopped or cannot be
+   * reached, and others wait for its locks. As the server has it, unless told.
+   */
+  idleInTransactionTimeoutMs?: number;
+  /** A statement that waits for a lock for longer fails. As the server has it, unless told. */
+  lockTimeoutMs?: number;
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
   applicationName?: string;
@@ -97,6 +104,7 @@ export function createSqlDatabase(options: DatabaseOptions): SqlDatabase {
 /** The same with the pool itself, for what is to share it. */
 export function openSqlDatabase(options: DatabaseOptions): { database: SqlDatabase; pool: pg.Pool } {
   const { logger, statementTimeoutMs = 30_000, preparesLookups = false, preparesQueries = false } = options;
+  const { idleInTransactionTimeoutMs, lockTimeoutMs } = options;
   const nameOf = createStatementNames();
   const config: pg.ClientConfig = {
     connectionString: options.url,
@@ -108,7 +116,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   const pool = new pg.Pool({
     ...config,
     max: options.poolSize ?? 10,
-    onConnect: noticeLostClients,
+    onConnect: (client: pg.ClientBase) => noticeLostClients(client, { idleInTransactionTimeoutMs, lockTimeoutMs }),
     statement_timeout: statementTimeoutMs,
     // The server's own limit comes first, unless the network swallows its answer.
     query_timeout:

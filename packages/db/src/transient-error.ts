@@ -4,8 +4,11 @@
  */
 const repeatableStates = new Set(['40001', '40P01', '55P03', '57014', '53000', '53100', '53200', '25006']);
 
-/** SQLSTATEs of a server that ends this connection or takes no new one: shutdown, crash, starting, idle, too many. */
-const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300']);
+/**
+ * SQLSTATEs of a server that ends this connection or takes no new one: shutdown, crash, starting, idle, idle in a
+ * transaction, a transaction too long, too many.
+ */
+const connectionStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04', '53300']);
 
 const systemCodes = new Set([
   'ECONNREFUSED',

@@ -10,6 +10,10 @@ export interface ServiceProcess {
   ended: Promise<number | null>;
   /** SIGKILL: no chance to finish anything. */
   kill(): Promise<void>;
+  /** SIGSTOP: it does nothing any more, and keeps all it holds. */
+  freeze(): void;
+  /** SIGCONT: it goes on as if no time had passed. */
+  thaw(): void;
   /** SIGTERM; resolves with the exit code once it has drained. SIGKILL after 15 s. */
   stop(): Promise<number | null>;
   /** The end of what it logged. */
@@ -66,6 +70,8 @@ export async function startService(
       child.kill('SIGKILL');
       await exit;
     },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     async stop() {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);

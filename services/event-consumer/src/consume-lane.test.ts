@@ -98,6 +98,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
         logger: bed.logger,
         metricsOf: metrics,
         liveLoad: createLiveLoad(),
+        freeLocks: async () => {},
         onFatal: (error) => fatal.push(error),
       },
     );

@@ -21,6 +21,8 @@ export interface ConsumeLaneDeps {
   metricsOf(lane: Lane): ConsumeMetrics;
   /** One for all lanes of the process. */
   liveLoad: LiveLoad;
+  /** One for all lanes of the process. */
+  freeLocks(): Promise<void>;
   onFatal(error: Error): void;
 }
 
@@ -39,6 +41,7 @@ export function consumeLane(
     process: (work) => processBatch(work, deps.process),
     logger: deps.logger,
     metrics: deps.metricsOf(lane),
+    freeLocks: deps.freeLocks,
     sleep: sleepUntilAborted,
   });
   return deps.log.consume({

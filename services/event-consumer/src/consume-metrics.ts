@@ -1,10 +1,13 @@
 import type { Metrics } from '@millrace/runtime';
+import type { FailureClass } from './failure-class.ts';
 import type { BatchReport } from './process-batch.ts';
+
+export type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 
 /** What the on-call person sees of one lane. Every event ends in exactly one of stored, duplicate, dropped, dead-lettered. */
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
-  retried(failure: 'moved' | 'transient'): void;
+  retried(failure: RetriedFailure): void;
   /** Returns the function that ends the measurement. */
   startBatch(): () => void;
   batchEnded(outcome: 'done' | 'stale'): void;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
+import { BatchTooLarge } from './batch-too-large.ts';
 import { LedgerMoved } from './identity/ledger-moved.ts';
 import {
   type ConsumerBed,
@@ -309,6 +310,71 @@ describe('transient failures', () => {
     expect(pauses[0]).toBe(0);
     expect(await counted('retries_total', 'moved')).toBe(3);
   });
+});
+
+describe('statements that take too long', () => {
+  /** The server's own answer, for batches with a record of one of these offsets. */
+  const slowFor = (offsets: readonly bigint[]) =>
+    createHandlerBed(bed, bed.createDeps(), async (work, run) => {
+      if (work.verdict !== null || !work.batch.records.some(({ offset }) => offsets.includes(offset))) return run(work);
+      return bed.database.transaction(async (tx) => {
+        await tx.query('SET LOCAL statement_timeout = 20');
+        await tx.query('SELECT pg_sleep(10)');
+        throw new Error('it came to an end');
+      });
+    });
+
+  test('again and again, cost the record that makes them so its place, not the partition', async () => {
+    const events = Array.from({ length: 9 }, () => event());
+    const { handle, counted } = slowFor([4n]);
+    expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 9n });
+    expect(deadOffsets()).toEqual([4]);
+    expect(bed.deadLetters[0]?.headers?.dlq_reason).toBe('timed_out');
+    expect(await storedUuids()).toHaveLength(8);
+    expect(await counted('retries_total', 'slow')).toBeGreaterThan(3);
+  });
+
+  test('for a while cost nothing', async () => {
+    let slow = 2;
+    const { handle } = createHandlerBed(bed, bed.createDeps(), async (work, run) => {
+      slow -= 1;
+      if (slow >= 0) throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+      return run(work);
+    });
+    expect(await handle(logBatch(topic, 0, [event()]))).toMatchObject({ outcome: 'done', nextOffset: 1n });
+    expect(bed.deadLetters).toEqual([]);
+  });
+
+  test('on a server that is too slow for anything give up nothing', async () => {
+    const { handle } = createHandlerBed(bed, bed.createDeps(), async () => {
+      throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+    });
+    await expect(handle(logBatch(topic, 0, [event()]))).rejects.toMatchObject({ code: '57014' });
+    expect(bed.deadLetters).toEqual([]);
+  });
+});
+
+test('a lock that cannot be had gives the place to other partitions at once', async () => {
+  const { handle, pauses, counted } = createHandlerBed(bed, bed.createDeps(), () => {
+    throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+  });
+  await expect(handle(logBatch(topic, 0, [event(), event()]))).rejects.toMatchObject({ code: '55P03' });
+  expect(pauses).toEqual([]);
+  expect(await counted('retries_total', 'blocked')).toBe(1);
+  expect(bed.deadLetters).toEqual([]);
+});
+
+test('a batch that is too much at once is done in parts, in their order', async () => {
+  const sizes: number[] = [];
+  const { handle } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+    sizes.push(work.batch.records.length);
+    if (work.batch.records.length > 3) throw new BatchTooLarge('for this test', 3);
+    return run(work);
+  });
+  const events = Array.from({ length: 8 }, (_, n) => event({ properties: { $set: { n } } }));
+  expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 8n });
+  expect(sizes).toEqual([8, 3, 3, 2]);
+  expect(await storedUuids()).toHaveLength(8);
 });
 
 describe('another member', () => {

@@ -12,6 +12,8 @@ export interface ConsumeDeps {
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
+  /** Called when a lock could not be had: it may be held by a process that has stopped. Never throws. */
+  freeLocks(): Promise<void>;
   /** Resolves after the time, or at once when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
@@ -23,6 +25,8 @@ const maxTransientRetries = 4;
  * contradicts itself.
  */
 const maxMovedRetries = 20;
+/** So often a record by itself may make a statement take too long; most of it is a busy server the first time. */
+const maxSlowAttempts = 3;
 const heartbeatMs = 1000;
 
 /**
@@ -47,17 +51,23 @@ export function createBatchHandler(
     }
   };
 
-  /** Processes the batch; when one of its records is poison, its halves one after the other, down to that record. */
+  /**
+   * Processes the batch; when it is too much at once, its parts one after the other, and when one of its records is
+   * poison, its halves, down to that record.
+   */
   async function settle(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
     const attempt = await tryUntilClear(batch, null, context);
     if (attempt.kind === 'settled') return attempt.result;
     if (batch.records.length === 1) return giveUp(batch, attempt.reason, attempt.error, context);
 
-    const [left, right] = halves(batch);
-    const first = await settle(left, context);
-    if (context.signal.aborted) return first;
-    // Should another member have moved the offset meanwhile, the right half finds itself stale.
-    return settle(right, context);
+    const [first, ...others] = cutBatch(batch, attempt.parts);
+    let result = await settle(first, context);
+    for (const part of others) {
+      if (context.signal.aborted) break;
+      // Should another member have moved the offset meanwhile, the part finds itself stale.
+      result = await settle(part, context);
+    }
+    return result;
   }
 
   async function giveUp(
@@ -83,60 +93,98 @@ export function createBatchHandler(
     verdict: DeadLetterReason | null,
     context: BatchContext,
   ): Promise<Attempt> {
-    for (let moved = 0, transient = 0; ; ) {
+    const failures: Failures = { moved: 0, transient: 0, slow: 0 };
+    for (;;) {
       try {
-        const result = await deps.process({ batch, group, verdict, lockFirst: moved > 0 });
+        const result = await deps.process({ batch, group, verdict, lockFirst: failures.moved > 0 });
         if (result.outcome === 'done') metrics.report(result);
         return { kind: 'settled', result };
       } catch (error) {
-        const failure = classifyFailure(error);
-        switch (failure.kind) {
-          case 'poison':
-            return { kind: 'poison', reason: failure.reason, error };
-          case 'moved':
-            moved += 1;
-            if (moved > maxMovedRetries) return { kind: 'poison', reason: 'ledger_conflict', error };
-            break;
-          case 'transient':
-            transient += 1;
-            if (transient > maxTransientRetries) throw error;
-            break;
-          case 'systemic':
-            logger.error('batches cannot be processed until somebody acts', {
-              ...placeOf(batch),
-              ...describeFailure(error),
-            });
-            throw error;
-        }
-        metrics.retried(failure.kind);
-        logger.debug('a batch is tried again', { ...placeOf(batch), failure: failure.kind, ...describeFailure(error) });
+        const next = await afterFailure(error, batch, failures);
+        if (next.kind === 'apart') return next;
+        logger.debug('a batch is tried again', { ...placeOf(batch), failure: next.failure, ...describeFailure(error) });
         if (context.signal.aborted) throw error;
-        await deps.sleep(pauseMs(failure.kind, failure.kind === 'moved' ? moved : transient), context.signal);
+        await deps.sleep(pauseMs(next.failure, failures[next.failure]), context.signal);
       }
+    }
+  }
+
+  /** @throws the error when the batch goes back to the log. */
+  async function afterFailure(error: unknown, batch: LogBatch, failures: Failures): Promise<Again | Apart> {
+    const failure = classifyFailure(error);
+    if (failure.kind !== 'poison' && failure.kind !== 'systemic') metrics.retried(failure.kind);
+    switch (failure.kind) {
+      case 'poison':
+        return { kind: 'apart', parts: 2, reason: failure.reason, error };
+      case 'too_large':
+        return { kind: 'apart', parts: failure.parts, reason: 'processing_error', error };
+      case 'moved':
+        failures.moved += 1;
+        if (failures.moved > maxMovedRetries) return { kind: 'apart', parts: 2, reason: 'ledger_conflict', error };
+        return { kind: 'again', failure: 'moved' };
+      case 'slow':
+        failures.slow += 1;
+        // A dead letter takes a transaction of the same kind: a server too slow for that one gets nothing given up.
+        if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'again', failure: 'slow' };
+        return { kind: 'apart', parts: 2, reason: 'timed_out', error };
+      case 'transient':
+        failures.transient += 1;
+        if (failures.transient > maxTransientRetries) throw error;
+        return { kind: 'again', failure: 'transient' };
+      case 'blocked':
+        // The log delivers it again, and other partitions meanwhile: waiting here would keep their place from them.
+        await deps.freeLocks();
+        throw error;
+      case 'systemic':
+        logger.error('batches cannot be processed until somebody acts', {
+          ...placeOf(batch),
+          ...describeFailure(error),
+        });
+        throw error;
     }
   }
 }
 
-type Attempt =
-  | { kind: 'settled'; result: BatchReport | StaleBatch }
-  | { kind: 'poison'; reason: DeadLetterReason; error: unknown };
+/** How often an attempt failed so. */
+type Failures = Record<'moved' | 'transient' | 'slow', number>;
+
+interface Again {
+  kind: 'again';
+  failure: keyof Failures;
+}
+
+type Attempt = { kind: 'settled'; result: BatchReport | StaleBatch } | Apart;
+
+/** To be done in parts. Of a record alone, to be given up for the reason. */
+interface Apart {
+  kind: 'apart';
+  parts: number;
+  reason: DeadLetterReason;
+  error: unknown;
+}
 
 /** A lost race is over when we hear of it, so the first repetition is immediate; a server needs time. Half is chance. */
-function pauseMs(kind: 'moved' | 'transient', attempt: number): number {
+function pauseMs(kind: keyof Failures, attempt: number): number {
   const ms = kind === 'moved' ? 2 ** attempt - 2 : 50 * 2 ** attempt;
   return Math.min(ms, 1000) * (0.5 + Math.random() / 2);
 }
 
-/** The right half continues where the left half ends. */
-function halves(batch: LogBatch): [LogBatch, LogBatch & { continuesFrom: bigint }] {
-  const middle = Math.ceil(batch.records.length / 2);
-  const left = batch.records.slice(0, middle);
-  const right = batch.records.slice(middle);
-  const lastLeft = left.at(-1);
-  if (lastLeft === undefined || right.length === 0) throw new Error('a batch of one record has no halves');
+/** Parts of about the same number of records, in their order; each continues where the one before ends. */
+function cutBatch(batch: LogBatch, parts: number): [LogBatch, ...LogBatch[]] {
+  const { records } = batch;
+  const size = Math.ceil(records.length / Math.min(Math.max(parts, 2), records.length));
+  const [first, ...others] = Array.from({ length: Math.ceil(records.length / size) }, (_, part) =>
+    records.slice(part * size, (part + 1) * size),
+  );
+  if (first === undefined || others.length === 0) throw new Error('a batch of one record has no parts');
+  let continuesFrom = first.at(-1)?.offset ?? 0n;
   return [
-    { ...batch, records: left },
-    { ...batch, records: right, continuesFrom: lastLeft.offset + 1n },
+    { ...batch, records: first },
+    ...others.map((part) => {
+      const cut = { ...batch, records: part, continuesFrom: continuesFrom + 1n };
+      continuesFrom = part.at(-1)?.offset ?? continuesFrom;
+      return cut;
+    }),
   ];
 }
 

@@ -55,6 +55,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
         logger: bed.logger,
         metricsOf: createConsumeMetrics(metrics),
         liveLoad: createLiveLoad(),
+        freeLocks: async () => {},
         onFatal: (error) => fatal.push(error),
       },
     );

@@ -31,6 +31,7 @@ import { createKnownIds } from './identity/known-ids.ts';
 import { createTurns } from './identity/turns.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
 import { createLiveLoad } from './live-load.ts';
+import { createFreeLocks } from './locks/free-locks.ts';
 import { publishLane } from './output/publish-lane.ts';
 import { createPublishMetrics } from './output/publish-metrics.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
@@ -46,8 +47,24 @@ const service = 'event-consumer';
 /** Beside the transactions: projects, partitions, start offsets. */
 const spareConnections = 2;
 /** The embedded log writes and reads through a pool of its own, so that batches cannot starve it. */
-const logPool = { poolSize: 6, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
-const timeouts = { statementTimeoutMs: 30_000, queryTimeoutMs: 35_000 };
+const logPool = {
+  poolSize: 6,
+  connectTimeoutMs: 2000,
+  statementTimeoutMs: 5000,
+  queryTimeoutMs: 6000,
+  idleInTransactionTimeoutMs: 5000,
+};
+/**
+ * A process that was stopped in the middle of a batch loses it after `silentMs`, and nobody waits for its locks meanwhile:
+ * its partitions go on within fifteen seconds, those of others at once.
+ */
+const silentMs = 10_000;
+const timeouts = {
+  statementTimeoutMs: 20_000,
+  queryTimeoutMs: 25_000,
+  lockTimeoutMs: 2000,
+  idleInTransactionTimeoutMs: silentMs,
+};
 
 const config = readConfig(consumerConfigSchema, environment());
 const logger = createLogger(service, config.logLevel);
@@ -92,6 +109,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const metricsOf = createConsumeMetrics(metrics);
   const published = createPublishMetrics(metrics);
   const liveLoad = createLiveLoad();
+  const freeLocks = createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now });
   const laneDeps = { ...config, log, database, topics, logger, onFatal: fail };
   const consuming = startLanes({
     log,
@@ -99,7 +117,9 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
     topicPartitions: config.topicPartitions,
     logger,
     joins: [
-      ...lanes.map((lane) => () => consumeLane(lane, { ...laneDeps, process: batchDeps, metricsOf, liveLoad })),
+      ...lanes.map(
+        (lane) => () => consumeLane(lane, { ...laneDeps, process: batchDeps, metricsOf, liveLoad, freeLocks }),
+      ),
       ...publishedLanes.map(
         (lane) => () => publishLane(lane, { ...laneDeps, projects: batchDeps.projects, published }),
       ),

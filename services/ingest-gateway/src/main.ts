@@ -41,7 +41,14 @@ const service = 'ingest-gateway';
 /** Lookups by key only; they must never keep a request waiting. */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 500, statementTimeoutMs: 500, queryTimeoutMs: 700 };
 /** The embedded log writes through a pool of its own, with its own patience. */
-const logPool = { poolSize: 6, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
+const logPool = {
+  poolSize: 6,
+  connectTimeoutMs: 2000,
+  statementTimeoutMs: 5000,
+  queryTimeoutMs: 6000,
+  // A process that was stopped in the middle of an append must not keep others from theirs.
+  idleInTransactionTimeoutMs: 5000,
+};
 /** After this the gateway takes traffic even though the log has not been seen: its own 503 tells clients more. */
 const waitForLogMs = 15_000;
 

@@ -12,7 +12,9 @@ export type DeadLetterReason =
   /** PostgreSQL would not take one of its values. */
   | 'refused_by_database'
   /** What is stored about its ids contradicts itself; deciding it again does not help. */
-  | 'ledger_conflict';
+  | 'ledger_conflict'
+  /** By itself, too, it made a statement take longer than one may, again and again. */
+  | 'timed_out';
 
 /** Where the record failed; the header `dlq_step`. */
 export type DeadLetterStep = 'parse_record' | 'admit_event' | 'process_batch';

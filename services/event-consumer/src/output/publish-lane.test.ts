@@ -80,6 +80,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
         logger: bed.logger,
         metricsOf: createConsumeMetrics(createMetrics()),
         liveLoad: createLiveLoad(),
+        freeLocks: async () => {},
         onFatal: noFatal,
       },
     );

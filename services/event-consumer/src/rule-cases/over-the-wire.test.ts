@@ -72,6 +72,7 @@ beforeAll(async () => {
       logger: bed.logger,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
       liveLoad: createLiveLoad(),
+      freeLocks: async () => {},
       onFatal: (error) => {
         throw error;
       },

@@ -36,6 +36,7 @@ export function createHandlerBed(
     process: (work) => process(work, runBatch),
     logger: bed.logger,
     metrics: createConsumeMetrics(metrics)('live'),
+    freeLocks: async () => {},
     sleep: async (ms) => {
       pauses.push(ms);
     },

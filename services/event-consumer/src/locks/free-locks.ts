@@ -1,0 +1,32 @@
+import type { Sql } from '@millrace/db/sql';
+import type { Logger } from '@millrace/runtime';
+import { describeFailure } from '../describe-failure.ts';
+import { endFrozenSessions } from './frozen-session-store.ts';
+
+export interface FreeLocksDeps {
+  sql: Sql;
+  logger: Logger;
+  /** A session that has waited for its process for so long in the middle of a transaction loses it. */
+  silentMs: number;
+  now: () => number;
+}
+
+const intervalMs = 1000;
+
+/**
+ * For whoever could not get a lock: ends the transactions of processes that have stopped, or cannot be reached, in the
+ * middle of one. Looks once a second at most, however many ask. Never throws.
+ */
+export function createFreeLocks({ sql, logger, silentMs, now }: FreeLocksDeps): () => Promise<void> {
+  let nextAtMs = 0;
+  return async () => {
+    if (now() < nextAtMs) return;
+    nextAtMs = now() + intervalMs;
+    try {
+      const sessions = await endFrozenSessions(sql, silentMs);
+      if (sessions > 0) logger.warn('transactions of a consumer that has stopped were ended', { sessions });
+    } catch (error) {
+      logger.debug('nobody knows who holds a lock', describeFailure(error));
+    }
+  };
+}

@@ -1,0 +1,96 @@
+import { createDatabase, type Database, type Transaction } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import {
+  createFaultProxy,
+  createTestDatabase,
+  eventually,
+  type FaultProxy,
+  type TestDatabase,
+} from '@millrace/testing';
+import { endFrozenSessions } from './frozen-session-store.ts';
+
+const logger = createLogger('test', 'error');
+logger.silent = true;
+let testDatabase: TestDatabase;
+let proxy: FaultProxy;
+let others: Database;
+let database: Database;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ isMigrated: false });
+  const { hostname, port } = new URL(testDatabase.url);
+  proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
+  const through = Object.assign(new URL(testDatabase.url), { hostname: proxy.host, port: String(proxy.port) });
+  const open = (url: string) => createDatabase({ url, logger, applicationName: 'consumer', lockTimeoutMs: 200 });
+  [database, others] = [open(testDatabase.url), open(through.toString())];
+  await database.sql.query('CREATE TABLE place (name text PRIMARY KEY)');
+});
+afterAll(async () => {
+  await Promise.all([database.stop(), others.stop()]);
+  await proxy.stop();
+  await testDatabase.drop();
+});
+
+const take = `INSERT INTO place VALUES ('one')`;
+const silentMs = 1000;
+
+async function isThere(session: string): Promise<boolean> {
+  const rows = await database.sql.query(
+    `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${session}`,
+  );
+  return rows.length > 0;
+}
+
+const untilSessionIs = (session: string) =>
+  eventually(() => isThere(`${session} AND state_change < now() - interval '1.1 seconds'`));
+
+/** Who stopped says nothing, neither to the server nor to us, until it goes on. */
+let goOn = () => {};
+const untilItGoesOn = () =>
+  new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+
+test.each<[string, string, (tx: Transaction) => Promise<void>]>([
+  ['between two statements', `state = 'idle in transaction'`, untilItGoesOn],
+  [
+    'in the middle of a copy',
+    `state = 'active' AND wait_event = 'ClientRead'`,
+    async (tx) => {
+      const copied = tx.copy('COPY place FROM STDIN', endlessRows());
+      await eventually(() => isThere(`state = 'active' AND query LIKE 'COPY %'`));
+      proxy.blackHole();
+      await copied;
+    },
+  ],
+])('a process that stopped %s loses its transaction, and its locks are free', async (_, state, stop) => {
+  const outcome = others
+    .transaction(async (tx) => {
+      await tx.query(take);
+      await stop(tx);
+    })
+    .then(
+      () => 'committed',
+      () => 'undone',
+    );
+  await untilSessionIs(state);
+  await expect(database.sql.query(take)).rejects.toMatchObject({ code: '55P03' });
+  expect(await endFrozenSessions(database.sql, 60_000)).toBe(0);
+  expect(await endFrozenSessions(database.sql, silentMs)).toBe(1);
+  await eventually(() => database.sql.query(take));
+  goOn();
+  await proxy.pass();
+  expect(await outcome).toBe('undone');
+  await database.sql.query('TRUNCATE place');
+});
+
+test('whoever is at work is left alone', async () => {
+  const work = others.transaction((tx) => tx.query('SELECT pg_sleep(2)'));
+  await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
+  expect(await endFrozenSessions(database.sql, silentMs)).toBe(0);
+  await work;
+});
+
+/** More than ever arrive: nothing passes any more once the copy has begun. */
+function* endlessRows(): Generator<Buffer> {
+  for (let n = 0; ; n += 1) yield Buffer.from(`${'x'.repeat(64 * 1024)}${n}`);
+}
