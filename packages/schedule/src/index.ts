@@ -3,4 +3,4 @@ export { type ExportInterval, exportIntervalAt, exportIntervals, type TimeSpan }
 export { nextDeliveryDate } from './next-delivery-date.ts';
 export { type ExportSchedule, nextExportInterval } from './next-export-interval.ts';
 export { type Frequency, frequencies, type RecurrenceRule, type Weekday, weekdays } from './recurrence-rule.ts';
-export { isTimeZone } from './time-zone.ts';
+export { isTimeZone, type TimeZone, timeZone } from './time-zone.ts';

@@ -1,0 +1,67 @@
+import { compileTest } from '../filters/compile-test.ts';
+import { never, type TestOptions } from '../filters/value-test.ts';
+import { isObject } from '../values/is-object.ts';
+import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts';
+
+/**
+ * One filter of a condition; cohort filters are `compileCohortFilter`'s.
+ * @param aggregation the condition's: group filters without a type of their own are about that one
+ */
+export function compileFilter(
+  filter: Record<string, unknown>,
+  aggregation: number | null,
+  options: TestOptions,
+): CompiledFilter {
+  switch (filter.type ?? 'person') {
+    case 'person':
+      return compilePropertyFilter(filter, null, options);
+    case 'group': {
+      const groupType = groupTypeIndex(filter.group_type_index) ?? aggregation;
+      return groupType === null ? { kind: 'never' } : compilePropertyFilter(filter, groupType, options);
+    }
+    case 'flag':
+      return aggregation === null ? compileFlagFilter(filter) : { kind: 'never' };
+    default:
+      return { kind: 'never' };
+  }
+}
+
+export function compilePropertyFilter(
+  { key, operator, value }: Record<string, unknown>,
+  groupType: number | null,
+  options: TestOptions,
+): PropertyFilter {
+  if (typeof key !== 'string') return { kind: 'property', key: '', groupType, test: never };
+  return { kind: 'property', key, groupType, test: compileTest(operator, value, options) };
+}
+
+function compileFlagFilter({ key, operator, value }: Record<string, unknown>): CompiledFilter {
+  const flagId = idOf(key);
+  if (flagId === null || operator !== 'flag_evaluates_to') return { kind: 'never' };
+  return typeof value === 'boolean' || typeof value === 'string'
+    ? { kind: 'flag', flagId, expected: value }
+    : { kind: 'never' };
+}
+
+/** Null when it matches nobody, whatever the cohort holds. */
+export function compileCohortFilter({ value, operator }: Record<string, unknown>): CohortFilter | null {
+  const cohortId = idOf(value);
+  const asked = operator ?? 'in';
+  if (cohortId === null || (asked !== 'in' && asked !== 'not_in')) return null;
+  return { cohortId, isMember: asked === 'in' };
+}
+
+/** Ids are stored as numbers and as decimal text. */
+export function idOf(value: unknown): number | null {
+  const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : null;
+}
+
+export function groupTypeIndex(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
+}
+
+/** The members that are objects: whatever else stands in a list of filters, conditions or variants. */
+export function objectsIn(list: unknown): Record<string, unknown>[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}

@@ -1,0 +1,88 @@
+import type { FlagDefinition } from '../definitions.ts';
+import type { TestOptions } from '../filters/value-test.ts';
+import { isObject } from '../values/is-object.ts';
+import { textForm } from '../values/text-form.ts';
+import { compileCondition } from './compile-condition.ts';
+import { groupTypeIndex, idOf, objectsIn } from './compile-filter.ts';
+import type { CompiledCondition, CompiledFlag, Enrollment } from './compiled.ts';
+
+/** All of a flag that can be said without looking at other flags and cohorts. */
+export type FlagDraft = Omit<CompiledFlag, 'brokenDependency' | 'needs'>;
+
+export function compileFlag(flag: FlagDefinition, options: TestOptions): FlagDraft {
+  const filters = isObject(flag.filters) ? flag.filters : {};
+  const aggregation = groupTypeIndex(filters.aggregation_group_type_index);
+  const conditions = conditionsOf(filters, flag.rollout_percentage).map((condition) =>
+    compileCondition(condition, { flagAggregation: aggregation, options }),
+  );
+  return {
+    id: flag.id,
+    key: flag.key,
+    version: flag.version ?? 0,
+    runtime: runtimeOf(flag.evaluation_runtime),
+    contexts: flag.evaluation_contexts ?? [],
+    enrollment: enrollmentOf(flag.key, filters, options),
+    holdout: holdoutOf(filters.holdout),
+    conditions,
+    variants: variantsOf(filters.multivariate),
+    payloads: payloadsOf(filters.payloads),
+    aggregation,
+    bucketsBy: flag.bucketing_identifier === 'device_id' ? 'device_id' : 'distinct_id',
+    keepsExperience: flag.ensure_experience_continuity === true,
+    exitsEarly: filters.early_exit === true,
+    dependencies: dependenciesOf(conditions),
+  };
+}
+
+/** Flags of old had one list of filters and a rollout in a column of its own. */
+function conditionsOf(filters: Record<string, unknown>, rollout: unknown): Record<string, unknown>[] {
+  if (Object.hasOwn(filters, 'groups')) return objectsIn(filters.groups);
+  return [{ properties: filters.properties ?? [], rollout_percentage: rollout }];
+}
+
+function enrollmentOf(key: string, filters: Record<string, unknown>, options: TestOptions): Enrollment | null {
+  if (filters.feature_enrollment === true) return { kind: 'property', property: `$feature_enrollment/${key}` };
+  const [first] = objectsIn(filters.super_groups);
+  if (first === undefined) return null;
+  // About the person, also on a flag about groups.
+  const condition = compileCondition(
+    { ...first, aggregation_group_type_index: null },
+    { flagAggregation: null, options },
+  );
+  const properties = condition.filters.flatMap((filter) => (filter.kind === 'property' ? [filter.key] : []));
+  return properties.length === 0 ? null : { kind: 'super_condition', properties, condition };
+}
+
+function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
+  if (!isObject(holdout)) return null;
+  const id = idOf(holdout.id);
+  const percentage = holdout.exclusion_percentage;
+  if (id === null || typeof percentage !== 'number') return null;
+  return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) };
+}
+
+/** Shares are added one by one, as the SDKs do: their sum as doubles decides at the borders. */
+function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
+  let upTo = 0;
+  const variants = isObject(multivariate) ? objectsIn(multivariate.variants) : [];
+  return variants.flatMap(({ key, rollout_percentage: share }) => {
+    if (typeof key !== 'string') return [];
+    upTo += (typeof share === 'number' ? share : 0) / 100;
+    return [{ key, upTo }];
+  });
+}
+
+function payloadsOf(payloads: unknown): Map<string, string> {
+  const entries = isObject(payloads) ? Object.entries(payloads) : [];
+  return new Map(entries.flatMap(([key, payload]) => (payload === null ? [] : [[key, textForm(payload)]])));
+}
+
+function runtimeOf(runtime: string | null | undefined): CompiledFlag['runtime'] {
+  const name = runtime?.toLowerCase();
+  return name === 'client' || name === 'server' ? name : 'all';
+}
+
+function dependenciesOf(conditions: readonly CompiledCondition[]): number[] {
+  const ids = conditions.flatMap(({ filters }) => filters).flatMap((f) => (f.kind === 'flag' ? [f.flagId] : []));
+  return [...new Set(ids)];
+}

@@ -1,0 +1,47 @@
+import type { FlagDraft } from './compile-flag.ts';
+import type { CohortNode, CompiledCohort, CompiledCondition, FlagNeeds, PropertyFilter } from './compiled.ts';
+
+/** What a flag's filters ask for, those of its cohorts included. */
+export function needsOf(flag: FlagDraft, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
+  const person = new Set<string>();
+  const groups = new Map<number, Set<string>>();
+  const staticCohorts = new Set<number>();
+  const visited = new Set<number>();
+
+  const { enrollment } = flag;
+  if (enrollment?.kind === 'property') person.add(enrollment.property);
+  if (enrollment?.kind === 'super_condition') addCondition(enrollment.condition);
+  for (const condition of flag.conditions) addCondition(condition);
+  return {
+    personProperties: person,
+    groupProperties: groups,
+    staticCohorts,
+    hashKeyOverride: flag.keepsExperience && !isSameForAll(flag),
+  };
+
+  function addCondition({ filters, cohortFilters }: CompiledCondition): void {
+    for (const filter of filters) if (filter.kind === 'property') addProperty(filter);
+    for (const { cohortId } of cohortFilters) addCohort(cohortId);
+  }
+  function addProperty({ key, groupType }: PropertyFilter): void {
+    if (groupType === null) person.add(key);
+    else groups.set(groupType, (groups.get(groupType) ?? new Set()).add(key));
+  }
+  function addCohort(id: number): void {
+    const cohort = cohorts.get(id);
+    if (cohort === undefined || visited.has(id)) return;
+    visited.add(id);
+    if (cohort.isStatic) staticCohorts.add(id);
+    else addNode(cohort.node);
+  }
+  function addNode(node: CohortNode): void {
+    if (node.kind === 'property') addProperty(node.filter);
+    else if (node.kind === 'cohort') addCohort(node.cohortId);
+    else if (node.kind !== 'never') for (const inner of node.nodes) addNode(inner);
+  }
+}
+
+/** Everybody who matches gets the same: whose id is hashed makes no difference. */
+function isSameForAll({ conditions, variants }: FlagDraft): boolean {
+  return variants.length === 0 && conditions.every(({ rolloutPercentage }) => rolloutPercentage === 100);
+}

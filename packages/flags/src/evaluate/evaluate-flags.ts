@@ -1,0 +1,39 @@
+import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
+import type { EvaluationContext } from './context.ts';
+import { evaluateFlag } from './evaluate-flag.ts';
+import type { Evaluation } from './evaluation.ts';
+import type { FlagResult } from './flag-result.ts';
+import { propertyValues } from './property-values.ts';
+
+export interface EvaluatedFlags {
+  /** One for each flag that was selected. */
+  results: FlagResult[];
+  /** Whether one of them could not be evaluated: clients keep what they had of it. */
+  hasErrors: boolean;
+}
+
+/**
+ * What each flag is for somebody. Pure: the same definitions and context give the same results, and nothing is read or
+ * written. Never throws for what definitions or requests hold.
+ * @param selected of `selectFlags`: each behind what it depends on
+ */
+export function evaluateFlags(
+  flags: CompiledFlags,
+  selected: readonly CompiledFlag[],
+  context: EvaluationContext,
+): EvaluatedFlags {
+  const evaluation: Evaluation = {
+    flags,
+    context,
+    values: propertyValues(flags, context),
+    results: new Map(),
+    membership: new Map(),
+  };
+  let hasErrors = false;
+  for (const flag of selected) {
+    const result = evaluateFlag(flag, evaluation);
+    evaluation.results.set(flag.id, result);
+    hasErrors ||= result.failure !== null || flag.brokenDependency === 'cycle';
+  }
+  return { results: [...evaluation.results.values()], hasErrors };
+}

@@ -1,0 +1,73 @@
+/** What became of a flag, and why. */
+export interface FlagResult {
+  key: string;
+  id: number;
+  version: number;
+  enabled: boolean;
+  /** Null for a flag without variants, or when none was reached. */
+  variant: string | null;
+  /** JSON text. */
+  payload: string | null;
+  reason: FlagReason;
+  /** Set when the flag could not be evaluated: clients keep what they had. */
+  failure: FlagFailure | null;
+}
+
+export interface FlagReason {
+  code: ReasonCode | FlagFailure;
+  /** The condition set concerned, from 0. */
+  conditionIndex: number | null;
+  /** For people. */
+  description: string;
+}
+
+export type ReasonCode =
+  | 'super_condition_value'
+  | 'holdout_condition_value'
+  | 'condition_match'
+  | 'out_of_rollout_bound'
+  | 'no_condition_match'
+  | 'no_group_type'
+  | 'missing_dependency';
+
+/** Why a flag could not be evaluated. */
+export type FlagFailure =
+  | 'dependency_not_found_cohort'
+  | 'dependency_cycle_cohort'
+  | 'cohort_filters_parsing_error'
+  | 'hash_key_override_error'
+  | 'database_error';
+
+/** What an application sees: the variant, else whether the flag is on. */
+export type FlagValue = boolean | string;
+
+export function flagValue({ enabled, variant }: Pick<FlagResult, 'enabled' | 'variant'>): FlagValue {
+  return enabled ? (variant ?? true) : false;
+}
+
+const descriptions: Record<ReasonCode | FlagFailure, string> = {
+  super_condition_value: 'Super condition value',
+  holdout_condition_value: 'Holdout condition value',
+  condition_match: 'Matched condition set',
+  out_of_rollout_bound: 'Out of rollout bound',
+  no_condition_match: 'No matching condition set',
+  no_group_type: 'No group type',
+  missing_dependency: 'Flag cannot be evaluated due to missing dependency',
+  dependency_not_found_cohort: 'Cohort dependency not found',
+  dependency_cycle_cohort: 'Cohort dependency cycle',
+  cohort_filters_parsing_error: 'Cohort filters cannot be read',
+  hash_key_override_error: 'Stored hash keys could not be read',
+  database_error: 'Stored properties could not be read',
+};
+
+export function reason(
+  code: ReasonCode | FlagFailure,
+  conditionIndex: number | null = null,
+  { groupsWereSkipped = false } = {},
+): FlagReason {
+  if (code === 'condition_match') {
+    return { code, conditionIndex, description: `Matched condition set ${(conditionIndex ?? 0) + 1}` };
+  }
+  const note = groupsWereSkipped ? ' (group conditions were not evaluated because no group type was provided)' : '';
+  return { code, conditionIndex, description: `${descriptions[code]}${note}` };
+}

@@ -1,0 +1,557 @@
+import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../index.ts';
+import { ask, flag, idOf, matches, type Question } from '../testing/ask-flag.ts';
+import { bucketHash } from './bucket-hash.ts';
+
+/** Cases of flag evaluation by their number; those about requests, stores and routes are tested where they happen. */
+const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });
+const onFlag = (key: string, value: unknown) => ({
+  key: String(idOf(key)),
+  type: 'flag',
+  operator: 'flag_evaluates_to',
+  value,
+});
+const inCohort = (value: number, operator = 'in') => ({ key: 'id', type: 'cohort', operator, value });
+const thirds = { multivariate: { variants: variants({ a: 33.3, b: 33.3, c: 33.4 }) } };
+const halves = { multivariate: { variants: variants({ one: 50, Two: 50 }) } };
+
+function variants(shares: Record<string, number>) {
+  return Object.entries(shares).map(([key, rollout_percentage]) => ({ key, rollout_percentage }));
+}
+
+test.each([
+  ['F-01', 'beta-search-rollout.', 'user-61', '', 0.0042305989144046955],
+  ['F-02', 'checkout-layout.', 'user-61', 'variant', 0.5698252224547713],
+  ['F-03', 'holdout-', '', '', 0.9268829483920294],
+])('%s: hash of "%s", "%s", "%s"', (_case, prefix, id, salt, expected) => {
+  expect(bucketHash(prefix, id, salt)).toBe(expected);
+});
+
+const enterprise = { properties: [person('plan', 'exact', 'enterprise')], rollout_percentage: 100 };
+const tenPercent = { properties: [], rollout_percentage: 10 };
+/** Falls outside the first tenth of `split`. */
+const outside = String(Array.from({ length: 50 }, (_, n) => `user-${n}`).find((id) => bucketHash('split.', id) > 0.1));
+const early = (plan: string, groups: unknown[], filters = {}): Question => ({
+  flags: [flag('split', { groups, filters })],
+  request: { distinctId: outside, personProperties: { plan } },
+});
+const rollout = (percentage: number | null | undefined, distinctId: string): Question => ({
+  flags: [flag('beta-search-rollout', { groups: [{ properties: [], rollout_percentage: percentage }] })],
+  request: { distinctId },
+});
+const company = { aggregation_group_type_index: 0 };
+const holdout = (percentage: number) => ({ holdout: { id: 7, exclusion_percentage: percentage } });
+
+/** `[number, what, question, key of the flag, value, why]` */
+const rows: [number: string, what: string, question: Question, key: string, value: unknown, why: string][] = [
+  ['F-04', 'inside 25.5 %', rollout(25.5, 'user-61'), 'beta-search-rollout', true, 'condition_match:0'],
+  ['F-04', 'outside 25.5 %', rollout(25.5, 'user-105'), 'beta-search-rollout', false, 'out_of_rollout_bound:0'],
+  ['F-05', 'null is everybody', rollout(null, 'user-105'), 'beta-search-rollout', true, 'condition_match:0'],
+  ['F-05', 'absent is everybody', rollout(undefined, 'user-105'), 'beta-search-rollout', true, 'condition_match:0'],
+  ['F-06', 'the empty id is within 0 %', rollout(0, ''), 'beta-search-rollout', true, 'condition_match:0'],
+  [
+    'F-07',
+    'the empty id has the first variant',
+    { flags: [flag('f', { groups: [{}], filters: halves })], request: { distinctId: '' } },
+    'f',
+    'one',
+    'condition_match:0',
+  ],
+  [
+    'F-08',
+    'the empty id is hashed for holdouts: 92 %',
+    { flags: [flag('f', { groups: [{}], filters: holdout(92) })], request: { distinctId: '' } },
+    'f',
+    true,
+    'condition_match:0',
+  ],
+  [
+    'F-08',
+    'the empty id is hashed for holdouts: 93 %',
+    { flags: [flag('f', { groups: [{}], filters: holdout(93) })], request: { distinctId: '' } },
+    'f',
+    'holdout-7',
+    'holdout_condition_value:null',
+  ],
+  ['F-09', 'a later condition', early('enterprise', [tenPercent, enterprise]), 'split', true, 'condition_match:1'],
+  ['F-10', 'rollout before filters', early('free', [tenPercent, enterprise]), 'split', false, 'out_of_rollout_bound:0'],
+  ['F-11', 'the same reversed', early('free', [enterprise, tenPercent]), 'split', false, 'out_of_rollout_bound:1'],
+  [
+    'F-12',
+    'early exit',
+    early('enterprise', [tenPercent, enterprise], { early_exit: true }),
+    'split',
+    false,
+    'out_of_rollout_bound:0',
+  ],
+  ['F-13', 'the later of two', early('free', [enterprise, enterprise]), 'split', false, 'no_condition_match:1'],
+  ['F-14', 'no conditions', early('free', []), 'split', false, 'no_group_type:null'],
+  [
+    'F-15',
+    'a variant that is not declared',
+    {
+      flags: [
+        flag('f', { groups: [{ variant: 'wide' }], filters: { multivariate: { variants: variants({ only: 100 }) } } }),
+      ],
+    },
+    'f',
+    'only',
+    'condition_match:0',
+  ],
+  [
+    'F-18',
+    'a group flag without groups',
+    { flags: [flag('f', { groups: [{}], filters: company })] },
+    'f',
+    false,
+    'no_group_type:0',
+  ],
+  [
+    'F-20',
+    'an empty group key',
+    { flags: [flag('f', { groups: [{}], filters: company })], request: { groups: { company: '' } } },
+    'f',
+    false,
+    'no_group_type:0',
+  ],
+  [
+    'F-21',
+    'a group condition left out, a person condition missed',
+    {
+      flags: [
+        flag('f', {
+          groups: [
+            { ...company, properties: [] },
+            { properties: [person('plan', 'exact', 'x')], aggregation_group_type_index: null },
+          ],
+        }),
+      ],
+    },
+    'f',
+    false,
+    'no_condition_match:1',
+  ],
+  [
+    'F-22',
+    '$group_key is the key sent',
+    {
+      flags: [
+        flag('f', {
+          groups: [{ properties: [{ key: '$group_key', type: 'group', operator: 'exact', value: 'acme' }] }],
+          filters: company,
+        }),
+      ],
+      request: { groups: { company: 'acme' }, groupProperties: { company: { $group_key: 'other' } } },
+    },
+    'f',
+    true,
+    'condition_match:0',
+  ],
+  ...(
+    [
+      ['F-23', 'sent over stored', ['plan', 'pro'], { plan: 'pro' }, { plan: 'free' }, true],
+      ['F-24', 'the distinct id of an unknown person', ['distinct_id', 'user-1'], {}, {}, true],
+      ['F-25', 'the current for the first value', ['$initial_browser', 'Chrome'], { $browser: 'Chrome' }, {}, true],
+      [
+        'F-26',
+        'a known first value stays',
+        ['$initial_browser', 'Chrome'],
+        { $browser: 'Chrome' },
+        { $initial_browser: 'Safari' },
+        false,
+      ],
+    ] as const
+  ).map(([number, what, [key, value], personProperties, stored, expected]): (typeof rows)[number] => [
+    number,
+    what,
+    {
+      flags: [flag('f', { groups: [{ properties: [person(key, 'exact', value)] }] })],
+      request: { personProperties },
+      stored: { personProperties: stored },
+    },
+    'f',
+    expected,
+    expected ? 'condition_match:0' : 'no_condition_match:0',
+  ]),
+];
+
+test.each(rows)('%s: %s', (_number, _what, question, key, value, why) => {
+  const { answers } = ask(question);
+  expect(answers[key]).toMatchObject({ value, why });
+});
+
+test('F-16: where the shares leave a rest, the flag is on without a variant and has the payload of true', () => {
+  const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
+  const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find((id) => bucketHash('f.', id, 'variant') > 0.9);
+  const { answers } = ask({ flags: [flag('f', { groups: [{}], filters })], request: { distinctId: String(inRest) } });
+  expect(answers.f).toMatchObject({ value: true, payload: '"rest"' });
+});
+
+test('F-17: a percentage of exactly the hash includes, the next smaller double does not', () => {
+  const position = bucketHash('beta-search-rollout.', 'user-105');
+  const exact = position * 100;
+  const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(
+    (p) => p / 100 === position,
+  );
+  const below = [1, 2, 3].map((n) => exact * (1 - n * Number.EPSILON)).find((p) => p / 100 < position);
+  expect(bounds.length).toBeGreaterThan(0);
+  expect(ask(rollout(bounds[0], 'user-105')).answers['beta-search-rollout']?.value).toBe(true);
+  expect(ask(rollout(below, 'user-105')).answers['beta-search-rollout']?.value).toBe(false);
+});
+
+test('F-19: a number as a group key is hashed as its text', () => {
+  const groups = [{ properties: [], rollout_percentage: bucketHash('f.', '42') * 100 + 1e-9 }];
+  const question = { flags: [flag('f', { groups, filters: company })] };
+  const asked = (key: unknown) => ask({ ...question, request: { groups: { company: key } } }).answers.f;
+  expect(asked(42)).toEqual(asked('42'));
+  expect(asked(42)?.value).toBe(true);
+});
+
+test('F-21: the reason says that group conditions were not evaluated', () => {
+  const [, , question] = rows.find(([number]) => number === 'F-21') ?? [];
+  expect(ask(question as Question).answers.f?.description).toBe(
+    'No matching condition set (group conditions were not evaluated because no group type was provided)',
+  );
+});
+
+const v2 = { definitions: { matchingVersion: 2 as const } };
+test.each<[string, string, unknown, Record<string, unknown>, boolean, Parameters<typeof matches>[3]?]>([
+  ['F-27', 'exact', 'false', { p: 'banana' }, true],
+  ['F-27', 'exact', 'false', { p: 'banana' }, false, v2],
+  ['F-28', 'exact', ['true', 'false'], { p: 'x' }, true],
+  ['F-28', 'exact', ['true', 'false'], { p: 'x' }, false, v2],
+  ['F-29', 'exact', [], { p: true }, true],
+  ['F-29', 'exact', [], { p: 'x' }, false],
+  ['F-30', 'exact', '5', { p: 5 }, true],
+  ['F-30', 'exact', 5, { p: '5' }, true],
+  ['F-31', 'exact', 'null', { p: null }, true],
+  ['F-31', 'is_not', 'x', { p: null }, true],
+  ['F-31', 'icontains', 'ul', { p: null }, true],
+  ...(['exact', 'icontains', 'gt', 'regex', 'is_date_before', 'semver_neq'] as const).map(
+    (operator): [string, string, unknown, Record<string, unknown>, boolean] => ['F-32', operator, '1', {}, false],
+  ),
+  ['F-33', 'is_not', 'x', {}, true],
+  ['F-33', 'not_icontains', 'x', {}, true],
+  ['F-33', 'not_regex', 'x', {}, true],
+  ['F-33', 'not_starts_with', 'x', {}, true],
+  ['F-33', 'not_between', [1, 2], {}, true],
+  ['F-33', 'is_not_set', undefined, {}, true],
+  ['F-34', 'regex', '(', { p: 'x' }, false],
+  ['F-34', 'not_regex', '(', { p: 'x' }, false],
+  ['F-35', 'regex', '^a.*z$', { p: 'az\n' }, false],
+  ['F-36', 'gt', '5', { p: ' 6' }, false],
+  ['F-36', 'gt', '5', { p: '6' }, true],
+  ['F-36', 'gt', '5', { p: '1e1' }, true],
+  ['F-36', 'gt', '5', { p: 'abc' }, false],
+  ['F-36', 'gt', '5', { p: true }, false],
+  ['F-37', 'is_date_after', '-7d', { p: '2026-01-08T12:00:00Z' }, false],
+  ['F-37', 'is_date_after', '7d', { p: '2026-01-08T12:00:01Z' }, true],
+  ['F-38', 'is_date_before', '2024-06-01', { p: '2024-05-31T23:30:00-05:00' }, false],
+  [
+    'F-39',
+    'is_date_before',
+    '2024-06-01',
+    { p: '2024-06-01T02:00:00Z' },
+    true,
+    { definitions: { timeZone: 'America/New_York' } },
+  ],
+  ['F-40', 'is_date_before', '2024-06-01', { p: 1717236000 }, false],
+  ['F-41', 'is_date_exact', '1m', { p: '2024-02-29T12:00:00Z' }, true, { now: Date.UTC(2024, 2, 31, 12) }],
+  ['F-41', 'is_date_exact', '1m', { p: '2023-02-28T12:00:00Z' }, true, { now: Date.UTC(2023, 2, 31, 12) }],
+  ['F-41', 'is_date_exact', '2m', { p: '2024-01-29T12:00:00Z' }, true, { now: Date.UTC(2024, 2, 31, 12) }],
+  ['F-42', 'semver_gt', '1.2.3-alpha', { p: '1.2.3' }, true],
+  ['F-43', 'semver_eq', '1.2.3', { p: 'v1.02.3' }, true],
+  ['F-44', 'semver_wildcard', '1.*', { p: '1.9.0-rc1' }, false],
+  ['F-45', 'semver_caret', '0.0.3', { p: '0.0.4' }, false],
+])('%s: %s %j on %j is %s', (...[, operator, expected, properties, outcome, options]) => {
+  expect(matches(operator, expected, properties, options)).toBe(outcome);
+});
+
+describe('flags that depend on others', () => {
+  const on = (key: string, value: unknown) => ({ groups: [{ properties: [onFlag(key, value)] }] });
+  const twoForAll = flag('multi', { groups: [{ variant: 'Two' }], filters: halves });
+
+  test('F-46, F-47, F-48: true means any variant, a text that very variant, false an inactive flag', () => {
+    const { answers, hasErrors } = ask({
+      flags: [
+        twoForAll,
+        flag('off', { groups: [{}], active: false }),
+        flag('any', on('multi', true)),
+        flag('exact', on('multi', 'two')),
+        flag('not-on', on('off', false)),
+      ],
+    });
+    expect([answers.any?.value, answers.exact?.value, answers['not-on']?.value]).toEqual([true, false, true]);
+    expect(hasErrors).toBe(false);
+    // F-52
+    expect(answers).not.toHaveProperty('off');
+  });
+
+  test('F-49, F-51: a flag that is not there is missing for all that depend on it, others are fine', () => {
+    const { answers, hasErrors } = ask({
+      flags: [flag('a', on('nowhere', true)), flag('b', on('a', false)), flag('c', { groups: [{}] })],
+    });
+    expect([answers.a?.why, answers.b?.why, answers.c?.value]).toEqual([
+      'missing_dependency:null',
+      'missing_dependency:null',
+      true,
+    ]);
+    expect(hasErrors).toBe(false);
+  });
+
+  test('F-50: flags in a circle are missing for each other, and clients are told of an error', () => {
+    const { answers, hasErrors } = ask({
+      flags: [flag('a', on('b', true)), flag('b', on('a', true)), flag('self', on('self', true))],
+    });
+    expect([answers.a?.why, answers.b?.why, answers.self?.why]).toEqual(Array(3).fill('missing_dependency:null'));
+    expect(hasErrors).toBe(true);
+  });
+
+  test('F-69: a flag that is asked for alone brings along what it depends on', () => {
+    const flags = [
+      flag('last', on('middle', true)),
+      flag('middle', on('first', true)),
+      flag('first', { groups: [{}] }),
+    ];
+    expect(ask({ flags, selection: { keys: ['last'] } }).answers.last?.value).toBe(true);
+  });
+
+  test('a flag that the request does not get is off for those that depend on it', () => {
+    const server = flag('server', { groups: [{}], evaluation_runtime: 'server' });
+    const { answers } = ask({ flags: [server, flag('f', on('server', false))], selection: { runtime: 'client' } });
+    expect(answers).toMatchObject({ f: { value: true } });
+    expect(answers).not.toHaveProperty('server');
+  });
+
+  test('a flag that could not be evaluated is neither on nor off', () => {
+    const broken = flag('broken', { groups: [{ properties: [inCohort(404)] }] });
+    const { answers } = ask({ flags: [broken, flag('on', on('broken', true)), flag('off', on('broken', false))] });
+    expect([answers.broken?.why, answers.on?.value, answers.off?.value]).toEqual([
+      'failed:dependency_not_found_cohort',
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('holdouts and early access', () => {
+  const held = (percentage: number, distinctId: string) =>
+    ask({
+      flags: [flag('f', { groups: [{}], filters: { ...halves, ...holdout(percentage) } })],
+      request: { distinctId },
+    }).answers.f?.value;
+
+  test('F-53, F-54: a holdout takes its share, everybody beyond 100 %, nobody at 0 %', () => {
+    expect([held(10, 'user-31'), held(250, 'user-77'), held(0, 'user-31')]).toEqual([
+      'holdout-7',
+      'holdout-7',
+      expect.not.stringContaining('holdout'),
+    ]);
+    expect(['one', 'Two']).toContain(held(10, 'user-77'));
+  });
+
+  const enrolled = (property: unknown, filters: object) =>
+    ask({
+      flags: [flag('f', { groups: [{ rollout_percentage: 0 }], filters: { payloads: { true: '1' }, ...filters } })],
+      request: { personProperties: property === undefined ? {} : { '$feature_enrollment/f': property } },
+    }).answers.f;
+  const current = { feature_enrollment: true };
+  const former = {
+    super_groups: [{ properties: [person('$feature_enrollment/f', 'exact', ['true'])], rollout_percentage: 100 }],
+  };
+
+  test.each([
+    ['F-55', 'false', current, { value: false, why: 'super_condition_value:0', payload: '1' }],
+    ['F-55', true, current, { value: true, why: 'super_condition_value:0', payload: '1' }],
+    ['F-56', undefined, current, { value: false, why: 'out_of_rollout_bound:0' }],
+    ['F-57', 'True', former, { value: true, why: 'super_condition_value:0' }],
+    ['F-57', 'no', former, { value: false, why: 'super_condition_value:0' }],
+    ['F-57', undefined, former, { value: false, why: 'out_of_rollout_bound:0' }],
+  ])('%s: enrolled %j', (_number, property, filters, expected) => {
+    expect(enrolled(property, filters)).toMatchObject(expected);
+  });
+});
+
+describe('whose id is hashed', () => {
+  const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
+  /** An id inside the half of flag `f`, and one outside. */
+  const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
+  const inside = String(ids.find((id) => bucketHash('f.', id) < 0.5));
+  const beyond = String(ids.find((id) => bucketHash('f.', id) > 0.5));
+
+  test('F-58, F-59: a device flag hashes the device id and nothing else', () => {
+    const device = flag('f', { ...half, bucketing_identifier: 'device_id' });
+    const asked = (request: Question['request']) => ask({ flags: [device], request }).answers.f;
+    expect(asked({ distinctId: inside })).toMatchObject({ value: false, why: 'out_of_rollout_bound:0' });
+    expect(asked({ distinctId: inside, deviceId: beyond })?.value).toBe(false);
+    expect(asked({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
+  });
+
+  test('F-60, F-61, F-62, F-63: with continuity the stored id counts, then the one before login, then the own', () => {
+    const keeping = flag('f', { ...half, ensure_experience_continuity: true });
+    const asked = (request: Question['request'], stored?: string) =>
+      ask({
+        flags: [keeping],
+        request: { distinctId: beyond, ...request },
+        stored: { hashKeyOverrides: new Map(stored === undefined ? [] : [['f', stored]]) },
+      }).answers.f?.value;
+    expect([
+      asked({}),
+      asked({ anonymousDistinctId: inside }),
+      asked({}, inside),
+      asked({ anonymousDistinctId: beyond }, inside),
+    ]).toEqual([false, true, true, true]);
+  });
+
+  test('F-64: without the stored ids that flag fails, unless everybody gets the same', () => {
+    const { answers, hasErrors } = ask({
+      flags: [
+        flag('f', { ...half, ensure_experience_continuity: true }),
+        flag('all', { groups: [{}], ensure_experience_continuity: true }),
+        flag('other', { groups: [{}] }),
+      ],
+      stored: { hashKeyOverrides: 'unavailable' },
+    });
+    expect([answers.f?.why, answers.all?.value, answers.other?.value]).toEqual([
+      'failed:hash_key_override_error',
+      true,
+      true,
+    ]);
+    expect(hasErrors).toBe(true);
+  });
+});
+
+describe('cohorts', () => {
+  const leaf = (key: string, value: unknown, negation = false) => ({ ...person(key, 'exact', value), negation });
+  const tree = (type: 'AND' | 'OR', ...values: unknown[]) => ({ type, values });
+  const asked = (
+    filter: object,
+    cohorts: Question['cohorts'] = [],
+    { properties = {}, ...others }: Partial<Question> & { properties?: Record<string, unknown> } = {},
+  ) =>
+    ask({
+      flags: [flag('f', { groups: [{ properties: [filter] }] }), flag('other', { groups: [{}] })],
+      cohorts,
+      request: { personProperties: properties },
+      ...others,
+    });
+  const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
+
+  test('F-65: a deleted cohort fails the flag and no other', () => {
+    const { answers, hasErrors } = asked(inCohort(9));
+    expect(answers).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
+    expect(hasErrors).toBe(true);
+  });
+
+  test('F-66: nobody unknown is in a static cohort', () => {
+    const cohorts = [{ id: 9, isStatic: true, tree: null }];
+    expect(asked(inCohort(9, 'not_in'), cohorts).answers.f?.value).toBe(true);
+    expect(asked(inCohort(9), cohorts, { stored: { staticCohorts: new Set([9]) } }).answers.f?.value).toBe(true);
+    expect(asked(inCohort(9), cohorts, { stored: { staticCohorts: 'unavailable' } }).answers.f?.why).toBe(
+      'failed:database_error',
+    );
+  });
+
+  test('F-67: a negated filter of a cohort is met where the property is missing', () => {
+    expect(asked(inCohort(9), [dynamic(9, tree('AND', leaf('banned', 'x', true)))]).answers.f?.value).toBe(true);
+  });
+
+  test('F-68: trees of AND and OR, and cohorts in cohorts', () => {
+    const cohorts = [
+      dynamic(9, tree('AND', tree('OR', leaf('a', '1'), leaf('b', '1')), tree('OR', leaf('c', '1'), leaf('d', '1')))),
+      dynamic(10, tree('OR', { type: 'cohort', key: 'id', value: 9, negation: true })),
+    ];
+    const member = (id: number, properties: Record<string, unknown>) =>
+      asked(inCohort(id), cohorts, { properties }).answers.f?.value;
+    expect([
+      member(9, { a: 1, d: 1 }),
+      member(9, { a: 1, b: 1 }),
+      member(10, { a: 1 }),
+      member(10, { b: 1, c: 1 }),
+    ]).toEqual([true, false, true, false]);
+  });
+
+  test.each([
+    ['a circle of cohorts', [10], 'dependency_cycle_cohort'],
+    ['a cohort of one that is gone', [11], 'dependency_not_found_cohort'],
+  ])('%s fails the flag', (_what, [id], failure) => {
+    const cohorts = [
+      dynamic(9, tree('OR', { type: 'cohort', value: 10 })),
+      dynamic(10, tree('OR', { type: 'cohort', value: 9 })),
+      dynamic(11, tree('OR', leaf('a', '1'), { type: 'cohort', value: 404 })),
+    ];
+    expect(asked(inCohort(Number(id)), cohorts).answers.f?.why).toBe(`failed:${failure}`);
+  });
+
+  test.each([
+    ['{}', {}],
+    ['no values', tree('AND')],
+    ['behaviour', tree('OR', { type: 'behavioral', key: 'x' })],
+    ['null', null],
+  ])('a cohort of %s has no members', (_what, filters) => {
+    expect(asked(inCohort(9), [dynamic(9, filters)]).answers.f).toMatchObject({
+      value: false,
+      why: 'no_condition_match:0',
+    });
+  });
+});
+
+describe('what is not there', () => {
+  const needsPlan = { groups: [{ properties: [person('plan', 'exact', 'pro')] }] };
+
+  test('without stored properties, flags fail whose filters the request does not answer, and others do not', () => {
+    const { answers, hasErrors } = ask({
+      flags: [
+        flag('needs-more', { groups: [{ properties: [person('age', 'gt', '3')] }] }),
+        flag('answered', needsPlan),
+        flag('no-filters', { groups: [{}] }),
+        flag('first-value', { groups: [{ properties: [person('$initial_browser', 'exact', 'Chrome')] }] }),
+      ],
+      request: { personProperties: { plan: 'pro', $browser: 'Chrome' } },
+      stored: { personProperties: 'unavailable' },
+    });
+    expect(answers).toMatchObject({
+      'needs-more': { why: 'failed:database_error' },
+      answered: { value: true },
+      'no-filters': { value: true },
+      'first-value': { why: 'failed:database_error' },
+    });
+    expect(hasErrors).toBe(true);
+  });
+});
+
+test('F-85: variants of 33.3, 33.3 and 33.4 reach everybody', () => {
+  const values = Array.from({ length: 500 }, (_, n) => {
+    const question = { flags: [flag('f', { groups: [{}], filters: thirds })], request: { distinctId: `user-${n}` } };
+    return ask(question).answers.f?.value;
+  });
+  expect(new Set(values)).toEqual(new Set(['a', 'b', 'c']));
+});
+
+test('F-89: a flag of old without condition sets uses its rollout column', () => {
+  const legacy = { id: 1, key: 'beta-search-rollout', active: true, filters: {}, rollout_percentage: 25.5 };
+  const asked = (distinctId: string) => ask({ flags: [legacy], request: { distinctId } }).answers[legacy.key];
+  expect([asked('user-61')?.value, asked('user-105')?.value]).toEqual([true, false]);
+});
+
+test('F-90: a thousand evaluations of patterns that make other engines backtrack', () => {
+  const patterns = ['(a+)+$', '(a|aa)+$', '(.*)*x', '((a*)*)*b', '^(([a-z])+.)+[A-Z]([a-z])+$'];
+  const flags = compileFlags({
+    flags: patterns.map((pattern, n) => flag(`f${n}`, { groups: [{ properties: [person('p', 'regex', pattern)] }] })),
+    cohorts: [],
+    groupTypes: {},
+    timeZone: 'UTC',
+    matchingVersion: 1,
+  });
+  const context = {
+    distinctId: 'user-1',
+    groups: {},
+    personProperties: { p: `${'a'.repeat(60)}!` },
+    groupProperties: {},
+    stored: nothingStored,
+    now: 0,
+  };
+  for (let round = 0; round < 200; round += 1) {
+    const { results } = evaluateFlags(flags, selectFlags(flags, {}), context);
+    expect(results.some(({ enabled }) => enabled)).toBe(false);
+  }
+});

@@ -1,0 +1,28 @@
+import { caseContext, caseFile, caseFlags, type FlagCase } from '../testing/load-cases.ts';
+import { bucketHash } from './bucket-hash.ts';
+import { evaluateFlags } from './evaluate-flags.ts';
+import { flagValue } from './flag-result.ts';
+import { selectFlags } from './select-flags.ts';
+
+/** What SDKs and the reference's server say of the same flags; `src/testing/flag-cases.json` says how it was made. */
+const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);
+
+test.each(named)('%s: %s #%i', (_category, _flag, _index, row) => {
+  expect(answerTo(row)).toEqual({ value: row[5], reason: row[6], payload: row[7] });
+});
+
+test.each(caseFile.hash)('hash of %s %s %s', (prefix, id, salt, expected) => {
+  expect(bucketHash(prefix, id, salt)).toBe(expected);
+});
+
+function answerTo([document, , key, distinctId, sent]: FlagCase) {
+  const flags = caseFlags[document];
+  if (flags === undefined) throw new Error(`there is no document ${document}`);
+  const { results } = evaluateFlags(flags, selectFlags(flags, { keys: [key] }), caseContext(distinctId, sent));
+  const result = results.find((one) => one.key === key);
+  if (result === undefined) return { value: false, reason: 'omitted', payload: null };
+  const { code, conditionIndex } = result.reason;
+  const reason =
+    result.failure !== null ? `failed:${code}` : conditionIndex === null ? code : `${code}:${conditionIndex}`;
+  return { value: flagValue(result), reason, payload: result.payload };
+}

@@ -1,0 +1,34 @@
+import { RE2JS } from 're2js';
+import { textForm } from '../values/text-form.ts';
+import type { ValueTest } from './value-test.ts';
+
+/** Of longer texts nothing is said, neither found nor not found: an automaton in JavaScript reads about a megabyte a second. */
+const longestText = 16 * 1024;
+const longestPattern = 1000;
+
+/**
+ * A pattern in RE2's syntax, found anywhere in the text. It takes time in proportion to the text, whatever the pattern;
+ * look-around and back-references, which cannot be had so, make it invalid.
+ * @returns null for an invalid pattern
+ */
+export function patternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } | null {
+  const source = textForm(expected);
+  if (patternProblem(source) !== null) return null;
+  const pattern = RE2JS.compile(source);
+  const finds = (value: unknown) => {
+    const text = textForm(value);
+    return text.length > longestText ? null : pattern.matcher(text).find();
+  };
+  return { isFound: (value) => finds(value) === true, isNotFound: (value) => finds(value) === false };
+}
+
+/** The reason why a pattern cannot be used, or null: for the check when a flag or cohort is written. */
+export function patternProblem(pattern: string): string | null {
+  if (pattern.length > longestPattern) return `longer than ${longestPattern} characters`;
+  try {
+    RE2JS.compile(pattern);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,83 @@
+import {
+  type CohortDefinition,
+  compileFlags,
+  type EvaluationContext,
+  evaluateFlags,
+  type FlagDefinition,
+  type FlagSelection,
+  flagValue,
+  nothingStored,
+  type ProjectDefinitions,
+  type StoredData,
+  selectFlags,
+} from '../index.ts';
+
+/** A flag with what a test does not care about filled in; `groups` are its condition sets. */
+export function flag(
+  key: string,
+  { groups = [], filters = {}, ...others }: Partial<FlagDefinition> & { groups?: unknown[]; filters?: object },
+): FlagDefinition {
+  return { id: idOf(key), key, active: true, filters: { groups, ...filters }, ...others };
+}
+
+/** The same number for the same key, so that one flag can name another. */
+export function idOf(key: string): number {
+  return [...key].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_000_007, 7);
+}
+
+export interface Question {
+  flags: FlagDefinition[];
+  cohorts?: CohortDefinition[];
+  definitions?: Partial<ProjectDefinitions>;
+  request?: Partial<Omit<EvaluationContext, 'stored'>>;
+  stored?: Partial<StoredData>;
+  selection?: FlagSelection;
+}
+
+/** By key: the value, and `code:index` or `failed:code`. `hasErrors` under the key `errors`. */
+export function ask({ flags, cohorts = [], definitions = {}, request = {}, stored = {}, selection = {} }: Question) {
+  const compiled = compileFlags({
+    flags,
+    cohorts,
+    groupTypes: { 0: 'company', 1: 'project' },
+    timeZone: 'UTC',
+    matchingVersion: 1,
+    ...definitions,
+  });
+  const { results, hasErrors } = evaluateFlags(compiled, selectFlags(compiled, selection), {
+    distinctId: 'user-1',
+    groups: {},
+    personProperties: {},
+    groupProperties: {},
+    now: Date.UTC(2026, 0, 15, 12),
+    ...request,
+    stored: { ...nothingStored, ...stored },
+  });
+  const answers = Object.fromEntries(
+    results.map((result) => {
+      const { code, conditionIndex } = result.reason;
+      const why = result.failure === null ? `${code}:${conditionIndex}` : `failed:${code}`;
+      return [
+        result.key,
+        { value: flagValue(result), why, payload: result.payload, description: result.reason.description },
+      ];
+    }),
+  );
+  return { answers, hasErrors };
+}
+
+/** Whether a person with this value of `p` matches `p <operator> <expected>`. */
+export function matches(
+  operator: string,
+  expected: unknown,
+  properties: Record<string, unknown>,
+  {
+    definitions = {},
+    now = Date.UTC(2026, 0, 15, 12),
+  }: { definitions?: Partial<ProjectDefinitions>; now?: number } = {},
+): boolean {
+  const properly = [{ key: 'p', type: 'person', operator, value: expected }];
+  const asked = flag('asked', { groups: [{ properties: properly }] });
+  const { answers } = ask({ flags: [asked], definitions, request: { personProperties: properties, now } });
+  return answers.asked?.value === true;
+}
