@@ -114,7 +114,7 @@ test('what is deleted under full load leaves nothing, and nobody else loses anyt
     expect([...load.refused().keys()]).toEqual([401]);
   }
 
-  // A consumer forgets a key after a minute, and the clean-up waits for five; here they forget by starting anew.
+  // Consumers hear of the deletion; the clean-up waits for five minutes all the same, and here until nothing is under way.
   await awaitDrained(services);
   for (const [place, consumer] of services.consumers.entries()) {
     expect(await consumer.stop()).toBe(0);

@@ -52,7 +52,9 @@ export async function withSession(
         const redisUrl = options.redisUrl || terminal.env.REDIS_URL;
         if (!redisUrl) return;
         await announceKeyChanges(redisUrl, keys, logger).catch(() => {
-          printer.note('warning: --redis-url: Redis does not answer; gateways see the change when their cache expires');
+          printer.note(
+            'warning: --redis-url: Redis does not answer; gateways that do not hear PostgreSQL see the change within seconds',
+          );
         });
       },
     });

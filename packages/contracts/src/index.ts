@@ -41,6 +41,7 @@ export {
   processedEventSchema,
   processedEventVersion,
 } from './processed-event.ts';
+export { type ProjectChange, parseProjectChange, projectChangeChannel } from './project-changes.ts';
 export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionKinds } from './restrictions.ts';
 export { allScopes, type GrantedScope, grants, isScope, type Scope, type ScopeObject, scopeObjects } from './scopes.ts';
 export { type SubscriptionTargetType, subscriptionTargetTypes, targetsOf } from './subscription-targets.ts';

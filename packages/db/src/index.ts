@@ -60,6 +60,7 @@ export { connectForeign, type ForeignConnection, type ForeignConnectionOptions }
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
 export { type FoundPerson, findPersons } from './persons/find-person-store.ts';
+export { type ProjectChanges, watchProjectChanges } from './project-changes.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
 export {
   type DatabaseOptions,

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { withArrayLiterals } from './array-literals.ts';
 import { type Statements, sendAtOnce } from './at-once.ts';
 import { copyIn } from './copy-in.ts';
+import { type Listener, type ListenOptions, listen } from './listen.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
 import { createPlanAge, createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
@@ -42,6 +43,8 @@ export interface SqlDatabase {
     work: (tx: Transaction, first: First) => Promise<T>,
     first?: (tx: Sql) => ReturnType<Statements<First>>,
   ): Promise<T>;
+  /** Listens to notifications on one more connection, outside the pool. Stop it before the database. */
+  listen(options: ListenOptions): Listener;
   /** False from the first failed ping after a connection was lost until the server answers again; never asks by itself. */
   isHealthy(): boolean;
   /** Idempotent. */
@@ -227,6 +230,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   const database: SqlDatabase = {
     sql,
     transaction,
+    listen: (options) => listen(options, { config, sql }),
     isHealthy: reachability.isReachable,
     stop: () => {
       stopping ??= stop();

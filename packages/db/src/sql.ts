@@ -1,5 +1,6 @@
 /** What services on the way of events use: all of it without the typed client, which they would only carry along. */
 export { type CopyRow, copyRows, giveBackChunks } from './copy-format.ts';
+export { type ProjectChanges, unheardForMs, watchProjectChanges } from './project-changes.ts';
 export {
   createSqlDatabase,
   type DatabaseOptions,

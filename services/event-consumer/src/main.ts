@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { type TopicNames, topicNames } from '@millrace/contracts';
-import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
+import { createSqlDatabase, type ProjectChanges, type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import {
   createKafkaLog,
   createPostgresLog,
@@ -88,6 +88,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
       ...timeouts,
     }),
   );
+  const changes = lifecycle.own('project changes', watchProjectChanges({ database, logger, metrics }));
   const { log, pool } = openLog(config, logger, metrics);
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
@@ -105,7 +106,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
 
   // Stopped after the lanes, so that it writes what their last batches showed.
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
-  const batchDeps = { ...createProcessDeps(database, log, topics, metrics), definitions };
+  const batchDeps = { ...createProcessDeps({ database, changes, log, topics, metrics }), definitions };
   const metricsOf = createConsumeMetrics(metrics);
   const published = createPublishMetrics(metrics);
   const liveLoad = createLiveLoad();
@@ -139,15 +140,19 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   process.send?.({ type: 'listening', port: server.port });
 });
 
-function createProcessDeps(
-  database: SqlDatabase,
-  log: EventLog,
-  topics: TopicNames,
-  metrics: Metrics,
-): Omit<ProcessBatchDeps, 'definitions'> {
+interface ProcessParts {
+  database: SqlDatabase;
+  changes: ProjectChanges;
+  log: EventLog;
+  topics: TopicNames;
+  metrics: Metrics;
+}
+
+function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definitions'> {
+  const { database, changes, log, topics, metrics } = parts;
   return {
     database,
-    projects: createProjectResolver({ sql: database.sql }),
+    projects: createProjectResolver({ sql: database.sql, changes }),
     partitions: createEventPartitions(database),
     deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),
     turns: createTurns(),

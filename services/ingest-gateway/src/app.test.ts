@@ -47,7 +47,7 @@ describe('E01, E04 every path takes every shape, with and without a slash', () =
 });
 
 test('R01 the record: topic, key and value', async () => {
-  const { token } = await newProject();
+  const { token, environmentId } = await newProject();
   const uuid = randomUUID();
   const before = Date.now();
   const body = { api_key: token, ...event(), uuid: uuid.toUpperCase(), $set: { email: 'x' } };
@@ -58,6 +58,7 @@ test('R01 the record: topic, key and value', async () => {
     kind: 'event',
     uuid,
     token,
+    environment_id: environmentId,
     distinct_id: 'b',
     event: 'a',
     timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TopicNames } from '@millrace/contracts';
-import type { Sql } from '@millrace/db/sql';
+import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
 import { createConnectionDrain } from '@millrace/http';
@@ -33,6 +33,7 @@ export interface GatewayDependencies {
   projectKeys: ProjectKeys;
   /** Where settings of environments are read for remote config. */
   sql: Sql;
+  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>;
   traffic: TrafficControl;
   /** The program of threads for large bodies (large-bodies.ts). */
   bodyProgram: URL;
@@ -88,7 +89,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     logRefusal: refusals.write,
     isStopping: () => connections.isDraining(),
   };
-  const answers = answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql) });
+  const answers = answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql, deps.changes) });
   const app = createApp(health, [captureV1Routes(capture), answers]);
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {

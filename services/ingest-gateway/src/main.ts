@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
-import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
+import { createSqlDatabase, type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import {
   createFallbackLog,
   createKafkaLog,
@@ -76,6 +76,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     'database',
     createSqlDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
   );
+  const changes = lifecycle.own('project changes', watchProjectChanges({ database, logger, metrics }));
   const cache = lifecycle.own(
     'cache',
     config.redisUrl === undefined ? createInProcessKeyValue() : createRedisKeyValue(config.redisUrl, logger),
@@ -91,14 +92,15 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
     return 'The event log has not been reached yet.';
   });
-  const projectKeys = await createProjectKeys({ sql: database.sql, cache, logger, metrics });
-  const trafficParts = { cache, sql: database.sql, log, topics, config, logger, metrics };
+  const projectKeys = await createProjectKeys({ sql: database.sql, cache, changes, logger, metrics });
+  const trafficParts = { cache, sql: database.sql, changes, log, topics, config, logger, metrics };
   const traffic = lifecycle.own('limits', await createTrafficControl(trafficParts));
   const gateway = createGateway({
     log,
     topics,
     projectKeys,
     sql: database.sql,
+    changes,
     traffic,
     bodyProgram: bodyProgram(import.meta.url),
     config: { ...config, maxInFlightBytes: Math.floor(config.maxInFlightBytes / config.gatewayProcesses) },

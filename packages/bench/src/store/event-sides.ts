@@ -66,11 +66,14 @@ export function processBatchSide({ database, streams }: StoreJob, events: Captur
   });
 }
 
+/** Nothing changes during a run. */
+const unchanging = { subscribe: () => {}, areHeard: () => true };
+
 function processDeps(database: Database): ProcessBatchDeps {
   const logger = createLogger('bench', 'warn');
   return {
     database,
-    projects: createProjectResolver({ sql: database.sql }),
+    projects: createProjectResolver({ sql: database.sql, changes: unchanging }),
     partitions: createEventPartitions(database),
     deadLetters: {
       append: async () => {

@@ -8,6 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => bed.stop());
 
+/** Says of no change: what is remembered is used until it is old. */
+const changes = { subscribe: () => {}, areHeard: () => true };
 const now = new Date().toISOString();
 const keys = (...tokens: string[]) => tokens.map((token) => ({ token, now }));
 /** What `resolve` says of a record without a stamp. */
@@ -28,7 +30,7 @@ function countingSql(): Sql & { statements: number } {
 
 test('finds all projects of a batch with one statement and remembers them', async () => {
   const sql = countingSql();
-  const resolver = createProjectResolver({ sql });
+  const resolver = createProjectResolver({ sql, changes });
   const [a, b] = [await bed.createProject(), await bed.createProject()];
   const projectOf = await resolver.resolve(keys(a.token, b.token, a.token));
   expect(projectOf({ token: a.token, now })).toEqual({
@@ -45,7 +47,7 @@ test('finds all projects of a batch with one statement and remembers them', asyn
 });
 
 test('an unknown token is asked for again, so a project made a moment later is found at once', async () => {
-  const resolver = createProjectResolver({ sql: bed.database.sql });
+  const resolver = createProjectResolver({ sql: bed.database.sql, changes });
   const project = await bed.createProject();
   expect(await findByKey(resolver, 'phc_soon')).toBeUndefined();
   await bed.database.sql.query('UPDATE environment SET api_token = $1 WHERE id = $2', ['phc_soon', project.id]);
@@ -54,7 +56,7 @@ test('an unknown token is asked for again, so a project made a moment later is f
 
 test('a token PostgreSQL could not even compare belongs to nobody', async () => {
   const sql = countingSql();
-  const resolver = createProjectResolver({ sql });
+  const resolver = createProjectResolver({ sql, changes });
   for (const token of ['a\u0000b', '', 'x'.repeat(5000), '\ud800']) {
     expect(await findByKey(resolver, token)).toBeUndefined();
   }
@@ -63,7 +65,7 @@ test('a token PostgreSQL could not even compare belongs to nobody', async () => 
 
 test('a changed setting takes effect after the time to live', async () => {
   const project = await bed.createProject();
-  const resolver = createProjectResolver({ sql: bed.database.sql, ttlMs: 1 });
+  const resolver = createProjectResolver({ sql: bed.database.sql, changes, ttlMs: 1 });
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(false);
   await bed.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -71,7 +73,7 @@ test('a changed setting takes effect after the time to live', async () => {
 });
 
 test('knows which projects have not noted an event yet', async () => {
-  const resolver = createProjectResolver({ sql: bed.database.sql });
+  const resolver = createProjectResolver({ sql: bed.database.sql, changes });
   const [a, b] = [await bed.createProject(), await bed.createProject()];
   await bed.database.sql.query('UPDATE environment SET ingested_event = true WHERE id = $1', [a.id]);
   await resolver.resolve(keys(a.token, b.token));

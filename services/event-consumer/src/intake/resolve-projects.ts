@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db/sql';
+import { type ProjectChanges, type Sql, unheardForMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 import type { ResolvedProject } from './incoming-event.ts';
 import { type FormerKey, selectFormerKeys, selectProjects } from './resolve-projects-store.ts';
@@ -26,7 +26,8 @@ export interface ProjectResolver {
 
 export interface ProjectResolverOptions {
   sql: Sql;
-  /** A changed setting of a project takes effect within this time. */
+  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>;
+  /** How long an answer is used without asking again, while changes are heard. */
   ttlMs?: number;
   maxProjects?: number;
 }
@@ -44,18 +45,39 @@ const takenAfterReplacementMs = 150_000;
  */
 export function createProjectResolver({
   sql,
+  changes,
   ttlMs = 60_000,
   maxProjects = 10_000,
 }: ProjectResolverOptions): ProjectResolver {
-  const byId = new LRUCache<number, ResolvedProject>({ max: maxProjects, ttl: ttlMs });
-  const idByToken = new LRUCache<string, number>({ max: maxProjects, ttl: ttlMs });
+  const byId = new LRUCache<number, Remembered>({ max: maxProjects });
+  const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
+  /** Grows with every change: what was asked for before one is not remembered after it. */
+  let generation = 0;
+
+  changes.subscribe((change) => {
+    generation += 1;
+    if (change === null) byId.clear();
+    else if (change.environmentId !== null) byId.delete(change.environmentId);
+    if (change === null) idByToken.clear();
+    else for (const token of change.tokens) idByToken.delete(token);
+  });
+
+  function known(id: number | undefined): ResolvedProject | undefined {
+    const remembered = id === undefined ? undefined : byId.get(id);
+    if (remembered === undefined) return undefined;
+    const usedForMs = changes.areHeard() ? ttlMs : Math.min(ttlMs, unheardForMs);
+    return performance.now() - remembered.askedAtMs < usedForMs ? remembered.project : undefined;
+  }
 
   async function ask(found: Found, ids: number[], tokens: string[]): Promise<void> {
     if (ids.length === 0 && tokens.length === 0) return;
+    const [begunIn, askedAtMs] = [generation, performance.now()];
     for (const { hasIngestedEvent, ...project } of await selectProjects(sql, ids, tokens)) {
-      byId.set(project.id, project);
-      idByToken.set(project.token, project.id);
+      if (generation === begunIn) {
+        byId.set(project.id, { project, askedAtMs });
+        idByToken.set(project.token, project.id);
+      }
       found.byId.set(project.id, project);
       found.byToken.set(project.token, project);
       if (hasIngestedEvent) withEvents.set(project.id, true);
@@ -80,11 +102,8 @@ export function createProjectResolver({
     async resolve(records) {
       const found: Found = { byId: new Map(), byToken: new Map(), former: new Map() };
       const { ids, tokens } = ownersOf(records);
-      const missingIds = [...ids].filter((id) => !recall(byId.get(id), found.byId, id));
-      const missingTokens = [...tokens].filter((token) => {
-        const id = idByToken.get(token);
-        return !recall(id === undefined ? undefined : byId.get(id), found.byToken, token);
-      });
+      const missingIds = [...ids].filter((id) => !recall(known(id), found.byId, id));
+      const missingTokens = [...tokens].filter((token) => !recall(known(idByToken.get(token)), found.byToken, token));
       await ask(found, missingIds, missingTokens);
       await askFormer(found, missingTokens);
       return (record) => ownerOf(record, found);
@@ -94,6 +113,11 @@ export function createProjectResolver({
       for (const id of projectIds) withEvents.set(id, true);
     },
   };
+}
+
+interface Remembered {
+  project: ResolvedProject;
+  askedAtMs: number;
 }
 
 interface Found {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type CapturedEvent, type CapturedRecord, encodeCapturedRecord, recordKey } from '@millrace/contracts';
-import { createDatabase, type Database } from '@millrace/db';
+import { createDatabase, type Database, watchProjectChanges } from '@millrace/db';
 import type { AppendRecord, LogBatch, LogRecord } from '@millrace/event-log';
-import { createLogger, type Logger } from '@millrace/runtime';
-import { createTestDatabase } from '@millrace/testing';
+import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
+import { createTestDatabase, eventually } from '@millrace/testing';
 import { createDeadLetterLog } from '../dead-letters/dead-letter-log.ts';
 import { createEventPartitions } from '../events/event-partitions.ts';
 import { createKnownIds } from '../identity/known-ids.ts';
@@ -37,6 +37,9 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
   const logger = createLogger('event-consumer-test', 'error');
   logger.silent = true;
   const database = createDatabase({ url, logger, poolSize: 8, preparesLookups: true });
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const changes = watchProjectChanges({ database, logger, metrics });
+  await eventually(() => changes.areHeard(), { what: 'hearing of changes' });
   const deadLetters: AppendRecord[] = [];
   return {
     url,
@@ -45,7 +48,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
     deadLetters,
     createDeps: (overrides) => ({
       database,
-      projects: createProjectResolver({ sql: database.sql }),
+      projects: createProjectResolver({ sql: database.sql, changes }),
       partitions: createEventPartitions(database),
       deadLetters: createDeadLetterLog({
         log: { append: async (records) => void deadLetters.push(...records) },
@@ -63,6 +66,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
     }),
     createProject: () => createProject(database),
     async stop() {
+      await changes.stop();
       await database.stop();
       await drop();
     },

@@ -3,14 +3,15 @@ import type { KeyValue } from '@millrace/cache';
 import type { KnownProject } from './project-key-store.ts';
 
 /** A copy is trusted this long: the time a change may take to be seen when its message was lost. */
-const knownTtlSeconds = 60;
+export const knownTtlSeconds = 60;
 const unknownTtlSeconds = 10;
 
 /** The copies all gateways share. Every method rejects when the store cannot be reached. */
 export interface ProjectKeyCache {
   /** Undefined when there is no copy; null when the copy says that there is no such key. */
   read(token: string): Promise<KnownProject | null | undefined>;
-  write(token: string, project: KnownProject | null): Promise<void>;
+  /** @param longestSeconds how long the copy may be used at most. */
+  write(token: string, project: KnownProject | null, longestSeconds: number): Promise<void>;
   remove(token: string): Promise<void>;
 }
 
@@ -20,9 +21,9 @@ export function createProjectKeyCache(store: KeyValue): ProjectKeyCache {
       const text = await store.get(cacheKey(token));
       return text === null ? undefined : parseCopy(text);
     },
-    write(token, project) {
+    write(token, project, longestSeconds) {
       const ttlSeconds = project === null ? unknownTtlSeconds : knownTtlSeconds;
-      return store.set(cacheKey(token), JSON.stringify(project), ttlSeconds);
+      return store.set(cacheKey(token), JSON.stringify(project), Math.min(ttlSeconds, longestSeconds));
     },
     remove: (token) => store.delete(cacheKey(token)),
   };

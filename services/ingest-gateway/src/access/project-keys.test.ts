@@ -39,10 +39,13 @@ async function redis(keyPrefix: string): Promise<KeyValue> {
   await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
   return cache;
 }
+/** Says of no change: what is remembered is used until it is old. */
+const unheardOf = { subscribe: () => {}, areHeard: () => true };
 const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
   createProjectKeys({
     sql: countingSql,
     cache: createInProcessKeyValue(),
+    changes: unheardOf,
     logger,
     metrics: createMetrics({ withProcessMetrics: false }),
     ...options,

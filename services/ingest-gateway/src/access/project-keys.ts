@@ -1,10 +1,10 @@
 import type { KeyValue } from '@millrace/cache';
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
-import type { Sql } from '@millrace/db/sql';
+import { type ProjectChanges, type Sql, unheardForMs } from '@millrace/db/sql';
 import { type Logger, type Metrics, tallies } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { createProjectKeyCache } from './project-key-cache.ts';
+import { createProjectKeyCache, knownTtlSeconds } from './project-key-cache.ts';
 import { findProjectByKey, type KnownProject } from './project-key-store.ts';
 import { createSlots, isBusy } from './slots.ts';
 import { withTimeLimit } from './time-limit.ts';
@@ -28,9 +28,10 @@ export interface ProjectKeys {
 export interface ProjectKeysOptions {
   sql: Sql;
   cache: KeyValue;
+  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>;
   logger: Logger;
   metrics: Metrics;
-  /** How long an answer is used without asking again. */
+  /** How long an answer is used without asking again, while changes are heard. */
   knownForMs?: number;
   unknownForMs?: number;
   /** After `knownForMs`: how long an answer is still used while it is looked up anew, so that nobody waits. */
@@ -48,6 +49,9 @@ const unknown: KeyLookup = Object.freeze({ outcome: 'unknown' });
 const busy: KeyLookup = Object.freeze({ outcome: 'busy' });
 
 const maxRemembered = 100_000;
+const maxChanged = 10_000;
+/** While changes are not heard, for `refreshInBackgroundForMs`: so much later the last request with an old key gets in. */
+const refreshUnheardForMs = 4000;
 /** How long an outage of the stores can be bridged from memory. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 const databaseTimeLimitMs = 500;
@@ -63,7 +67,7 @@ const cacheSlots = { most: 256, mostWaiting: 0, waitMs: 0 };
  * remembered never waits for a store that does not answer.
  */
 export async function createProjectKeys(options: ProjectKeysOptions): Promise<ProjectKeys> {
-  const { sql, logger, knownForMs = 60_000, unknownForMs = 5000, refreshInBackgroundForMs = 60_000 } = options;
+  const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, refreshInBackgroundForMs = 60_000 } = options;
   const shared = createProjectKeyCache(options.cache);
   const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
   const underWay = new Map<string, Promise<KeyLookup>>();
@@ -71,7 +75,11 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
   const toCache = createSlots(cacheSlots);
   const toDatabase = createSlots(databaseSlots);
-  let forgotAllAtMs = Number.NEGATIVE_INFINITY;
+  /** What was looked up before may have changed since; it only bridges an outage. */
+  let staleBeforeMs = Number.NEGATIVE_INFINITY;
+  /** Keys that changed lately: a gateway that was slower to hear of it may have left an old copy. */
+  const changed = new LRUCache<string, true>({ max: maxChanged, ttl: knownTtlSeconds * 1000 });
+  let isDatabaseAway = false;
   /** Grows with every change message; a lookup that began before one must not be remembered after it. */
   let generation = 0;
   const answeredBy = tallies(
@@ -100,14 +108,19 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   function recall(token: string): KeyLookup | undefined {
     const remembered = memory.get(token);
     if (remembered === undefined) return undefined;
-    const ageMs = performance.now() - remembered.lookedUpAtMs;
+    const { project, lookedUpAtMs } = remembered;
+    const ageMs = performance.now() - lookedUpAtMs;
     // An outage must not cost every request with this key a round of questions.
-    if (remembered.project === undefined) return ageMs < restAfterFailureMs ? undetermined : undefined;
-    if (remembered.project === null) return ageMs < unknownForMs ? unknown : undefined;
-    if (ageMs < knownForMs) return { outcome: 'known', project: remembered.project };
-    if (ageMs < knownForMs + refreshInBackgroundForMs || (databaseBreaker.isOpen() && ageMs < bridgeForMs)) {
+    if (project === undefined) return ageMs < restAfterFailureMs ? undetermined : undefined;
+    const isStale = lookedUpAtMs < staleBeforeMs;
+    const longestMs = changes.areHeard() ? Number.POSITIVE_INFINITY : unheardForMs;
+    if (project === null) return !isStale && ageMs < Math.min(unknownForMs, longestMs) ? unknown : undefined;
+    const usedForMs = Math.min(knownForMs, longestMs);
+    if (!isStale && ageMs < usedForMs) return { outcome: 'known', project };
+    const refreshedForMs = changes.areHeard() ? refreshInBackgroundForMs : refreshUnheardForMs;
+    if ((!isStale && ageMs < usedForMs + refreshedForMs) || (isDatabaseAway && ageMs < bridgeForMs)) {
       void lookUpOnce(token);
-      return { outcome: 'known', project: remembered.project };
+      return { outcome: 'known', project };
     }
     return undefined;
   }
@@ -123,7 +136,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   async function lookUp(token: string): Promise<KeyLookup> {
     const begunIn = generation;
     try {
-      const project = await askStores(token);
+      const project = await askStores(token, begunIn);
       if (generation === begunIn) memory.set(token, { project, lookedUpAtMs: performance.now() });
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
@@ -140,24 +153,33 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     }
   }
 
-  async function askStores(token: string): Promise<KnownProject | null> {
+  async function askStores(token: string, begunIn: number): Promise<KnownProject | null> {
     const copy = await readShared(token);
     if (copy !== undefined) {
       answers.cache.add(1);
       return copy;
     }
-    const project = await toDatabase.run(() =>
-      databaseBreaker.run(() => withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs)),
-    );
+    const project = await toDatabase.run(() => databaseBreaker.run(() => askDatabase(token)));
     answers.database.add(1);
-    writeShared(token, project);
+    if (generation === begunIn) writeShared(token, project);
     return project;
+  }
+
+  async function askDatabase(token: string): Promise<KnownProject | null> {
+    try {
+      const project = await withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs);
+      isDatabaseAway = false;
+      return project;
+    } catch (error) {
+      isDatabaseAway = true;
+      throw error;
+    }
   }
 
   /** A cache that is down is as good as an empty one. */
   async function readShared(token: string): Promise<KnownProject | null | undefined> {
-    // After "all changed" the copies of the former state are still there until they run out.
-    if (performance.now() - forgotAllAtMs < knownForMs + refreshInBackgroundForMs) return undefined;
+    // Copies of the former state are there until they run out.
+    if (changed.has(token) || performance.now() - staleBeforeMs < knownTtlSeconds * 1000) return undefined;
     try {
       return await askCache(() => shared.read(token));
     } catch {
@@ -166,32 +188,36 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   }
 
   function writeShared(token: string, project: KnownProject | null): void {
-    askCache(() => shared.write(token, project)).catch(() => {});
+    const longestSeconds = changes.areHeard() ? knownTtlSeconds : unheardForMs / 1000;
+    askCache(() => shared.write(token, project, longestSeconds)).catch(() => {});
   }
 
   function askCache<T>(ask: () => Promise<T>): Promise<T> {
     return toCache.run(() => cacheBreaker.run(() => withTimeLimit(ask(), cacheTimeLimitMs)));
   }
 
-  function forget(message: string): void {
+  function forgetAll(): void {
     generation += 1;
     underWay.clear();
-    if (message === allProjectKeys) {
-      memory.clear();
-      forgotAllAtMs = performance.now();
-      return;
-    }
-    memory.delete(message);
-    shared.remove(message).then(
-      // Once more: a request in between may have met the old copy.
-      () => {
-        generation += 1;
-        memory.delete(message);
-      },
-      () => {},
-    );
+    staleBeforeMs = performance.now();
   }
 
-  await options.cache.subscribe(projectKeyChannel, forget);
+  function forget(token: string): void {
+    generation += 1;
+    underWay.delete(token);
+    memory.delete(token);
+    changed.set(token, true);
+    // For gateways that are started later.
+    shared.remove(token).catch(() => {});
+  }
+
+  changes.subscribe((change) => {
+    if (change === null) forgetAll();
+    else for (const token of change.tokens) forget(token);
+  });
+  await options.cache.subscribe(projectKeyChannel, (message) => {
+    if (message === allProjectKeys) forgetAll();
+    else forget(message);
+  });
   return { find };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db/sql';
+import { type ProjectChanges, type Sql, unheardForMs } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import { LRUCache } from 'lru-cache';
 import { withTimeLimit } from '../access/time-limit.ts';
@@ -10,13 +10,26 @@ export interface EnvironmentSettings {
 }
 
 const maxRemembered = 10_000;
-/** How long a changed setting may take to be seen. */
+/** While changes are heard. */
 const rememberForMs = 30_000;
 const timeLimitMs = 500;
 
 /** Settings of environments, remembered for a short time: every page view of a browser asks for them. */
-export function createEnvironmentSettings(sql: Sql): EnvironmentSettings {
+export function createEnvironmentSettings(
+  sql: Sql,
+  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>,
+): EnvironmentSettings {
   const memory = new LRUCache<string, Promise<ClientSettings | null>>({ max: maxRemembered, ttl: rememberForMs });
+  changes.subscribe((change) => {
+    if (change === null) memory.clear();
+    else for (const token of change.tokens) memory.delete(token);
+  });
+
+  /** What is remembered, unless it may have changed unheard. */
+  function recall(token: string): Promise<ClientSettings | null> | undefined {
+    const ageMs = rememberForMs - memory.getRemainingTTL(token);
+    return changes.areHeard() || ageMs < unheardForMs ? memory.get(token) : undefined;
+  }
 
   async function ask(token: string): Promise<ClientSettings | null> {
     try {
@@ -29,7 +42,7 @@ export function createEnvironmentSettings(sql: Sql): EnvironmentSettings {
 
   return {
     find(token) {
-      const remembered = memory.get(token);
+      const remembered = recall(token);
       if (remembered !== undefined) return remembered;
       const asked = ask(token);
       memory.set(token, asked);

@@ -1,6 +1,6 @@
 import type { KeyValue } from '@millrace/cache';
 import { projectKeyChannel, type Restriction } from '@millrace/contracts';
-import type { Sql } from '@millrace/db/sql';
+import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { withTimeLimit } from '../access/time-limit.ts';
 import { createRestrictionSet, type KeyRestrictions } from './restriction-set.ts';
@@ -9,6 +9,7 @@ import { selectRestrictions } from './restriction-store.ts';
 export interface RestrictionsOptions {
   sql: Sql;
   cache: Pick<KeyValue, 'subscribe'>;
+  changes: Pick<ProjectChanges, 'subscribe'>;
   logger: Logger;
   /** From the settings; they hold whatever the table says. */
   configured: readonly Restriction[];
@@ -32,7 +33,7 @@ const afterMessageMs = 100;
  * meanwhile knows the settings only.
  */
 export async function createRestrictions(options: RestrictionsOptions): Promise<Restrictions> {
-  const { sql, cache, logger, configured, refreshAfterMs } = options;
+  const { sql, cache, changes, logger, configured, refreshAfterMs } = options;
   let set = createRestrictionSet(configured);
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -66,6 +67,7 @@ export async function createRestrictions(options: RestrictionsOptions): Promise<
   }
 
   await withTimeLimit(refresh(), firstReadLimitMs).catch(() => {});
+  changes.subscribe(() => refreshIn(afterMessageMs));
   await cache.subscribe(projectKeyChannel, () => refreshIn(afterMessageMs));
   return {
     of: (token) => set.of(token),

@@ -1,6 +1,6 @@
 import type { KeyValue } from '@millrace/cache';
 import type { TopicNames } from '@millrace/contracts';
-import type { Sql } from '@millrace/db/sql';
+import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { EventLog } from '@millrace/event-log';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { GatewayConfig } from '../config.ts';
@@ -35,6 +35,7 @@ export type TrafficConfig = Pick<
 export interface TrafficControlDependencies {
   cache: KeyValue;
   sql: Sql;
+  changes: Pick<ProjectChanges, 'subscribe'>;
   log: Pick<EventLog, 'append'>;
   topics: Pick<TopicNames, 'live'>;
   config: TrafficConfig;
@@ -72,6 +73,7 @@ export async function createTrafficParts(deps: TrafficControlDependencies): Prom
   const restrictions = await createRestrictions({
     sql,
     cache,
+    changes: deps.changes,
     logger,
     refreshAfterMs: config.restrictionsRefreshMs,
     configured: [

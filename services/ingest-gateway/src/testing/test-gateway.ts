@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createRedisKeyValue, type KeyValue } from '@millrace/cache';
 import { type TopicNames, topicNames } from '@millrace/contracts';
-import { createDatabase, type Database } from '@millrace/db';
+import { createDatabase, type Database, watchProjectChanges } from '@millrace/db';
 import { createKafkaLog, type EventLog } from '@millrace/event-log';
 import { createHealth, createMetrics, type Logger, type Metrics, readConfig } from '@millrace/runtime';
-import { createTestDatabase, testServers, uniqueTopicPrefix } from '@millrace/testing';
+import { createTestDatabase, eventually, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import { createGateway, type Gateway } from '../app.ts';
 import { type GatewayConfig, gatewayConfigSchema } from '../config.ts';
@@ -45,6 +45,9 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const logger = quietLogger();
   const own = await createTestDatabase();
   const database = createDatabase({ url: own.url, logger, poolSize: 4 });
+  const fixtureMetrics = createMetrics({ withProcessMetrics: false });
+  const changes = watchProjectChanges({ database, logger, metrics: fixtureMetrics });
+  await eventually(() => changes.areHeard(), { what: 'hearing of changes' });
   const cachePrefix = `t-${randomUUID()}:`;
   const cache = createRedisKeyValue(redisUrl, logger, { keyPrefix: cachePrefix, commandTimeoutMs: 2000 });
   const log = createKafkaLog({ brokers: kafkaBrokers, clientId: 'gateway-test', logger, fetchWaitMs: 100 });
@@ -57,10 +60,11 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const metrics = createMetrics({ withProcessMetrics: false });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
     const stores = { sql: database.sql, cache: parts.cache ?? cache };
-    const projectKeys = await createProjectKeys({ ...stores, logger, metrics, ...keys });
+    const projectKeys = await createProjectKeys({ ...stores, changes, logger, metrics, ...keys });
     const traffic = await createTrafficControl({
       cache: parts.cache ?? cache,
       sql: keys.sql ?? database.sql,
+      changes,
       log: parts.log ?? log,
       topics,
       config: { ...defaults, ...config },
@@ -74,6 +78,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
       topics,
       projectKeys,
       sql: keys.sql ?? database.sql,
+      changes,
       traffic,
       bodyProgram: new URL('../large-bodies/body-worker-source.mjs', import.meta.url),
       config: { ...defaults, ...config },
@@ -101,6 +106,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
       await Promise.all(controls.map((traffic) => traffic.stop()));
       await log.close();
       await cache.stop();
+      await changes.stop();
       await database.stop();
       await own.drop();
     },

@@ -71,7 +71,7 @@ const shapes: Record<string, Shape> = {
 };
 
 test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }) => {
-  const { token } = await createTestTenant(fixture.database);
+  const { token, environmentId } = await createTestTenant(fixture.database);
   const before = Date.now();
   // A client whose clock is an hour late: the record has the time by ours where the client says when it sent.
   const lateByMs = 3_600_000;
@@ -113,6 +113,7 @@ test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }
     kind: 'event',
     uuid,
     token,
+    environment_id: environmentId,
     distinct_id: 'user-1',
     event: 'order placed',
     ip: '198.51.100.7',
@@ -128,7 +129,7 @@ test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }
 });
 
 test('of an event that says next to nothing the record holds no more', async () => {
-  const { token } = await createTestTenant(fixture.database);
+  const { token, environmentId } = await createTestTenant(fixture.database);
   const body = JSON.stringify({ properties: { token, distinct_id: 7 }, event: 'bare' });
   const response = await fetch(`${gateway.url}/i/v0/e/`, { method: 'POST', body });
   expect(response.status).toBe(200);
@@ -139,6 +140,7 @@ test('of an event that says next to nothing the record holds no more', async () 
     kind: 'event',
     uuid: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
     token,
+    environment_id: environmentId,
     distinct_id: '7',
     event: 'bare',
     timestamp: now,

@@ -1,0 +1,120 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { createLogger } from '@millrace/runtime';
+import { createFaultProxy, createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
+
+const logger = createLogger('test', 'error');
+logger.silent = true;
+let testDatabase: TestDatabase;
+let direct: SqlDatabase;
+const ends: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ isMigrated: false });
+  direct = createSqlDatabase({ url: testDatabase.url, logger });
+});
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+afterAll(async () => {
+  await direct.stop();
+  await testDatabase.drop();
+});
+
+const notify = (payload: string) => direct.sql.query('SELECT pg_notify($1, $2)', ['changes', payload]);
+
+function through(host: string, port: number): SqlDatabase {
+  const url = Object.assign(new URL(testDatabase.url), { hostname: host, port: String(port) });
+  const database = createSqlDatabase({ url: url.toString(), logger, connectTimeoutMs: 1000 });
+  ends.push(() => database.stop());
+  return database;
+}
+
+function listenOn(database: SqlDatabase) {
+  const heard = { messages: [] as string[], starts: 0, errors: [] as Error[] };
+  const listener = database.listen({
+    channel: 'changes',
+    onMessage: (payload) => heard.messages.push(payload),
+    onStart: () => {
+      heard.starts += 1;
+    },
+    onInterrupted: (error) => heard.errors.push(error),
+  });
+  ends.push(() => listener.stop());
+  return { listener, heard };
+}
+
+test('hears what is committed, by all who listen, and nothing after it was stopped', async () => {
+  const [one, other] = [listenOn(direct), listenOn(direct)];
+  await eventually(() => one.listener.isListening() && other.listener.isListening(), { what: 'listening' });
+  await notify('a');
+  await direct
+    .transaction(async (tx) => {
+      await tx.query('SELECT pg_notify($1, $2)', ['changes', 'undone']);
+      throw new Error('no');
+    })
+    .catch(() => {});
+  await notify('b');
+  await eventually(() => one.heard.messages.includes('b') && other.heard.messages.includes('b'), {
+    what: 'the messages',
+  });
+  expect([one.heard, other.heard]).toEqual(Array(2).fill({ messages: ['a', 'b'], starts: 1, errors: [] }));
+  await one.listener.stop();
+  await notify('c');
+  await eventually(() => other.heard.messages.includes('c'), { what: 'the last message' });
+  expect(one.heard.messages).not.toContain('c');
+});
+
+test.each(['cut', 'refuse', 'blackHole'] as const)(
+  'after a connection that was lost (%s) it says so and begins anew',
+  async (fault) => {
+    const { hostname, port } = new URL(testDatabase.url);
+    const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
+    ends.push(() => proxy.stop());
+    const { listener, heard } = listenOn(through(proxy.host, proxy.port));
+    await eventually(() => listener.isListening(), { what: 'listening' });
+    await proxy[fault]();
+    await eventually(() => heard.errors.length === 1, { what: 'the report' });
+    await proxy.pass();
+    await eventually(() => heard.starts === 2 && listener.isListening(), { what: 'listening anew' });
+    await notify('after');
+    await eventually(() => heard.messages.includes('after'), { what: 'the message' });
+    expect(heard.errors).toHaveLength(1);
+  },
+);
+
+test('a pooler that takes LISTEN and delivers nothing is found out', async () => {
+  const pooler = await createDeafPooler(testDatabase.url);
+  const { listener, heard } = listenOn(through('127.0.0.1', pooler.port));
+  await eventually(() => heard.errors.length === 1, { what: 'the report' });
+  expect(heard.errors[0]?.message).toContain('pooler');
+  expect([listener.isListening(), heard.starts]).toEqual([false, 0]);
+});
+
+/** Passes everything but notifications, as a pooler does that gives each transaction another connection. */
+async function createDeafPooler(databaseUrl: string): Promise<{ port: number }> {
+  const { hostname: host, port } = new URL(databaseUrl);
+  const server = createServer((client) => {
+    const upstream = connect({ host, port: Number(port || 5432) });
+    let rest = Buffer.alloc(0);
+    client.pipe(upstream);
+    upstream.on('data', (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      while (rest.length >= 5 && rest.length >= 1 + rest.readInt32BE(1)) {
+        const message = rest.subarray(0, 1 + rest.readInt32BE(1));
+        rest = rest.subarray(message.length);
+        if (message[0] !== 'A'.charCodeAt(0)) client.write(message);
+      }
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('close', () => other.destroy());
+      one.on('error', () => {});
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends.push(() => new Promise((resolve) => server.close(resolve)));
+  return { port: (server.address() as AddressInfo).port };
+}

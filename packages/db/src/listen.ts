@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stoppable } from '@millrace/runtime';
+import pg from 'pg';
+import type { Sql } from './sql-database.ts';
+
+export interface ListenOptions {
+  /** A plain name: letters, digits and underscores. */
+  channel: string;
+  /** Must not throw. */
+  onMessage(payload: string): void;
+  /** Listening has begun, for the first time or anew: messages of the time before may be missing. Must not throw. */
+  onStart(): void;
+  /** Listening has ended, or cannot begin; once until it does. It is tried again by itself. */
+  onInterrupted(error: Error): void;
+}
+
+export interface Listener extends Stoppable {
+  /** True while messages arrive, as far as is known; a connection that went silent is noticed within three seconds. */
+  isListening(): boolean;
+}
+
+const firstDelayMs = 100;
+const longestDelayMs = 1000;
+/** A pooler does not change its ways within a second. */
+const afterNoEchoMs = 30_000;
+const pingEveryMs = 1000;
+const answerWithinMs = 2000;
+const goodByeMs = 1000;
+const echoPrefix = 'echo ';
+
+/**
+ * Listens to a channel of PostgreSQL on a connection of its own, again and again until it is stopped. Whether messages
+ * arrive is tried out with one that is sent over another connection: a pooler in transaction mode takes a LISTEN and
+ * never delivers anything.
+ *
+ * @param sql sends the message to itself, on the pool.
+ */
+export function listen(
+  { channel, onMessage, onStart, onInterrupted }: ListenOptions,
+  { config, sql }: { config: pg.ClientConfig; sql: Sql },
+): Listener {
+  const stopping = new AbortController();
+  let isListening = false;
+  let wasReported = false;
+
+  async function listenAgainAndAgain(): Promise<void> {
+    for (let delayMs = firstDelayMs; !stopping.signal.aborted; delayMs = Math.min(2 * delayMs, longestDelayMs)) {
+      const began = performance.now();
+      const error = await listenOnce().catch((thrown: Error) => thrown);
+      isListening = false;
+      if (stopping.signal.aborted || error === undefined) return;
+      if (!wasReported) onInterrupted(error);
+      wasReported = true;
+      // It went well for a while, so this is a new trouble.
+      if (performance.now() - began > afterNoEchoMs) delayMs = firstDelayMs;
+      await pause(error instanceof NoEcho ? afterNoEchoMs : delayMs);
+    }
+  }
+
+  /** Resolves when it is stopped. */
+  async function listenOnce(): Promise<void> {
+    const client = new pg.Client({ ...config, query_timeout: answerWithinMs });
+    const lost = new Promise<never>((_, reject) => {
+      client.on('error', reject);
+      client.on('end', () => reject(new Error('The connection was closed.')));
+    });
+    lost.catch(() => {});
+    const heard = new Set<string>();
+    client.on('notification', ({ payload = '' }) => {
+      if (payload.startsWith(echoPrefix)) heard.add(payload);
+      else onMessage(payload);
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+      await Promise.race([untilEcho(heard), lost]);
+      if (stopping.signal.aborted) return;
+      isListening = true;
+      wasReported = false;
+      onStart();
+      while (!stopping.signal.aborted) {
+        await Promise.race([pause(pingEveryMs), lost]);
+        if (!stopping.signal.aborted) await client.query('SELECT 1');
+        heard.clear();
+      }
+    } finally {
+      // Nobody may be there to say good-bye to.
+      await Promise.race([client.end().catch(() => {}), sleep(goodByeMs, undefined, { ref: false })]);
+    }
+  }
+
+  async function untilEcho(heard: Set<string>): Promise<void> {
+    const echo = `${echoPrefix}${randomUUID()}`;
+    await sql.query('SELECT pg_notify($1, $2)', [channel, echo]);
+    const deadline = performance.now() + answerWithinMs;
+    while (!heard.has(echo)) {
+      if (stopping.signal.aborted) return;
+      if (performance.now() > deadline) throw new NoEcho();
+      await pause(10);
+    }
+  }
+
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+
+  const running = listenAgainAndAgain();
+  return {
+    isListening: () => isListening,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+class NoEcho extends Error {
+  override readonly name = 'NoEcho';
+  constructor() {
+    super('PostgreSQL takes LISTEN, but no notification arrives. Is there a pooler in transaction mode in between?');
+  }
+}

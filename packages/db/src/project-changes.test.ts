@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { ProjectChange } from '@millrace/contracts';
+import { createLogger, createMetrics } from '@millrace/runtime';
+import {
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  type TestDatabase,
+  type TestTenant,
+} from '@millrace/testing';
+import { createDatabase, type Database } from './database.ts';
+import { type ProjectChanges, watchProjectChanges } from './project-changes.ts';
+
+const logger = createLogger('test', 'error');
+let testDatabase: TestDatabase;
+let database: Database;
+let changes: ProjectChanges;
+let heard: (ProjectChange | null)[];
+let tenant: TestTenant;
+const metrics = createMetrics({ withProcessMetrics: false });
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = createDatabase({ url: testDatabase.url, logger });
+  changes = watchProjectChanges({ database, logger, metrics });
+  changes.subscribe((change) => heard.push(change));
+  heard = [];
+  await eventually(() => changes.areHeard(), { what: 'hearing' });
+});
+afterAll(async () => {
+  await changes.stop();
+  await database.stop();
+  await testDatabase.drop();
+});
+beforeEach(async () => {
+  tenant = await createTestTenant(database);
+});
+
+const mark = () => ({ environmentId: null, tokens: [`mark-${randomUUID()}`] });
+
+/** What is announced by a statement; a mark before and one after tell what belongs to it. */
+async function announcedBy(statement: string): Promise<(ProjectChange | null)[]> {
+  const [before, after] = [mark(), mark()];
+  const announce = ({ tokens }: ProjectChange) =>
+    database.sql.query('SELECT notify_project_change(NULL, $1::text[])', [tokens]);
+  const isHeard = ({ tokens }: ProjectChange) => heard.findIndex((change) => change?.tokens[0] === tokens[0]);
+  await announce(before);
+  await database.sql.query(
+    statement.replaceAll(':id', String(tenant.environmentId)).replaceAll(':token', tenant.token),
+  );
+  await announce(after);
+  await eventually(() => isHeard(after) >= 0, { what: 'the mark' });
+  return heard.slice(isHeard(before) + 1, isHeard(after));
+}
+
+const own = () => ({ environmentId: tenant.environmentId, tokens: [tenant.token] });
+
+test.each<[string, string, () => ProjectChange[]]>([
+  ['a setting', 'UPDATE environment SET anonymize_ips = true WHERE id = :id', () => [own()]],
+  [
+    'a key that is replaced',
+    "UPDATE environment SET api_token = ':token-2' WHERE id = :id",
+    () => [{ ...own(), tokens: [tenant.token, `${tenant.token}-2`] }],
+  ],
+  ['a deletion', 'DELETE FROM environment WHERE id = :id', () => [own()]],
+  [
+    'a deletion of all there is',
+    'DELETE FROM organization WHERE id = (SELECT organization_id FROM project WHERE id = :id)',
+    () => [own()],
+  ],
+  [
+    'a plan',
+    `UPDATE organization SET available_product_features = '[{"key":"x"}]'
+      WHERE id = (SELECT organization_id FROM project WHERE id = :id)`,
+    () => [own()],
+  ],
+  [
+    'the operator’s lists',
+    `INSERT INTO ingestion_restriction (id, kind, token) VALUES ('${randomUUID()}', 'drop_event', ':token')`,
+    () => [{ environmentId: null, tokens: [tenant.token] }],
+  ],
+  ['nothing that changed', 'UPDATE environment SET anonymize_ips = anonymize_ips WHERE id = :id', () => []],
+  ['the note of a first event', 'UPDATE environment SET ingested_event = true WHERE id = :id', () => []],
+])('%s', async (_name, statement, expected) => {
+  expect(await announcedBy(statement)).toEqual(expected());
+});
+
+test('what is too long for a notification becomes "anything may have changed"', async () => {
+  const long = 'x'.repeat(8000);
+  expect(await announcedBy(`UPDATE environment SET api_token = '${long}' WHERE id = :id`)).toEqual([null]);
+});
+
+test('whether changes are heard is a figure', async () => {
+  expect(await metrics.registry.metrics()).toContain('millrace_project_changes_heard 1');
+});

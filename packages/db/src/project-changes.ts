@@ -1,0 +1,57 @@
+import { type ProjectChange, parseProjectChange, projectChangeChannel } from '@millrace/contracts';
+import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import type { SqlDatabase } from './sql-database.ts';
+
+/** Changes of what processes remember about projects: keys, settings, plans. */
+export interface ProjectChanges extends Stoppable {
+  /**
+   * Calls back for every change within a moment of its commit, whoever made it and however; with null when anything may
+   * have changed, as after an interruption. `onChange` must not throw.
+   */
+  subscribe(onChange: (change: ProjectChange | null) => void): void;
+  /** False while changes are missed: what is remembered then has to be asked for again soon (`unheardForMs`). */
+  areHeard(): boolean;
+}
+
+/** How long an answer may be used while nobody would say that it has changed. */
+export const unheardForMs = 1000;
+
+export interface ProjectChangesOptions {
+  database: Pick<SqlDatabase, 'listen'>;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/** One connection of a process, for all that wants to know. Comes up without the database. */
+export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
+  const subscribers: ((change: ProjectChange | null) => void)[] = [];
+  const heard = metrics.gauge(
+    'millrace_project_changes_heard',
+    '1 while changes of keys and settings are heard from PostgreSQL as they happen, 0 while answers are only remembered for a second',
+  );
+  const tell = (change: ProjectChange | null) => {
+    for (const onChange of subscribers) onChange(change);
+  };
+  heard.set(0);
+  const listener = database.listen({
+    channel: projectChangeChannel,
+    onMessage: (payload) => tell(parseProjectChange(payload)),
+    onStart() {
+      logger.info('changes of keys and settings are heard from PostgreSQL');
+      heard.set(1);
+      tell(null);
+    },
+    onInterrupted(error) {
+      logger.warn(
+        'changes of keys and settings are not heard from PostgreSQL; they are asked for every second instead',
+        { error },
+      );
+      heard.set(0);
+    },
+  });
+  return {
+    subscribe: (onChange) => void subscribers.push(onChange),
+    areHeard: listener.isListening,
+    stop: listener.stop,
+  };
+}

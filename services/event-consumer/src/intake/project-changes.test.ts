@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@millrace/testing';
+import { processBatch } from '../process-batch.ts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from '../testing/consumer-bed.ts';
+
+/** A consumer that remembers its projects for longer than any test takes, and has no Redis to hear of changes. */
+let bed: ConsumerBed;
+let project: TestProject;
+let process: (token: string) => Promise<{ dropped: string[]; uuid: string }>;
+
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+  const deps = bed.createDeps();
+  process = async (token) => {
+    const event = capturedEvent(token, { environment_id: project.id, ip: '203.0.113.9' });
+    const batch = logBatch(randomUUID(), 0, [event]);
+    const report = await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, deps);
+    return { dropped: report.outcome === 'done' ? report.dropped : [], uuid: event.uuid };
+  };
+  expect(await addressOf((await process(project.token)).uuid)).toBe('203.0.113.9');
+});
+
+/** Ordered is one second; the rest is for a busy machine. */
+const soon = { timeoutMs: 5000 };
+
+async function addressOf(uuid: string): Promise<unknown> {
+  const [row] = await bed.database.sql.query<{ ip: unknown }>(
+    `SELECT properties ->> '$ip' AS ip FROM event WHERE project_id = $1 AND uuid = $2`,
+    [project.id, uuid],
+  );
+  return row?.ip;
+}
+
+test('anonymize_ips takes effect', async () => {
+  await bed.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
+  await eventually(async () => expect(await addressOf((await process(project.token)).uuid)).toBeNull(), soon);
+});
+
+test('a deleted project is gone', async () => {
+  await bed.database.sql.query('DELETE FROM environment WHERE id = $1', [project.id]);
+  await eventually(async () => expect((await process(project.token)).dropped).toEqual(['environment_deleted']), soon);
+});

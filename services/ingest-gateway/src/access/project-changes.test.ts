@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { createInProcessKeyValue } from '@millrace/cache';
+import { createMetrics } from '@millrace/runtime';
+import { createTestTenant, eventually } from '@millrace/testing';
+import { quietLogger } from '../testing/quiet-logger.ts';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
+import { createProjectKeys } from './project-keys.ts';
+
+/** Gateways that share nothing but PostgreSQL, and remember for longer than any test takes. */
+let fixture: GatewayFixture;
+let gateways: TestGateway[];
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  const alone = () =>
+    fixture.startGateway({ cache: createInProcessKeyValue(), config: { restrictionsRefreshMs: 60_000 } });
+  gateways = [await alone(), await alone()];
+});
+afterAll(() => fixture.stop());
+
+const sql = (text: string, values: unknown[]) => fixture.database.sql.query(text, values);
+/** Ordered is one second; the rest is for a busy machine. Without a word the gateways would take a minute. */
+const soon = { timeoutMs: 5000 };
+
+async function statuses(token: string): Promise<number[]> {
+  const body = JSON.stringify({ api_key: token, event: 'a', distinct_id: 'd' });
+  const answers = gateways.map(({ url }) => fetch(`${url}/capture/`, { method: 'POST', body }));
+  return (await Promise.all(answers)).map(({ status }) => status);
+}
+
+test('a replaced key is refused, and the new one taken, by every gateway', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  const next = `phc_${randomUUID()}`;
+  expect([await statuses(token), await statuses(next)]).toEqual([
+    [200, 200],
+    [401, 401],
+  ]);
+  await sql('UPDATE environment SET api_token = $2 WHERE api_token = $1', [token, next]);
+  await eventually(async () => expect(await statuses(token)).toEqual([401, 401]), soon);
+  await eventually(async () => expect(await statuses(next)).toEqual([200, 200]), soon);
+});
+
+test('a deleted project is gone', async () => {
+  const { token, projectId } = await createTestTenant(fixture.database);
+  expect(await statuses(token)).toEqual([200, 200]);
+  await sql('DELETE FROM project WHERE id = $1', [projectId]);
+  await eventually(async () => expect(await statuses(token)).toEqual([401, 401]), soon);
+});
+
+test('settings of browser clients change', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  const heatmaps = () =>
+    Promise.all(
+      gateways.map(async ({ url }) => {
+        const answer = (await (await fetch(`${url}/array/${token}/config`)).json()) as { heatmaps: boolean };
+        return answer.heatmaps;
+      }),
+    );
+  const before = await heatmaps();
+  await sql('UPDATE environment SET heatmaps_opt_in = $2 WHERE api_token = $1', [token, !before[0]]);
+  await eventually(async () => expect(await heatmaps()).toEqual([!before[0], !before[0]]), soon);
+});
+
+test('while changes are not heard keys are asked for again every second', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  const keys = await createProjectKeys({
+    sql: fixture.database.sql,
+    cache: fixture.cache,
+    changes: { subscribe: () => {}, areHeard: () => false },
+    logger: quietLogger(),
+    metrics: createMetrics({ withProcessMetrics: false }),
+  });
+  expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
+  await sql('UPDATE environment SET api_token = $2 WHERE api_token = $1', [token, `phc_${randomUUID()}`]);
+  await eventually(async () => expect(await keys.find(token)).toEqual({ outcome: 'unknown' }), soon);
+});
+
+test('an outage after an interruption finds known keys known', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  let isDown = false;
+  let interrupt = () => {};
+  const keys = await createProjectKeys({
+    sql: {
+      query: (text, values) => (isDown ? Promise.reject(new Error('down')) : fixture.database.sql.query(text, values)),
+    },
+    cache: createInProcessKeyValue(),
+    changes: {
+      subscribe(onChange) {
+        interrupt = () => onChange(null);
+      },
+      areHeard: () => true,
+    },
+    logger: quietLogger(),
+    metrics: createMetrics({ withProcessMetrics: false }),
+  });
+  const known = await keys.find(token);
+  interrupt();
+  isDown = true;
+  expect(await keys.find(token)).toEqual(known);
+});

@@ -1,0 +1,55 @@
+import { eventually } from '@millrace/testing';
+import { awaitDrained } from './support/log-progress.ts';
+import { post } from './support/post.ts';
+import { type RunningServices, startServices } from './support/start-services.ts';
+
+/** A project key is reset while 200 of its events wait in the log: nothing that was acknowledged is lost. No Redis here. */
+let services: RunningServices;
+beforeAll(async () => {
+  services = await startServices({ eventLog: 'postgres' });
+}, 180_000);
+afterAll(() => services?.stop(), 60_000);
+
+const storedEvents = async () => {
+  const { rows } = await services.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM event WHERE project_id = $1',
+    [services.tenant.environmentId],
+  );
+  return rows[0]?.count;
+};
+
+test('200 events that wait are stored, the old key is refused and the new one taken at once', async () => {
+  const { tenant, ingestUrl, apiUrl } = services;
+  await Promise.all(services.consumers.map((consumer) => consumer.stop()));
+  const send = async (api_key: string, events: number) => {
+    const batch = Array.from({ length: events }, (_, index) => ({ event: 'e', distinct_id: `d${index % 20}` }));
+    return (await post(`${ingestUrl}/batch/`, { api_key, batch })).status;
+  };
+  expect(await send(tenant.token, 200)).toBe(200);
+
+  const answer = await fetch(`${apiUrl}/api/environments/${tenant.environmentId}/reset_token/`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${tenant.personalApiKey}` },
+  });
+  expect(answer.status).toBe(200);
+  const { api_token: newKey } = (await answer.json()) as { api_token: string };
+  // What the old key is still answered 200 for is not lost either.
+  let acknowledged = 200;
+  await eventually(
+    async () => {
+      const status = await send(tenant.token, 1);
+      if (status === 200) acknowledged += 1;
+      expect(status).toBe(401);
+    },
+    { what: 'Refusing the old key', timeoutMs: 5000 },
+  );
+  await eventually(async () => expect(await send(newKey, 1)).toBe(200), {
+    what: 'Taking the new key',
+    timeoutMs: 5000,
+  });
+  acknowledged += 1;
+
+  for (const place of services.consumers.keys()) services.consumers[place] = await services.startConsumer();
+  await awaitDrained(services);
+  expect(await storedEvents()).toBe(acknowledged);
+}, 120_000);
