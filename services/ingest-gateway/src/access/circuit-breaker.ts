@@ -3,18 +3,14 @@ import { AppError } from '@millrace/errors';
 export interface CircuitBreaker {
   /** Runs the work, or rejects at once (`unavailable`) while the last failure is recent. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** True while attempts fail at once. */
-  isOpen(): boolean;
 }
 
 /** Keeps a dead store from costing every caller its time limit: after a failure nobody tries for `restMs`. */
 export function createCircuitBreaker({ restMs }: { restMs: number }): CircuitBreaker {
   let openUntilMs = 0;
-  const isOpen = () => performance.now() < openUntilMs;
   return {
-    isOpen,
     async run(work) {
-      if (isOpen()) throw new AppError('unavailable', 'The store is resting.');
+      if (performance.now() < openUntilMs) throw new AppError('unavailable', 'The store is resting.');
       try {
         return await work();
       } catch (error) {
