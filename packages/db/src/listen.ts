@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stoppable } from '@millrace/runtime';
 import pg from 'pg';
-import type { Sql } from './sql-database.ts';
 
 export interface ListenOptions {
   /** A plain name: letters, digits and underscores. */
@@ -34,11 +33,11 @@ const echoPrefix = 'echo ';
  * arrive is tried out with one that is sent over another connection: a pooler in transaction mode takes a LISTEN and
  * never delivers anything.
  *
- * @param sql sends the message to itself, on the pool.
+ * @param notify sends a message over another connection.
  */
 export function listen(
   { channel, onMessage, onStart, onInterrupted }: ListenOptions,
-  { config, sql }: { config: pg.ClientConfig; sql: Sql },
+  { config, notify }: { config: pg.ClientConfig; notify: (channel: string, payload: string) => Promise<unknown> },
 ): Listener {
   const stopping = new AbortController();
   let isListening = false;
@@ -92,7 +91,7 @@ export function listen(
 
   async function untilEcho(heard: Set<string>): Promise<void> {
     const echo = `${echoPrefix}${randomUUID()}`;
-    await sql.query('SELECT pg_notify($1, $2)', [channel, echo]);
+    await notify(channel, echo);
     const deadline = performance.now() + answerWithinMs;
     while (!heard.has(echo)) {
       if (stopping.signal.aborted) return;

@@ -152,6 +152,8 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
       }),
   };
 
+  const notify = (channel: string, payload: string) => sql.query('SELECT pg_notify($1, $2)', [channel, payload]);
+
   async function noting<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -230,7 +232,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   const database: SqlDatabase = {
     sql,
     transaction,
-    listen: (options) => listen(options, { config, sql }),
+    listen: (options) => listen(options, { config, notify }),
     isHealthy: reachability.isReachable,
     stop: () => {
       stopping ??= stop();
