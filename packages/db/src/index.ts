@@ -1,5 +1,6 @@
 export { type AcceptedInvite, acceptInvite, findInvite } from './accounts/accept-invite.ts';
 export type { AccountClient } from './accounts/account-client.ts';
+export { createFirstKey } from './accounts/create-first-key.ts';
 export type { NewEnvironmentSettings } from './accounts/environment-settings.ts';
 export { createEnvironment, listEnvironments, type NewEnvironment } from './accounts/environments.ts';
 export {

@@ -1,7 +1,7 @@
 import {
   type AccountClient,
   acceptInvite,
-  createPersonalApiKey,
+  createFirstKey,
   createUser,
   getOrganization,
   getUser,
@@ -102,6 +102,7 @@ async function acceptForPerson(tx: AccountClient, inviteId: string, options: Acc
   let isNew = false;
   const accepted = await acceptInvite(tx, inviteId, {
     now: new Date(),
+    requireInvited: () => {},
     chooseUser: async (invite) => {
       const existing = await getUser(tx, { email: invite.email_key }).catch((error) => {
         if (!isAppError(error, 'not_found')) throw error;
@@ -112,6 +113,6 @@ async function acceptForPerson(tx: AccountClient, inviteId: string, options: Acc
     },
   });
   if (!isNew) return { accepted, value: null };
-  const { value } = await createPersonalApiKey(tx, { userId: accepted.user.id, label: 'First key', scopes: ['*'] });
+  const { value } = await createFirstKey(tx, { invite: accepted.invite, userId: accepted.user.id });
   return { accepted, value };
 }

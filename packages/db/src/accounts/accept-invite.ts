@@ -19,22 +19,32 @@ export interface AcceptedInvite {
  * removes those of others, who have nothing to do with it (reference/management-api.md 5.5).
  *
  * @param client a transaction.
- * @param chooseUser tells who accepts, once the invite is known and held; throws for somebody it is not meant for.
+ * @param requireInvited throws for somebody the invite is not meant for. Nothing is locked or written before.
+ * @param chooseUser tells who accepts, once the invite is held.
  * @throws AppError `not_found`; `invalid` with code `expired` or `user_already_member`.
  */
 export async function acceptInvite(
   client: AccountClient,
   inviteId: string,
-  { now, chooseUser }: { now: Date; chooseUser: (invite: organization_invite) => Promise<user> },
+  {
+    now,
+    requireInvited,
+    chooseUser,
+  }: {
+    now: Date;
+    requireInvited: (invite: organization_invite) => void | Promise<void>;
+    chooseUser: (invite: organization_invite) => Promise<user>;
+  },
 ): Promise<AcceptedInvite> {
   const seen = await findInvite(client, inviteId);
+  await requireInvited(seen);
+  if (isInviteExpired(seen, now)) {
+    throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
+  }
   await lockOrganization(client, seen.organization_id);
   // Behind the lock nobody else uses it up or replaces it.
   const invite = await findInvite(client, inviteId);
   const accepting = await chooseUser(invite);
-  if (isInviteExpired(invite, now)) {
-    throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
-  }
   const added = await join(client, invite, accepting.id);
   await client.organization_invite.delete({ where: { id: invite.id } });
   if (accepting.current_organization_id === null) {

@@ -2,13 +2,20 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const validityMs = 3 * 24 * 60 * 60 * 1000;
 
-/** An invite can be accepted for three days (reference/management-api.md 5.1). */
-export function isInviteExpired(invite: { created_at: Date }, now: Date): boolean {
-  return invite.created_at.getTime() < now.getTime() - validityMs;
+interface Validity {
+  created_at: Date;
+  /** When the key ends that made the invite; null for never. */
+  key_expires_at: Date | null;
 }
 
-export function inviteExpiresAt(invite: { created_at: Date }): Date {
-  return new Date(invite.created_at.getTime() + validityMs);
+export function isInviteExpired(invite: Validity, now: Date): boolean {
+  return inviteExpiresAt(invite) < now;
+}
+
+/** An invite can be accepted for three days (reference/management-api.md 5.1), and no longer than its maker's key works. */
+export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpiresAt }: Validity): Date {
+  const end = createdAt.getTime() + validityMs;
+  return new Date(keyExpiresAt ? Math.min(end, keyExpiresAt.getTime()) : end);
 }
 
 /** The secret that is mailed: 256 random bits. Members can see an invite's id, so the id proves nothing. */

@@ -3,6 +3,8 @@ export interface Caller {
   userId: number;
   /** Id of the key used. */
   keyId: string;
+  /** When the key ends; null for never. */
+  keyExpiresAt: Date | null;
   /** Scopes of the key; `*` is all. */
   scopes: string[];
   /** Non-empty: the key works only on these environments. */

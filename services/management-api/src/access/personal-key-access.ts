@@ -44,6 +44,7 @@ export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: Per
       return {
         userId: key.user_id,
         keyId: key.id,
+        keyExpiresAt: key.expires_at,
         scopes: key.scopes,
         scopedTeams: key.scoped_teams,
         organizationsOfTeams: key.organizations_of_teams,

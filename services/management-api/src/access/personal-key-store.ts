@@ -4,6 +4,7 @@ import type { Membership } from './caller.ts';
 export interface PersonalKeyRow {
   id: string;
   user_id: number;
+  expires_at: Date | null;
   scopes: string[];
   scoped_teams: number[];
   scoped_organizations: string[];
@@ -16,7 +17,7 @@ export interface PersonalKeyRow {
 /** A key that is neither expired nor of an inactive user, with its owner's memberships: one indexed query. */
 export async function findLiveKey(sql: Sql, secureValue: string): Promise<PersonalKeyRow | undefined> {
   const rows = await sql.query<PersonalKeyRow>(
-    `SELECT k.id, k.user_id, k.scopes, k.scoped_teams, k.scoped_organizations,
+    `SELECT k.id, k.user_id, k.expires_at, k.scopes, k.scoped_teams, k.scoped_organizations,
             CASE WHEN cardinality(k.scoped_teams) = 0 THEN '{}'::text[]
                  ELSE array(SELECT DISTINCT p.organization_id::text FROM environment e JOIN project p ON p.id = e.project_id
                              WHERE e.id = ANY (k.scoped_teams)) END AS organizations_of_teams,

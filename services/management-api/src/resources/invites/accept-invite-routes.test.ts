@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createEnvironment, createPersonalApiKey, createUser } from '@millrace/db';
+import { createEnvironment, createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millrace/db';
 import type { Mail, Mailer } from '@millrace/mail';
 import { createLogger } from '@millrace/runtime';
 import { NF, VE } from '../../testing/expected-errors.ts';
@@ -37,10 +37,10 @@ afterAll(() => api.stop());
 const newEmail = () => `${randomUUID()}@guest.example`;
 
 /** Invites somebody; gives what the mail says. */
-async function invite(body: Record<string, unknown> = {}) {
+async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
   const target_email = newEmail();
   const path = `/api/organizations/${acme.organizationId}/invites/`;
-  const answer = await api.send('POST', path, { key: acme.W.key, body: { target_email, ...body } });
+  const answer = await api.send('POST', path, { key, body: { target_email, ...body } });
   expect(answer.status).toBe(201);
   const link = /\S+\?token=\S+/.exec(sent.at(-1)?.text ?? '')?.[0] ?? '';
   return {
@@ -83,6 +83,17 @@ test('the link of the mail shows the invite and accepts nothing', async () => {
   expect((await api.get(link)).status).toBe(200);
 });
 
+test('who is not invited holds nothing up: nothing is locked or written before that is known', async () => {
+  const { id } = await invite();
+  await api.database.transaction(async (tx) => {
+    await tx.query('SELECT 1 FROM organization WHERE id = $1 FOR NO KEY UPDATE', [acme.organizationId]);
+    await tx.query('SELECT 1 FROM organization_invite WHERE id = $1 FOR UPDATE', [id]);
+    expect(await signUp(id, { token: 'x' })).toMatchObject(NF());
+    expect(await accept(id, acme.off.personalApiKey)).toMatchObject(NF());
+    expect((await api.get(`/api/signup/${id}/?token=x`)).status).toBe(404);
+  });
+});
+
 test('without the secret an invite is as good as none', async () => {
   const { id } = await invite();
   const other = await invite();
@@ -93,6 +104,57 @@ test('without the secret an invite is as good as none', async () => {
   expect(await signUp(id, { token: 'x' })).toMatchObject(NF());
   expect(await signUp(id, {})).toMatchObject(VE('required', 'token', 'This field is required.'));
   expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(NF());
+});
+
+describe('the first key of a new person is no wider than the one that invited', () => {
+  const powersOf = async (key: string) => {
+    const { body } = await api.get('/api/personal_api_keys/@current/', key);
+    return [body.scopes, body.scoped_organizations, body.scoped_teams, body.expires_at];
+  };
+  const joinedBy = async (options: Partial<NewPersonalApiKey>, level = 1) => {
+    const { prisma } = api.database;
+    const { key, value } = await createPersonalApiKey(prisma, {
+      ...{ userId: acme.W.userId, label: 'inviting', scopes: ['*' as const], ...options },
+    });
+    const { id, token } = await invite({ level }, value);
+    // What becomes of the key meanwhile does not matter: the word was given.
+    await prisma.personal_api_key.delete({ where: { id: key.id } });
+    return signUp(id, { token });
+  };
+
+  test('in scopes', async () => {
+    const { body } = await joinedBy({ scopes: ['organization_member:write', 'user:read'] });
+    expect(await powersOf(body.personal_api_key)).toEqual([['organization_member:write', 'user:read'], [], [], null]);
+    expect((await api.get('/api/projects/', body.personal_api_key)).status).toBe(403);
+  });
+
+  test('in organizations: it makes none', async () => {
+    const { body } = await joinedBy({ scopedOrganizations: [acme.organizationId] }, 8);
+    expect(await powersOf(body.personal_api_key)).toEqual([['*'], [acme.organizationId], [], null]);
+    const own = await api.send('POST', '/api/organizations/', { key: body.personal_api_key, body: { name: 'Own' } });
+    expect(own.status).toBe(403);
+  });
+
+  test('in time: it ends with it, and so does the invite', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const { body } = await joinedBy({ expiresAt });
+    const [, , , end] = await powersOf(body.personal_api_key);
+    expect(new Date(end)).toEqual(expiresAt);
+    const { id, token } = await invite();
+    await api.database.prisma.organization_invite.update({
+      where: { id },
+      data: { key_expires_at: new Date(Date.now() - 1000) },
+    });
+    expect((await api.get(`/api/signup/${id}/?token=${token}`)).body.is_expired).toBe(true);
+    expect(await signUp(id, { token })).toMatchObject({ status: 400, body: { code: 'expired' } });
+  });
+
+  test('unless the invite was made by a version that did not keep it', async () => {
+    const { id, token } = await invite();
+    await api.database.sql.query("UPDATE organization_invite SET key_scopes = '{}' WHERE id = $1", [id]);
+    const { body } = await signUp(id, { token });
+    expect(await powersOf(body.personal_api_key)).toEqual([['*'], [], [], null]);
+  });
 });
 
 test('a new person gets an account, a membership and a key, once', async () => {

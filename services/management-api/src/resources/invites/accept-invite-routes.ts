@@ -64,7 +64,7 @@ export function acceptInviteRoutes({
       operationId: 'signup_create',
       summary: 'Accept an invite as a new user',
       description:
-        'Makes an account for the invited address, makes it a member, and gives it a first personal API key.',
+        'Makes an account for the invited address, makes it a member, and gives it a first personal API key, which can do no more than the one that invited.',
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,

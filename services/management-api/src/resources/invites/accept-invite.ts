@@ -2,13 +2,13 @@ import {
   type AcceptedInvite,
   type AccountClient,
   acceptInvite,
-  createPersonalApiKey,
+  createFirstKey,
   createUser,
   type Database,
   sqlOf,
 } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
-import type { Caller } from '../../access/caller.ts';
+import { type Caller, isLimited } from '../../access/caller.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import { recordKeyActivity } from '../personal-api-keys/record-key-activity.ts';
 
@@ -22,27 +22,27 @@ export interface SignUp {
 }
 
 /**
- * Makes an account for the invited address and makes it a member. Having got the mail proves the address.
+ * Makes an account for the invited address and makes it a member, with a key no wider than the one that invited. Having got
+ * the mail proves the address.
  * @throws AppError `invalid` with code `account_exists` or `expired`; `not_found`.
  */
 export async function signUpByInvite(prisma: Database['prisma'], id: string, input: SignUp) {
   return prisma.$transaction(async (client) => {
     const joined = await acceptInvite(client, id, {
       now: new Date(),
-      chooseUser: async (invite) => {
-        input.requireInvited(invite);
-        return createUser(client, {
+      requireInvited: input.requireInvited,
+      chooseUser: async (invite) =>
+        createUser(client, {
           email: invite.email_key,
           firstName: input.firstName ?? invite.first_name,
           lastName: input.lastName ?? '',
           isEmailVerified: true,
         }).catch((error) => {
           throw isAppError(error, 'conflict') ? accountExists(error) : error;
-        });
-      },
+        }),
     });
     const actor = { userId: joined.user.id };
-    const { key, value } = await createPersonalApiKey(client, { ...actor, label: 'First key', scopes: ['*'] });
+    const { key, value } = await createFirstKey(client, { ...joined, ...actor });
     await recordAccountActivity(sqlOf(client), {
       ...{ organizationId: null, ...actor, activity: 'created', scope: 'User' },
       ...{ itemId: joined.user.uuid, name: joined.user.email },
@@ -57,17 +57,17 @@ export async function signUpByInvite(prisma: Database['prisma'], id: string, inp
  * @throws AppError `invalid` with code `expired` or `user_already_member`; `not_found` for an invite of somebody else.
  */
 export async function acceptAsUser(prisma: Database['prisma'], id: string, caller: Caller) {
-  if (caller.scopedOrganizations.length > 0 || caller.scopedTeams.length > 0) {
+  if (isLimited(caller)) {
     throw new AppError('forbidden', 'API keys with scoped organizations or projects cannot accept invites.');
   }
   return prisma.$transaction(async (client) => {
+    const user = await client.user.findUniqueOrThrow({ where: { id: caller.userId } });
     const joined = await acceptInvite(client, id, {
       now: new Date(),
-      chooseUser: async (invite) => {
-        const user = await client.user.findUniqueOrThrow({ where: { id: caller.userId } });
-        if (user.email.toLowerCase() === invite.email_key) return user;
-        throw new AppError('not_found', 'Not found.');
+      requireInvited: (invite) => {
+        if (user.email.toLowerCase() !== invite.email_key) throw new AppError('not_found', 'Not found.');
       },
+      chooseUser: async () => user,
     });
     return recordJoined(client, joined);
   });

@@ -41,7 +41,7 @@ export const signedUp = Type.Object(
   {
     ...accepted,
     personal_api_key: Type.String({
-      description: 'A key that may do everything; shown in this answer and never again.',
+      description: 'A key that may do what the key of the inviter may; shown in this answer and never again.',
     }),
   },
   { title: 'SignedUp' },

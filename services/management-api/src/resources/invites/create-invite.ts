@@ -8,6 +8,7 @@ import type { LockedOrganization } from '../organizations/lock-organization-stor
 import { grantableLevels } from './grantable-levels-store.ts';
 import type { newInvite } from './invite-schema.ts';
 import { deleteInvite, findPendingInvite, insertInvite } from './invite-store.ts';
+import { type InvitingKey, requireFullReach } from './inviting-key.ts';
 import { checkGrants, combineGrants, type ProjectGrant, parseProjectGrants } from './project-grants.ts';
 
 export type NewInvite = Static<typeof newInvite>;
@@ -16,8 +17,15 @@ export interface Inviter {
   userId: number;
   /** The inviter's own level. */
   level: number;
+  key: InvitingKey;
   /** Held by the transaction, so that two requests cannot invite the same person at once. */
   organization: LockedOrganization;
+}
+
+/** What an invite gives. */
+interface Granted {
+  level: number;
+  grants: ProjectGrant[] | null;
 }
 
 /** An invite that was made, with the secret that goes into its mail and is kept nowhere. */
@@ -29,7 +37,7 @@ export interface CreatedInvite {
 /**
  * Makes one invite (reference/management-api.md 5.2); an earlier one of the same person is replaced.
  *
- * @throws AppError `invalid` naming the field, `forbidden` for a level above the inviter's own.
+ * @throws AppError `invalid` naming the field, `forbidden` for more than the inviter and the key used can do themselves.
  */
 export async function createInvite(
   tx: Transaction,
@@ -37,11 +45,11 @@ export async function createInvite(
   { invite, now }: { invite: NewInvite; now: Date },
 ): Promise<CreatedInvite> {
   const { organization } = inviter;
-  const grants = parseProjectGrants(invite.private_project_access);
-  if (grants) checkGrants(grants, await grantableLevels(tx, inviter));
-  if ((invite.level ?? 0) > inviter.level) {
-    throw new AppError('forbidden', 'You cannot invite a user with a higher permission level than your own.');
-  }
+  const asked = {
+    level: invite.level ?? membershipLevels.member,
+    grants: parseProjectGrants(invite.private_project_access),
+  };
+  await requirePowers(tx, inviter, asked);
   const targetEmail = withLowerCaseDomain(invite.target_email);
   const emailKey = targetEmail.toLowerCase();
   if (await isMember(tx, organization.id, emailKey)) {
@@ -49,8 +57,9 @@ export async function createInvite(
       code: 'invalid_input',
     });
   }
-  const asked = { level: invite.level ?? membershipLevels.member, grants };
   const granted = await replacePending(tx, organization.id, { emailKey, asked, invite, now });
+  // What somebody else has promised counts on only if this inviter could promise it too.
+  if (granted !== asked) await requirePowers(tx, inviter, granted);
   const token = newInviteToken();
   // Random, not time-ordered: an id must not be guessed from another one.
   const id = randomUUID();
@@ -66,21 +75,25 @@ export async function createInvite(
     sendEmail: invite.send_email ?? true,
     combinePendingInvites: invite.combine_pending_invites ?? false,
     tokenHash: hashInviteToken(token),
+    key: inviter.key,
   });
   return { id, token };
+}
+
+async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants }: Granted): Promise<void> {
+  if (grants) checkGrants(grants, await grantableLevels(tx, inviter));
+  if (level > inviter.level) {
+    throw new AppError('forbidden', 'You cannot invite a user with a higher permission level than your own.');
+  }
+  requireFullReach(inviter.key, Math.max(level, ...(grants ?? []).map((grant) => grant.level)));
 }
 
 /** Removes the invite the person has already; what it granted counts on, if that is wished and it is still valid. */
 async function replacePending(
   tx: Transaction,
   organizationId: string,
-  {
-    emailKey,
-    asked,
-    invite,
-    now,
-  }: { emailKey: string; asked: { level: number; grants: ProjectGrant[] | null }; invite: NewInvite; now: Date },
-): Promise<{ level: number; grants: ProjectGrant[] | null }> {
+  { emailKey, asked, invite, now }: { emailKey: string; asked: Granted; invite: NewInvite; now: Date },
+): Promise<Granted> {
   const pending = await findPendingInvite(tx, organizationId, emailKey);
   if (!pending) return asked;
   await deleteInvite(tx, organizationId, pending.id);

@@ -7,6 +7,7 @@ import { recordAccountActivity } from '../organizations/record-account-activity.
 import { type CreatedInvite, createInvite, type NewInvite } from './create-invite.ts';
 import type { InviteMailing } from './invite-mailing.ts';
 import { findInvites } from './invite-store.ts';
+import { invitingKeyOf } from './inviting-key.ts';
 import { ofElement } from './parse-invites.ts';
 import { toInvite } from './to-invite.ts';
 
@@ -34,7 +35,7 @@ export async function inviteMembers(
     // Behind the lock: who was removed or demoted a moment ago promises nothing more.
     const own = organization && (await findMember(tx, organization.id, { id: caller.userId }));
     if (!organization || !own) throw new AppError('not_found', 'Organization not found.');
-    const inviter = { userId: caller.userId, level: own.level, organization };
+    const inviter = { userId: caller.userId, level: own.level, key: invitingKeyOf(caller), organization };
     const created: CreatedInvite[] = [];
     for (const [index, invite] of invites.entries()) {
       created.push(
@@ -46,6 +47,7 @@ export async function inviteMembers(
     // An invite that a later one of the same request replaced is not there any more.
     const rows = await findInvites(
       tx,
+      caller.userId,
       created.map(({ id }) => id),
     );
     for (const row of rows) {

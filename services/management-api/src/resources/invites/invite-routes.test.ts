@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createEnvironment } from '@millrace/db';
+import { allScopes } from '@millrace/contracts';
+import { createEnvironment, createPersonalApiKey } from '@millrace/db';
 import { createMailer, type Mailer } from '@millrace/mail';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createFaultProxy, eventually, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';
@@ -104,6 +105,34 @@ test('I4: a person is invited, and mailed', async () => {
   });
   expect(mail?.body).toContain(`https://millrace.test/api/signup/${body.id}`);
   expect((await api.get(path, acme.M.key)).body.results[0]).toEqual(body);
+});
+
+const needsFullKey = PD('Inviting with more than level 1 needs an API key with all scopes.');
+
+test('who invites administrators uses a key that could administrate', async () => {
+  const { value } = await createPersonalApiKey(api.database.prisma, {
+    userId: acme.W.userId,
+    label: 'small',
+    scopes: allScopes.filter((scope) => scope !== 'event:write'),
+  });
+  const small = { ...acme.W, key: value };
+  for (const level of [8, 15]) {
+    expect(await invite({ target_email: newEmail(), level }, small)).toMatchObject(needsFullKey);
+  }
+  const private_project_access = [{ id: acme.projectId, level: 8 }];
+  expect(await invite({ target_email: newEmail(), private_project_access }, small)).toMatchObject(needsFullKey);
+  expect((await invite({ target_email: newEmail(), level: 1 }, small)).status).toBe(201);
+});
+
+test('a member does not see to which projects that are shut to him an invite opens the way', async () => {
+  const [open, shut] = [await addEnvironment({ isPrivate: false }), await addEnvironment({ isPrivate: true })];
+  const [both, one] = [[open, shut], [shut]].map((ids) => ids.map((id) => ({ id, level: 1 })));
+  const made = await invite({ target_email: newEmail(), private_project_access: one });
+  await invite({ target_email: newEmail(), private_project_access: both });
+  const [latest, before] = (await api.get(path, acme.M.key)).body.results;
+  expect([latest.private_project_access, before.private_project_access]).toEqual([[{ id: open, level: 1 }], null]);
+  expect(made.body.private_project_access).toEqual(one);
+  expect((await api.get(path, acme.A.key)).body.results[0].private_project_access).toEqual(both);
 });
 
 test('I5: without a mail if none is wished', async () => {
@@ -345,6 +374,28 @@ describe('earlier invites of the person', () => {
       },
     });
     expect(await pendingOf(target_email)).toHaveLength(1);
+  });
+
+  test('what others have promised counts only for who could promise it too', async () => {
+    const [open, shut] = [await addEnvironment({ isPrivate: false }), await addEnvironment({ isPrivate: true })];
+    const target_email = newEmail();
+    await invite({ target_email, level: 8 });
+    expect(await invite({ target_email, combine_pending_invites: true }, acme.M)).toMatchObject(
+      PD('You cannot invite a user with a higher permission level than your own.'),
+    );
+    expect((await pendingOf(target_email))[0]).toMatchObject({ level: 8 });
+    const private_project_access = [open, shut].map((id) => ({ id, level: 1 }));
+    await invite({ target_email, private_project_access });
+    expect(await invite({ target_email, combine_pending_invites: true }, acme.M)).toMatchObject({ status: 400 });
+    const { value } = await createPersonalApiKey(api.database.prisma, {
+      userId: acme.A.userId,
+      label: 'small',
+      scopes: ['organization_member:write'],
+    });
+    await invite({ target_email, level: 8 });
+    const small = { ...acme.A, key: value };
+    expect(await invite({ target_email, combine_pending_invites: true }, small)).toMatchObject(needsFullKey);
+    expect((await invite({ target_email }, small)).status).toBe(201);
   });
 
   test('I22: with none there is nothing to combine', async () => {

@@ -26,7 +26,8 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       path,
       operationId: 'organizations_invites_list',
       summary: 'List the invites of an organization',
-      description: 'Invites nobody has accepted yet, expired ones included, the newest first.',
+      description:
+        'Invites nobody has accepted yet, expired ones included, the newest first. Access to projects that are private to others is left out.',
       tags: ['invites'],
       scope: 'organization_member:read',
       params: organizationParams,
@@ -34,8 +35,8 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       responses: { 200: { description: 'One page of invites.', schema: offsetPageOf(invite) } },
       examples: { response: { count: 1, next: null, previous: null, results: [inviteExample] } },
       target: addressedOrganization(sql),
-      handler: async ({ target, query, request }) => {
-        const { count, rows } = await listInvites(sql, target.organizationId, query);
+      handler: async ({ caller, target: { organizationId }, query, request }) => {
+        const { count, rows } = await listInvites(sql, { userId: caller.userId, organizationId }, query);
         const now = new Date();
         return offsetPage(request, query, { count, results: rows.map((row) => toInvite(row, now)) });
       },
@@ -46,7 +47,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_create',
       summary: 'Invite somebody',
       description:
-        'Invites a person by e-mail address; an earlier invite of the same person is replaced. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried.',
+        'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried.',
       tags: ['invites'],
       scope: 'organization_member:write',
       params: organizationParams,

@@ -1,6 +1,8 @@
 import type { Sql, Transaction } from '@millrace/db';
+import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 import type { EmbeddedUserRow } from '../users/embedded-user.ts';
 import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+import type { InvitingKey } from './inviting-key.ts';
 import type { ProjectGrant } from './project-grants.ts';
 
 export interface InviteRow {
@@ -17,17 +19,24 @@ export interface InviteRow {
   private_project_access: ProjectGrant[] | null;
   send_email: boolean;
   combine_pending_invites: boolean;
+  key_expires_at: Date | null;
 }
 type Row = InviteRow & Record<string, unknown>;
 
+/** Of the environments it opens those the caller (`$1`) does not see are left out; null when there are no others. */
 const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.level, i.created_at,
-  i.updated_at, i.message, i.private_project_access, i.send_email, i.combine_pending_invites,
-  ${embeddedUserColumn('u')} AS created_by`;
+  i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
+  ${embeddedUserColumn('u')} AS created_by,
+  (SELECT jsonb_agg(opened)
+     FROM jsonb_array_elements(CASE jsonb_typeof(i.private_project_access) WHEN 'array' THEN i.private_project_access END) opened
+    WHERE (opened ->> 'id')::int IN (SELECT e.id FROM ${environmentsOfCaller}
+                                      WHERE o.id = i.organization_id AND (${effectiveLevel}) IS NOT NULL)
+  ) AS private_project_access`;
 
-/** One page of an organization's invites, the newest first, and how many there are. */
+/** One page of an organization's invites as a member sees them, the newest first, and how many there are. */
 export async function listInvites(
   sql: Sql,
-  organizationId: string,
+  { userId, organizationId }: { userId: number; organizationId: string },
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: InviteRow[] }> {
   const [counted, rows] = await Promise.all([
@@ -37,10 +46,10 @@ export async function listInvites(
     sql.query<Row>(
       `SELECT ${columns}
          FROM organization_invite i LEFT JOIN "user" u ON u.id = i.created_by_id
-        WHERE i.organization_id = $1
+        WHERE i.organization_id = $2
         ORDER BY i.created_at DESC, i.id DESC
-        LIMIT $2 OFFSET $3`,
-      [organizationId, limit, offset],
+        LIMIT $3 OFFSET $4`,
+      [userId, organizationId, limit, offset],
     ),
   ]);
   return { count: counted[0]?.count ?? 0, rows };
@@ -51,9 +60,9 @@ export async function findPendingInvite(
   tx: Transaction,
   organizationId: string,
   emailKey: string,
-): Promise<Pick<InviteRow, 'id' | 'level' | 'created_at' | 'private_project_access'> | undefined> {
+): Promise<Pick<InviteRow, 'id' | 'level' | 'created_at' | 'key_expires_at' | 'private_project_access'> | undefined> {
   const rows = await tx.query<Row>(
-    `SELECT id, level, created_at, private_project_access
+    `SELECT id, level, created_at, key_expires_at, private_project_access
        FROM organization_invite WHERE organization_id = $1 AND email_key = $2`,
     [organizationId, emailKey],
   );
@@ -73,13 +82,15 @@ export interface NewInviteRow {
   sendEmail: boolean;
   combinePendingInvites: boolean;
   tokenHash: string;
+  key: InvitingKey;
 }
 
 export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<void> {
   await tx.query(
     `INSERT INTO organization_invite (id, organization_id, target_email, email_key, first_name, level, created_by_id,
-       message, private_project_access, send_email, combine_pending_invites, token_hash)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       message, private_project_access, send_email, combine_pending_invites, token_hash, key_scopes, is_key_limited,
+       key_expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       row.id,
       row.organizationId,
@@ -93,19 +104,22 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
       row.sendEmail,
       row.combinePendingInvites,
       row.tokenHash,
+      row.key.scopes,
+      row.key.isLimited,
+      row.key.expiresAt,
     ],
   );
 }
 
-/** These invites in the order of the ids; one that is gone is left out. */
-export async function findInvites(sql: Sql, ids: string[]): Promise<InviteRow[]> {
+/** These invites as a member sees them, in the order of the ids; one that is gone is left out. */
+export async function findInvites(sql: Sql, userId: number, ids: string[]): Promise<InviteRow[]> {
   return sql.query<Row>(
     `SELECT ${columns}
-       FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, position)
+       FROM unnest($2::uuid[]) WITH ORDINALITY AS wanted (id, position)
        JOIN organization_invite i ON i.id = wanted.id
        LEFT JOIN "user" u ON u.id = i.created_by_id
       ORDER BY wanted.position`,
-    [ids],
+    [userId, ids],
   );
 }
 
