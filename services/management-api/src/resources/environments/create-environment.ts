@@ -4,11 +4,12 @@ import { AppError } from '@millrace/errors';
 import { type Caller, isLimited } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';
 import { lockOrganization } from '../organizations/lock-organization-store.ts';
-import { countProjects, insertProject } from '../projects/project-write-store.ts';
+import { insertProject } from '../projects/project-write-store.ts';
 import { requireAccessControlLevel } from './change-environment.ts';
 import { checkSettings } from './check-settings.ts';
 import { defaultAccountFilters } from './default-account-filters.ts';
-import { countEnvironments, findMemberDomains, insertEnvironment, makeCurrent } from './environment-write-store.ts';
+import { findMemberDomains, insertEnvironment, makeCurrent } from './environment-write-store.ts';
+import { countEnvironments, countProjects } from './plan-count-store.ts';
 import { requireNoDemo, requireRoom } from './plan-limits.ts';
 
 /**
@@ -26,9 +27,14 @@ export async function createEnvironment(
   const settings = checkNew(caller, organizationId, sent);
   const { available_product_features: features } = await holdOrganization(tx, organizationId);
   const isDemo = settings.is_demo === true;
-  const existing = await countEnvironments(tx, { projectId, isDemo });
-  if (isDemo) requireNoDemo(existing);
-  else requireRoom(features, { feature: 'environments', existing, what: 'environments' });
+  const environments = await countEnvironments(tx, projectId);
+  if (isDemo) requireNoDemo(environments);
+  else {
+    requireRoom(features, 'environments', { ...environments, all: environments.all + 1 });
+    const isProjectDemo = environments.all === environments.demo;
+    const projects = isProjectDemo && (await countProjects(tx, organizationId));
+    if (projects) requireRoom(features, 'projects', { ...projects, demo: projects.demo - 1 });
+  }
   return insertWithDefaults(tx, caller, { organizationId, projectId, id: null, settings });
 }
 
@@ -47,9 +53,9 @@ export async function createProject(
   const settings = checkNew(caller, organizationId, rest);
   const { available_product_features: features } = await holdOrganization(tx, organizationId);
   const isDemo = settings.is_demo === true;
-  const existing = await countProjects(tx, { organizationId, isDemo });
-  if (isDemo) requireNoDemo(existing);
-  else requireRoom(features, { feature: 'organizations_projects', existing, what: 'projects' });
+  const projects = await countProjects(tx, organizationId);
+  if (isDemo) requireNoDemo(projects);
+  else requireRoom(features, 'projects', { ...projects, all: projects.all + 1 });
   const name = nameOf(settings);
   const id = await insertProject(tx, { organizationId, name, description });
   await recordActivity(tx, {

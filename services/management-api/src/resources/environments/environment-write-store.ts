@@ -62,18 +62,6 @@ export async function deleteEnvironment(tx: Transaction, id: number): Promise<vo
   await tx.query('DELETE FROM environment WHERE id = $1', [id]);
 }
 
-/** How many environments of a kind there are in a project or an organization, for the limits of a plan. */
-export async function countEnvironments(
-  tx: Transaction,
-  { projectId, isDemo }: { projectId: number; isDemo: boolean },
-): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM environment WHERE project_id = $1 AND is_demo = $2',
-    [projectId, isDemo],
-  );
-  return rows[0]?.count ?? 0;
-}
-
 /** Makes an environment what `@current` means for a person. */
 export async function makeCurrent(
   tx: Transaction,

@@ -103,6 +103,30 @@ describe.each(families)('%s', (family, pathOf) => {
     expect((await api.send('PATCH', path(), { key: bed.keys.A, body: { name: 'x' } })).status).toBe(200);
   });
 
+  test('demo data is no way past the limit of the plan', async () => {
+    const patch = (id: number, body: object, key = bed.keys.A) =>
+      api.send('PATCH', pathOf(bed.tenant, id), { key, body });
+    await setFeatures([]);
+    const demo = (await create({ is_demo: true })).body.id;
+    for (const body of [{ is_demo: false }, { product_type: 'surveys', is_demo: 'no' }]) {
+      const at = 'product_type' in body ? 'add_product_intent/' : '';
+      expect(await api.send('PATCH', `${pathOf(bed.tenant, demo)}${at}`, { key: bed.keys.A, body })).toMatchObject(
+        upgrade,
+      );
+    }
+    expect(await patch(bed.tenant.projectId, { is_demo: true })).toMatchObject(
+      PD('Your current plan limits projects and environments: what counts toward it cannot be made demo data.'),
+    );
+    expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);
+    expect(await create({})).toMatchObject(upgrade);
+    // Once there is room: by who may make one.
+    await setFeatures(['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 2 })));
+    expect(await patch(demo, { is_demo: false }, bed.keys.M)).toMatchObject(insufficient);
+    expect((await patch(demo, { is_demo: false })).body.is_demo).toBe(false);
+    expect((await create({})).status).toBe(403);
+    expect((await create({ is_demo: true })).status).toBe(201);
+  });
+
   test('T7, T72: with a limit as many as it says, also at the same moment', async () => {
     const key = family === 'project' ? 'organizations_projects' : 'environments';
     await setFeatures([{ key, name: key, limit: 3 }]);

@@ -7,6 +7,7 @@ import type { KeyChanges } from '../../access/announce-key-change.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { checkDemoChange } from './check-demo-change.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './environment-store.ts';
 import { upsertProductIntent } from './environment-write-store.ts';
 import { resetToken } from './reset-token.ts';
@@ -78,6 +79,11 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
     return family.show(row, { secret: tokenSecret, now: new Date() });
   }
 
+  const change: typeof family.change = async (tx, context) => {
+    await checkDemoChange(tx, context.caller, context);
+    return family.change(tx, context);
+  };
+
   return [
     defineRoute({
       method: 'GET',
@@ -109,7 +115,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         target,
         handler: async ({ caller, target: found, body }) => {
           const sent = body as Record<string, unknown>;
-          const token = await transaction((tx) => family.change(tx, { caller, target: found, sent }));
+          const token = await transaction((tx) => change(tx, { caller, target: found, sent }));
           announceKeyChange([token]);
           return show(caller, found);
         },
@@ -214,7 +220,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
           throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'product_type' });
         }
         const token = await transaction(async (tx) => {
-          const changed = hasSettings ? await family.change(tx, { caller, target: found, sent }) : null;
+          const changed = hasSettings ? await change(tx, { caller, target: found, sent }) : null;
           if (productType !== undefined) {
             const wish = { productType: String(productType), context: String(context) };
             await upsertProductIntent(tx, found.environmentId, wish);

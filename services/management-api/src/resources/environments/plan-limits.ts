@@ -1,31 +1,57 @@
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 
+/** How many projects of an organization, or environments of a project, there are, and how many of them are demo data. */
+export interface PlanCount {
+  all: number;
+  demo: number;
+}
+
+const features = { projects: 'organizations_projects', environments: 'environments' } as const satisfies Record<
+  string,
+  PlanFeature
+>;
+type Counted = keyof typeof features;
+
 /**
- * Whether the plan allows one more (reference/management-api.md 2.9): without the feature one, with it as many as its
- * `limit` says, null for any number. Demo data does not count, and there is one of it per organization.
+ * Whether the plan allows so many (reference/management-api.md 2.9): without the feature one, with it as many as its
+ * `limit` says, null for any number. One of them may be demo data, which does not count; any more of it does, however it
+ * came to be.
  *
+ * @param plan the organization's features.
+ * @param after how many there would be.
  * @throws AppError `forbidden`.
  */
-export function requireRoom(
-  features: unknown,
-  { feature, existing, what }: { feature: PlanFeature; existing: number; what: 'projects' | 'environments' },
-): void {
-  const included = findPlanFeature(features, feature);
-  const limit = included ? (included.limit ?? null) : 1;
-  if (limit === null || existing < limit) return;
+export function requireRoom(plan: unknown, what: Counted, after: PlanCount): void {
+  const limit = planLimit(plan, what);
+  if (limit === null || after.all - Math.min(1, after.demo) <= limit) return;
   throw new AppError(
     'forbidden',
-    included
+    findPlanFeature(plan, features[what])
       ? `You have reached the maximum limit of allowed ${what} for your current plan. Upgrade your plan to be able to create and manage more ${what}.`
       : 'You must upgrade your Millrace plan to be able to create and manage multiple projects or environments.',
   );
 }
 
-export function requireNoDemo(existing: number): void {
-  if (existing === 0) return;
+/** There is one demo project in an organization, and one demo environment in a project. @throws AppError `forbidden`. */
+export function requireNoDemo({ demo }: PlanCount): void {
+  if (demo === 0) return;
   throw new AppError(
     'forbidden',
     'You must upgrade your Millrace plan to be able to create and manage multiple projects or environments.',
   );
+}
+
+/** What a plan counts stays counted. @throws AppError `forbidden`. */
+export function requireUncounted(plan: unknown): void {
+  if (planLimit(plan, 'projects') === null && planLimit(plan, 'environments') === null) return;
+  throw new AppError(
+    'forbidden',
+    'Your current plan limits projects and environments: what counts toward it cannot be made demo data.',
+  );
+}
+
+function planLimit(plan: unknown, what: Counted): number | null {
+  const included = findPlanFeature(plan, features[what]);
+  return included ? (included.limit ?? null) : 1;
 }

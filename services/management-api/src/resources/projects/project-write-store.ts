@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db';
 
 export interface StoredProject extends Record<string, unknown> {
   id: number;
@@ -52,18 +52,4 @@ export async function listEnvironmentKeys(
 /** Removes a project, its environments and all that hangs on them; ingested data goes later (`environment_cleanup`). */
 export async function deleteProject(tx: Transaction, id: number): Promise<void> {
   await tx.query('DELETE FROM project WHERE id = $1', [id]);
-}
-
-/** How many projects an organization has, told by their first environment with or without demo data. */
-export async function countProjects(
-  tx: Sql,
-  { organizationId, isDemo }: { organizationId: string; isDemo: boolean },
-): Promise<number> {
-  const rows = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM project p
-      WHERE p.organization_id = $1
-        AND coalesce((SELECT e.is_demo FROM environment e WHERE e.project_id = p.id ORDER BY e.id LIMIT 1), false) = $2`,
-    [organizationId, isDemo],
-  );
-  return rows[0]?.count ?? 0;
 }
