@@ -30,6 +30,7 @@ import { projectRoutes } from './resources/projects/project-routes.ts';
 import { schemaRoutes } from './resources/schema/schema-routes.ts';
 import { subscriptionRoutes } from './resources/subscriptions/subscription-routes.ts';
 import { userRoutes } from './resources/users/user-routes.ts';
+import { createPageShares } from './sql/page-shares.ts';
 
 export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
   lookUpChallenge: LookUpChallenge;
@@ -43,6 +44,7 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prism
 
 /** Every route of the management API. */
 export function routes(deps: RouteDeps): Route<Caller>[] {
+  const ingested = { sql: deps.sql, pageShares: createPageShares() };
   const resources = [
     ...organizationRoutes(deps),
     ...organizationWriteRoutes(deps),
@@ -59,15 +61,15 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),
     ...belowEnvironmentsToo([
-      ...eventRoutes(deps),
+      ...eventRoutes(ingested),
       eventItemRoute(deps),
-      ...personRoutes(deps),
+      ...personRoutes(ingested),
       ...personItemRoutes(deps),
-      ...groupRoutes(deps),
+      ...groupRoutes(ingested),
       findGroupRoute(deps),
       ...eventDefinitionRoutes(deps),
       ...propertyDefinitionRoutes(deps),
-      ...ingestionWarningRoutes(deps),
+      ...ingestionWarningRoutes(ingested),
     ]),
   ];
   return [...resources, ...schemaRoutes(resources)];

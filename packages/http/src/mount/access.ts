@@ -3,6 +3,8 @@ import type { ApiRequest } from './api-request.ts';
 
 /** How a service knows its callers. The pipeline calls both in the order of this list; `target` of the route runs before `requireLevel`, the rest of it after. */
 export interface Access<Caller> {
+  /** Query parameters that `authenticate` reads, on every route. */
+  readonly queryParameters?: readonly string[];
   /** @throws AppError `unauthenticated`. */
   authenticate(request: ApiRequest): Promise<Caller>;
   /** @throws AppError `forbidden` when the caller's key lacks the scope. */

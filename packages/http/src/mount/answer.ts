@@ -2,13 +2,13 @@ import type { MembershipLevel } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { TSchema } from 'typebox';
 import type { Route } from '../route/route.ts';
-import { nullCharacterError } from '../schema/check-json.ts';
 import { coerce } from '../schema/coerce.ts';
 import { firstFieldError } from '../schema/field-error.ts';
 import { parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
 import type { Access } from './access.ts';
 import type { ApiRequest } from './api-request.ts';
+import { parseQuery } from './parse-query.ts';
 
 /**
  * The way of one request through one route, in the order of reference/management-api.md 2.2: who calls (401), with what
@@ -26,7 +26,7 @@ export async function answer<Caller>(
   const params = parseParams(route, rawParams);
   const target = await route.target({ caller, params, request });
   if (route.level !== undefined) requireLevel(access, target, route.level);
-  const query = parseQuery(route, request);
+  const query = parseQuery(route.query, request.query, access.queryParameters);
   const body = route.body === undefined ? undefined : await parseBody(route, route.body, request);
   return route.handler({ caller, params, target, query, body, request });
 }
@@ -72,13 +72,4 @@ function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>)
 async function parseBody<Caller>(route: Route<Caller>, schema: TSchema, request: ApiRequest): Promise<unknown> {
   const body = await (route.scope === 'public' ? request.smallBody() : request.body());
   return parseInput(schema, body, { trimStrings: true });
-}
-
-/** Of a parameter given twice the last one counts; parameters the route does not know are ignored. */
-function parseQuery<Caller>(route: Route<Caller>, request: ApiRequest): unknown {
-  const given = Object.fromEntries(request.query);
-  for (const name of Object.keys(route.query.properties)) {
-    if (Object.hasOwn(given, name) && given[name]?.includes('\0')) throw nullCharacterError([name]);
-  }
-  return parseInput(route.query, given, { trimStrings: false });
 }

@@ -209,12 +209,40 @@ describe('query', () => {
     expect(api.record.last).toEqual({ since: '2022-01-01T00:00:00.000Z', text: ' x ', limit: 3, offset: 0 });
   });
 
-  test('a NUL in a parameter of the route is refused, in an unknown one ignored', async () => {
+  test('a NUL in a parameter is refused', async () => {
     const bad = await get('/api/things/?text=a%00b', allToyScopes);
     expect(await bad.json()).toEqual(
       error('validation_error', 'null_characters_not_allowed', 'Null characters are not allowed.', 'text'),
     );
-    expect((await get('/api/things/?other=a%00b', allToyScopes)).status).toBe(200);
+  });
+
+  test.each([
+    ['other=1', 'other'],
+    ['Limit=2', 'Limit'],
+    ['limit=2&is_identified=true', 'is_identified'],
+    ['other=a%00b', 'other'],
+    ['__proto__=1', '__proto__'],
+    ['text[]=x', 'text[]'],
+    ['format=csv', 'format'],
+    ['format=', 'format'],
+  ])('%s: a parameter the route does not know is refused by name', async (query, attr) => {
+    const response = await get(`/api/things/?${query}`, allToyScopes);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ type: 'validation_error', code: 'unknown_parameter', attr });
+  });
+
+  test('the refusal says what is known, and comes after key and scope', async () => {
+    const response = await get('/api/things/?other=1', allToyScopes);
+    expect(((await response.json()) as { detail: string }).detail).toBe(
+      'Unknown query parameter "other". Known here: limit, offset, since, text.',
+    );
+    expect((await get('/api/things/?other=1')).status).toBe(401);
+    expect((await get('/api/things/x/?other=1')).status).toBe(400);
+  });
+
+  test('format=json, which generated clients add everywhere, is let through everywhere', async () => {
+    expect((await get('/api/things/?format=json', allToyScopes)).status).toBe(200);
+    expect((await get('/api/things/x/?format=json')).status).toBe(200);
   });
 });
 

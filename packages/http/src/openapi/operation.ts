@@ -80,11 +80,10 @@ function declaredResponses<Caller>(route: Route<Caller>, components: Components)
 
 /** What the pipeline answers by itself, as far as it can happen on this route. */
 function commonResponses<Caller>(route: Route<Caller>, components: Components) {
-  const hasInput = route.body !== undefined || Object.keys(route.query.properties).length > 0;
   const isAddressed = Object.keys(route.params.properties).length > 0;
   const isProtected = route.scope !== 'public';
   const listed = [
-    [hasInput || isAddressed, statusOf('invalid'), 'A parameter or a field is wrong; `attr` names it.'],
+    [true, statusOf('invalid'), 'A parameter or a field is wrong or unknown; `attr` names it.'],
     [isProtected, statusOf('unauthenticated'), 'The key is missing, unknown, expired or of an inactive user.'],
     [isProtected, statusOf('forbidden'), 'The key lacks the scope, or the caller may not touch what is addressed.'],
     [isAddressed, statusOf('not_found'), 'What the path addresses does not exist or is not visible to the caller.'],

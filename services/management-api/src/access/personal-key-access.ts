@@ -27,6 +27,7 @@ export interface PersonalKeyAccessDeps {
 export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: PersonalKeyAccessDeps): Access<Caller> {
   const lookUp = askTogether((secureValue) => findLiveKey(sql, secureValue));
   return {
+    queryParameters: ['personal_api_key'],
     async authenticate(request) {
       const given = await findPersonalKey(request);
       const secureValue = given && hashPersonalApiKey(given.value);

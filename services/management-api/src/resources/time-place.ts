@@ -14,19 +14,3 @@ export interface TimePlace {
 export function toTimePlace(place: { timestamp: number; id: string } | null): TimePlace | null {
   return place && { timestamp: new Date(place.timestamp), id: place.id };
 }
-
-/** `after` and `before` of such a list, both exclusive. */
-export const timeRangeQuery = {
-  after: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Only what is later than this time (ISO 8601; without an offset UTC).',
-    }),
-  ),
-  before: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'Only what is earlier than this time (ISO 8601; without an offset UTC).',
-    }),
-  ),
-};

@@ -42,11 +42,13 @@ test('an event shows what was stored and the person of today', async () => {
     next: null,
     results: [
       {
+        id: uuid,
         uuid,
         event: 'checkout',
         distinct_id: 'old',
         timestamp: '2026-11-10T12:00:00.250000Z',
         properties: { amount: 12.5, nested: { deep: [null, 'ü'] }, $lib: 'web' },
+        elements: [expect.objectContaining({ order: 0, tag_name: 'a', attr_class: ['button'] })],
         elements_chain: 'a.button',
         person: { uuid: personId, distinct_ids: ['main', 'new', 'old'], properties: { plan: 'pro' } },
       },
@@ -142,10 +144,49 @@ describe('filters', () => {
     expect(await uuids(`?person_id=${randomUUID()}`)).toEqual([]);
   });
 
+  test('by a time ago', async () => {
+    const hour = 3_600_000;
+    const ago = async (hours: number) => event({ timestamp: new Date(Date.now() - hours * hour).toISOString() });
+    const now = new Date();
+    const month = (shift: number) =>
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + shift)).toISOString().slice(0, 7);
+    await createMonths(api.database.sql, month(-1), month(0));
+    const [recent, older] = [await ago(1), await ago(30)];
+    expect(await uuids('?after=-1d')).toEqual([recent]);
+    expect(await uuids('?after=-24h')).toEqual([recent]);
+    expect(await uuids('?after=-30M')).toEqual([]);
+    expect(await uuids('?after=-2w&before=-1d')).toEqual([older]);
+    expect(await uuids('?after=-1m')).toEqual([recent, older]);
+  });
+
+  test('the oldest first, page by page', async () => {
+    const stored: string[] = [];
+    for (const month of ['08', '09', '10', '11']) stored.push(await event({ timestamp: `2026-${month}-03T00:00:00Z` }));
+    const personId = await person({ distinctIds: ['someone'] });
+    for (const order of ['["timestamp"]', 'timestamp']) {
+      for (const filter of ['', '&distinct_id=someone', `&person_id=${personId}`]) {
+        const query = `?limit=3&orderBy=${encodeURIComponent(order)}${filter}`;
+        const seen = await readAllPages<{ uuid: string }>(api, path + query, tenant.personalApiKey);
+        expect(seen.map(({ uuid }) => uuid)).toEqual(stored);
+      }
+    }
+    expect(await uuids('?orderBy=["-timestamp"]')).toEqual(stored.reverse());
+  });
+
   test.each([
+    ['orderBy=event', 'orderBy'],
+    ['orderBy=["event"]', 'orderBy'],
+    ['offset=100', 'offset'],
+    ['select=["event"]', 'select'],
+    ['where=x', 'where'],
+    ['format=csv', 'format'],
     ['after=yesterday', 'after'],
     ['before=2026-13-01', 'before'],
     ['after=', 'after'],
+    ['after=-1', 'after'],
+    ['after=-100000d', 'after'],
+    ['before=-99999y', 'before'],
+    ['after=%00', 'after'],
     ['person_id=42', 'person_id'],
     ['person_id=', 'person_id'],
     ['event=a%00b', 'event'],
@@ -188,9 +229,11 @@ describe('pages', () => {
   test('next is absolute, keeps filters and the form of the path, and ends with null', async () => {
     for (const uuid of ['1', '2', '3'])
       await event({ uuid: `00000000-0000-4000-8000-00000000000${uuid}`, event: 'a b' });
-    const first = (await api.get(`${path.slice(0, -1)}?limit=2&event=a%20b&x=1`, tenant.personalApiKey)).body;
+    const first = (await api.get(`${path.slice(0, -1)}?limit=2&event=a%20b&format=json`, tenant.personalApiKey)).body;
     expect(first.next).toMatch(
-      new RegExp(`^${api.url}/api/projects/${tenant.projectId}/events\\?cursor=[\\w-]+&event=a\\+b&limit=2&x=1$`),
+      new RegExp(
+        `^${api.url}/api/projects/${tenant.projectId}/events\\?cursor=[\\w-]+&event=a\\+b&format=json&limit=2$`,
+      ),
     );
     const second = (await api.get(first.next, tenant.personalApiKey)).body;
     expect([second.results.length, second.next]).toEqual([1, null]);
@@ -271,7 +314,7 @@ describe('very large events', () => {
   });
 
   test('a large person makes shorter pages as well', async () => {
-    await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(6 * 1024 * 1024) } });
+    await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(1.5 * 1024 * 1024) } });
     const stored: string[] = [];
     for (let index = 0; index < 5; index += 1) stored.push(await event({ timestamp: `2026-11-10T12:00:0${index}Z` }));
     expect((await get()).results.length).toBe(2);

@@ -1,18 +1,25 @@
 import type { Sql } from '@millrace/db';
-import { decodeCursor, keysetPage, keysetPageOf, keysetQuery, rowsToFetch } from '@millrace/http';
+import { decodeCursor, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { timePlace, timeRangeQuery, toTimePlace } from '../time-place.ts';
-import { countWithin } from './count-within.ts';
+import { endOfPage } from '../../sql/end-of-page.ts';
+import type { PageShares } from '../../sql/page-shares.ts';
+import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
+import { propertiesQuery } from '../property-filters/properties-query.ts';
+import { refuseBadPattern } from '../property-filters/refuse-bad-pattern.ts';
+import { timePlace, toTimePlace } from '../time-place.ts';
+import { timeRangeQuery, toTimeRange } from '../time-range.ts';
 import { event, eventExample } from './event-schema.ts';
 import { findEvents } from './find-events.ts';
 import { withCurrentPersons } from './with-current-persons.ts';
 
-/** A page ends here, or at its limit if that comes first; one event alone may be larger. */
-const maxPageBytes = 16 * 1024 * 1024;
+const owners = ['event', 'person'] as const;
 
-export function eventRoutes({ sql }: { sql: Sql }) {
+/** As the reference's clients send it, a JSON array of one word; the word alone is understood as well. */
+const orders = ['["-timestamp"]', '["timestamp"]', '-timestamp', 'timestamp'];
+
+export function eventRoutes({ sql, pageShares }: { sql: Sql; pageShares: PageShares }) {
   return [
     defineRoute({
       method: 'GET',
@@ -20,7 +27,7 @@ export function eventRoutes({ sql }: { sql: Sql }) {
       operationId: 'events_list',
       summary: 'List events',
       description:
-        'The events of a project, the newest first. Several filters narrow each other. A page of very large events is shorter than `limit`: `next` tells whether there is more. Events stored while you page do not shift the pages.',
+        'The events of a project, the newest first unless `orderBy` says otherwise. Several filters narrow each other. A page of very large events is shorter than `limit`: `next` tells whether there is more. Events stored while you page do not shift the pages.',
       tags: ['events'],
       scope: 'event:read',
       params: projectParams,
@@ -35,23 +42,31 @@ export function eventRoutes({ sql }: { sql: Sql }) {
           }),
         ),
         ...timeRangeQuery,
+        properties: propertiesQuery(owners),
+        orderBy: Type.Enum(orders, {
+          default: '["-timestamp"]',
+          description: 'The newest first (`["-timestamp"]`) or the oldest first (`["timestamp"]`).',
+        }),
       }),
       responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
       examples: { response: { next: null, results: [eventExample] } },
       target: addressedProject(sql),
-      handler: async ({ target, query, request }) => {
-        const projectId = target.environmentId;
-        const from = toTimePlace(decodeCursor(timePlace, query.cursor));
-        const window = { from, limit: rowsToFetch(query), maxBytes: maxPageBytes };
-        const found = await findEvents(sql, projectId, query, window);
-        const rows = found.slice(0, query.limit);
-        const events = await withCurrentPersons(sql, projectId, rows);
-        const shown = countWithin(events, maxPageBytes);
-        const last = rows[shown - 1];
-        const hasMore = last !== undefined && last.fetched > shown;
-        const nextPlace = hasMore ? { timestamp: last.timestamp.getTime(), id: last.uuid } : null;
-        return keysetPage(request, { nextPlace }, events.slice(0, shown));
-      },
+      handler: ({ target, query, request }) =>
+        pageShares.run(async (maxBytes) => {
+          const projectId = target.environmentId;
+          const { properties, orderBy, limit, after, before, cursor, ...exact } = query;
+          const filter = {
+            ...exact,
+            ...toTimeRange({ after, before }),
+            properties: parsePropertyFilters(properties, owners),
+          };
+          const from = toTimePlace(decodeCursor(timePlace, cursor));
+          const window = { from, limit, maxBytes, isOldestFirst: !orderBy.includes('-') };
+          const rows = await refuseBadPattern(() => findEvents(sql, projectId, filter, window));
+          const events = await withCurrentPersons(sql, projectId, rows);
+          const end = endOfPage(rows, (row) => ({ timestamp: row.timestamp.getTime(), id: row.uuid }));
+          return keysetPage(request, end, events);
+        }),
     }),
   ];
 }

@@ -1,6 +1,11 @@
 import type { Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
+import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { distinctIdBytes } from '../persons/distinct-id-store.ts';
+import { propertyCondition } from '../property-filters/property-condition.ts';
+import type { PropertyFilter } from '../property-filters/property-filter.ts';
 import type { TimePlace } from '../time-place.ts';
+import type { TimeRange } from '../time-range.ts';
 
 export interface EventRow {
   uuid: string;
@@ -12,66 +17,47 @@ export interface EventRow {
   /** The person as of ingestion; only shown when the distinct id belongs to nobody now. */
   person_id: string;
   person_properties: Record<string, unknown>;
-  /** About how long the row is as JSON. */
-  bytes: number;
-  /** How many rows there were before those beyond `maxBytes` were left out. */
-  fetched: number;
 }
 
-export interface EventFilter {
+export interface EventFilter extends TimeRange {
   event?: string;
   distinct_id?: string;
   person_id?: string;
-  /** ISO 8601, both exclusive. */
-  after?: string;
-  before?: string;
+  properties: PropertyFilter[];
 }
 
 export interface EventWindow {
   from: TimePlace | null;
   limit: number;
-  /** The rows end with the one that reaches this size, so that a page of huge events is a short page. */
+  /** The page ends with the row that reaches this size. */
   maxBytes: number;
-}
-
-/** Compressed rows are unpacked to tell their size; the others tell it themselves, which is nearly free. */
-const sizeOf = (column: string) =>
-  `CASE WHEN pg_column_size(${column}) < 2000 THEN pg_column_size(${column}) ELSE octet_length(${column}::text) END`;
-
-/** The rows of `query`, in its order, up to the one with which `maxBytes` are reached. */
-function upToBytes(query: string, maxBytes: string): string {
-  return `SELECT * FROM (
-            SELECT *, sum(bytes) OVER (${newestFirst} ROWS UNBOUNDED PRECEDING) - bytes AS bytes_before,
-                   (count(*) OVER ())::int AS fetched
-              FROM (SELECT e.*, (${sizeOf('e.properties')} + ${sizeOf('e.person_properties')}
-                                 + octet_length(e.elements_chain) + 500)::int AS bytes
-                      FROM (${query}) AS e) AS e) AS e
-           WHERE bytes_before < ${maxBytes} ${newestFirst}`;
+  /** The newest first, unless told. */
+  isOldestFirst: boolean;
 }
 
 export const columns =
   'e.uuid, e.event, e.distinct_id, e.timestamp, e.properties, e.elements_chain, e.person_id, e.person_properties';
-const newestFirst = 'ORDER BY e.timestamp DESC, e.uuid DESC';
 
 /**
- * Events of a project, the newest first, from behind `from` on. Walks the primary key (project_id, timestamp, uuid) month by
- * month and stops when the page is full.
+ * One page of a project's events, from behind `from` on. Walks the primary key (project_id, timestamp, uuid) month by month
+ * and stops when the page is full.
  */
 export async function listEvents(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
-  const where = eventConditions(projectId, filter, window.from);
+  const where = createConditions();
+  const from = addConditions(where, projectId, filter, window);
   if (filter.person_id !== undefined) {
     // Nobody's event: stored under this person, whom its distinct id does not belong to any more or never did.
     where.add(`e.person_id = ${where.parameter(filter.person_id)}`);
     where.add(`NOT EXISTS (SELECT 1 FROM person_distinct_id d
                             WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id)`);
   }
-  return sql.query<EventRow & Record<string, unknown>>(
-    upToBytes(
-      `SELECT ${columns} FROM event e WHERE ${where.text()} ${newestFirst} LIMIT ${where.parameter(window.limit)}`,
-      where.parameter(window.maxBytes),
-    ),
-    where.values,
-  );
+  const limit = where.parameter(window.limit);
+  return readPage(sql, where, {
+    keys: `SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${orderOf(window)} LIMIT ${limit}::int + 1`,
+    project: where.parameter(projectId),
+    limit,
+    maxBytes: where.parameter(window.maxBytes),
+  });
 }
 
 /**
@@ -80,21 +66,50 @@ export async function listEvents(sql: Sql, projectId: number, filter: EventFilte
  * without walking the project.
  */
 export async function listEventsByDistinctId(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
-  const where = eventConditions(projectId, filter, window.from);
+  const where = createConditions();
+  const from = addConditions(where, projectId, filter, window);
   where.add('e.distinct_id = wanted.distinct_id');
   const limit = where.parameter(window.limit);
-  return sql.query<EventRow & Record<string, unknown>>(
-    upToBytes(
-      `SELECT ${columns}
-         FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
-        CROSS JOIN LATERAL (
-              SELECT ${columns} FROM event e WHERE ${where.text()} ${newestFirst} LIMIT ${limit}) AS e
-        ${newestFirst} LIMIT ${limit}`,
-      where.parameter(window.maxBytes),
-    ),
-    where.values,
-  );
+  const order = orderOf(window);
+  return readPage(sql, where, {
+    keys: `SELECT e.timestamp, e.uuid
+             FROM (${wantedDistinctIds(where, projectId, filter)}) AS wanted
+            CROSS JOIN LATERAL (
+                  SELECT e.timestamp, e.uuid ${from} WHERE ${where.text()} ${order} LIMIT ${limit}::int + 1) AS e
+            ${order} LIMIT ${limit}::int + 1`,
+    project: where.parameter(projectId),
+    limit,
+    maxBytes: where.parameter(window.maxBytes),
+  });
 }
+
+function readPage(
+  sql: Sql,
+  { values }: Conditions,
+  { keys, project, limit, maxBytes }: { keys: string; project: string; limit: string; maxBytes: string },
+): Promise<Paged<EventRow>[]> {
+  const text = pageWithinBytes({
+    keys,
+    keyColumns: ['timestamp', 'uuid'],
+    row: (key) =>
+      `FROM event e WHERE e.project_id = ${project}::int AND e.timestamp = ${key('timestamp')} AND e.uuid = ${key('uuid')}`,
+    columns,
+    bytes: eventBytes,
+    limit,
+    maxBytes,
+  });
+  return sql.query<Paged<EventRow> & Record<string, unknown>>(text, values);
+}
+
+/** The elements are shown as a text and taken apart. The person of today, who may be much larger, is shown with every event. */
+const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
+  + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}
+                FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+               WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id LIMIT 1),
+             octet_length(e.person_properties::text))`;
+
+const orderOf = ({ isOldestFirst }: EventWindow) =>
+  isOldestFirst ? 'ORDER BY e.timestamp, e.uuid' : 'ORDER BY e.timestamp DESC, e.uuid DESC';
 
 function wantedDistinctIds(where: Conditions, projectId: number, { person_id, distinct_id }: EventFilter): string {
   if (person_id === undefined) return `SELECT ${where.parameter(distinct_id)}::text AS distinct_id`;
@@ -103,17 +118,29 @@ function wantedDistinctIds(where: Conditions, projectId: number, { person_id, di
            WHERE d.project_id = ${where.parameter(projectId)} AND d.person_uuid = ${where.parameter(person_id)} ${one}`;
 }
 
-function eventConditions(projectId: number, filter: EventFilter, from: TimePlace | null): Conditions {
-  const where = createConditions();
+/** Adds what every list of events asks for. @returns where it reads from, the event as `e`. */
+function addConditions(where: Conditions, projectId: number, filter: EventFilter, window: EventWindow): string {
   where.add(`e.project_id = ${where.parameter(projectId)}`);
   if (filter.event !== undefined) where.add(`e.event = ${where.parameter(filter.event)}`);
   if (filter.distinct_id !== undefined) where.add(`e.distinct_id = ${where.parameter(filter.distinct_id)}`);
-  if (filter.after !== undefined) where.add(`e.timestamp > ${where.parameter(new Date(filter.after))}`);
-  if (filter.before !== undefined) where.add(`e.timestamp < ${where.parameter(new Date(filter.before))}`);
-  if (from !== null) {
-    const timestamp = where.parameter(from.timestamp);
+  if (filter.after !== undefined) where.add(`e.timestamp > ${where.parameter(filter.after)}`);
+  if (filter.before !== undefined) where.add(`e.timestamp < ${where.parameter(filter.before)}`);
+  if (window.from !== null) {
+    const timestamp = where.parameter(window.from.timestamp);
+    const [behindOrAt, behind] = window.isOldestFirst ? ['>=', '>'] : ['<=', '<'];
     // The first half is implied by the second, but only it lets the planner leave out the months behind.
-    where.add(`e.timestamp <= ${timestamp} AND (e.timestamp, e.uuid) < (${timestamp}, ${where.parameter(from.id)})`);
+    where.add(
+      `e.timestamp ${behindOrAt} ${timestamp} AND (e.timestamp, e.uuid) ${behind} (${timestamp}, ${where.parameter(window.from.id)})`,
+    );
   }
-  return where;
+  for (const property of filter.properties) {
+    const column = property.owner === 'event' ? 'e.properties' : 'coalesce(current.properties, e.person_properties)';
+    where.add(propertyCondition(property, column, where.parameter));
+  }
+  const looksAtPersons = filter.properties.some(({ owner }) => owner === 'person');
+  return looksAtPersons ? `FROM event e ${withCurrentPerson}` : 'FROM event e';
 }
+
+const withCurrentPerson = `LEFT JOIN LATERAL (
+  SELECT p.properties FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+   WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id LIMIT 1) AS current ON true`;

@@ -1,4 +1,5 @@
 import type { Sql } from '@millrace/db';
+import type { Paged } from '../../sql/page-within-bytes.ts';
 import { hasDistinctIds } from './event-person-store.ts';
 import {
   type EventFilter,
@@ -17,7 +18,7 @@ export async function findEvents(
   projectId: number,
   filter: EventFilter,
   window: EventWindow,
-): Promise<EventRow[]> {
+): Promise<Paged<EventRow>[]> {
   const isByDistinctId =
     filter.person_id === undefined
       ? filter.distinct_id !== undefined

@@ -4,7 +4,7 @@ import { columns, type EventRow } from './event-store.ts';
 /** One event. Its identity knows its time, so one month is looked into and there by its primary key. */
 export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventRow | undefined> {
   const rows = await sql.query<EventRow & Record<string, unknown>>(
-    `SELECT ${columns}, 0 AS bytes, 1 AS fetched
+    `SELECT ${columns}
        FROM event_identity i
       CROSS JOIN LATERAL (SELECT * FROM event e
                            WHERE e.project_id = i.project_id AND e.timestamp = i.timestamp AND e.uuid = i.uuid LIMIT 1) AS e

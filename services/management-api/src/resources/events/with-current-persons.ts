@@ -3,6 +3,7 @@ import { formatDateTime } from '@millrace/http';
 import { listDistinctIds } from '../persons/distinct-id-store.ts';
 import { listPersonsOfDistinctIds } from './event-person-store.ts';
 import type { EventRow } from './event-store.ts';
+import { parseElements } from './parse-elements.ts';
 
 /** Events as the API shows them, each with the person its distinct id belongs to now. Two queries, however many events. */
 export async function withCurrentPersons(sql: Sql, projectId: number, rows: EventRow[]) {
@@ -14,6 +15,8 @@ export async function withCurrentPersons(sql: Sql, projectId: number, rows: Even
     const person = persons.get(row.distinct_id);
     return {
       ...row,
+      id: row.uuid,
+      elements: parseElements(row.elements_chain),
       timestamp: formatDateTime(row.timestamp),
       person: person
         ? {

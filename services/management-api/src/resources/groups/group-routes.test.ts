@@ -51,6 +51,9 @@ test('filters: the number of the type, and a part of key or name in any case', a
   expect(await keys('?search=ZET')).toEqual(['company:Zeta']);
   expect(await keys('?search=acme&group_type_index=0')).toEqual(['company:acme']);
   expect(await keys('?group_type_index=4')).toEqual([]);
+  expect((await keys('?group_key=acme')).sort()).toEqual(['company:acme', 'team:acme']);
+  expect(await keys('?group_type_index=0&group_key=acme')).toEqual(['company:acme']);
+  expect(await keys('?group_key=Acme')).toEqual([]);
 });
 
 test.each(['5', '-1', 'x', '1.5', ''])('group_type_index=%s is refused by name', async (index) => {

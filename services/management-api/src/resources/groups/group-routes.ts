@@ -1,30 +1,25 @@
 import type { Sql } from '@millrace/db';
-import {
-  cutPage,
-  decodeCursor,
-  formatDateTime,
-  keysetPage,
-  keysetPageOf,
-  keysetQuery,
-  rowsToFetch,
-} from '@millrace/http';
+import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { endOfPage } from '../../sql/end-of-page.ts';
+import type { PageShares } from '../../sql/page-shares.ts';
 import { group, groupExample } from './group-schema.ts';
 import { listGroups } from './group-store.ts';
 
 /** Type index and key of the last group shown. */
 const place = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
 
-export function groupRoutes({ sql }: { sql: Sql }) {
+export function groupRoutes({ sql, pageShares }: { sql: Sql; pageShares: PageShares }) {
   return [
     defineRoute({
       method: 'GET',
       path: '/api/projects/:project_id/groups',
       operationId: 'groups_list',
       summary: 'List groups',
-      description: 'The groups of a project, by type and key.',
+      description:
+        'The groups of a project, by type and key. A page of very large groups is shorter than `limit`: `next` tells whether there is more.',
       tags: ['groups'],
       scope: 'group:read',
       params: projectParams,
@@ -33,6 +28,7 @@ export function groupRoutes({ sql }: { sql: Sql }) {
         group_type_index: Type.Optional(
           Type.Integer({ minimum: 0, maximum: 4, description: 'Only groups of the type with this number.' }),
         ),
+        group_key: Type.Optional(Type.String({ description: 'Only groups with exactly this key.' })),
         search: Type.Optional(
           Type.String({ description: 'Only groups whose key or property name contains this text, in any case.' }),
         ),
@@ -40,13 +36,14 @@ export function groupRoutes({ sql }: { sql: Sql }) {
       responses: { 200: { description: 'One page of groups.', schema: keysetPageOf(group) } },
       examples: { response: { next: null, results: [groupExample] } },
       target: addressedProject(sql),
-      handler: async ({ target, query, request }) => {
-        const after = decodeCursor(place, query.cursor);
-        const found = await listGroups(sql, target.environmentId, query, { after, limit: rowsToFetch(query) });
-        const page = cutPage(found, query, (row) => ({ index: row.group_type_index, key: row.group_key }));
-        const groups = page.rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));
-        return keysetPage(request, page, groups);
-      },
+      handler: ({ target, query, request }) =>
+        pageShares.run(async (maxBytes) => {
+          const after = decodeCursor(place, query.cursor);
+          const rows = await listGroups(sql, target.environmentId, query, { after, limit: query.limit, maxBytes });
+          const end = endOfPage(rows, (row) => ({ index: row.group_type_index, key: row.group_key }));
+          const groups = rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));
+          return keysetPage(request, end, groups);
+        }),
     }),
   ];
 }

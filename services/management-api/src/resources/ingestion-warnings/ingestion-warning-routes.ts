@@ -1,21 +1,16 @@
 import type { Sql } from '@millrace/db';
-import {
-  cutPage,
-  decodeCursor,
-  formatDateTime,
-  keysetPage,
-  keysetPageOf,
-  keysetQuery,
-  rowsToFetch,
-} from '@millrace/http';
+import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { timePlace, timeRangeQuery, toTimePlace } from '../time-place.ts';
+import { endOfPage } from '../../sql/end-of-page.ts';
+import type { PageShares } from '../../sql/page-shares.ts';
+import { timePlace, toTimePlace } from '../time-place.ts';
+import { timeRangeQuery, toTimeRange } from '../time-range.ts';
 import { ingestionWarning, ingestionWarningExample } from './ingestion-warning-schema.ts';
 import { listIngestionWarnings } from './ingestion-warning-store.ts';
 
-export function ingestionWarningRoutes({ sql }: { sql: Sql }) {
+export function ingestionWarningRoutes({ sql, pageShares }: { sql: Sql; pageShares: PageShares }) {
   return [
     defineRoute({
       method: 'GET',
@@ -34,16 +29,16 @@ export function ingestionWarningRoutes({ sql }: { sql: Sql }) {
       responses: { 200: { description: 'One page of warnings.', schema: keysetPageOf(ingestionWarning) } },
       examples: { response: { next: null, results: [ingestionWarningExample] } },
       target: addressedProject(sql),
-      handler: async ({ target, query, request }) => {
-        const from = toTimePlace(decodeCursor(timePlace, query.cursor));
-        const found = await listIngestionWarnings(sql, target.environmentId, query, {
-          from,
-          limit: rowsToFetch(query),
-        });
-        const page = cutPage(found, query, (row) => ({ timestamp: row.timestamp.getTime(), id: row.id }));
-        const warnings = page.rows.map((row) => ({ ...row, timestamp: formatDateTime(row.timestamp) }));
-        return keysetPage(request, page, warnings);
-      },
+      handler: ({ target, query, request }) =>
+        pageShares.run(async (maxBytes) => {
+          const from = toTimePlace(decodeCursor(timePlace, query.cursor));
+          const filter = { ...toTimeRange(query), ...(query.type !== undefined && { type: query.type }) };
+          const window = { from, limit: query.limit, maxBytes };
+          const rows = await listIngestionWarnings(sql, target.environmentId, filter, window);
+          const end = endOfPage(rows, (row) => ({ timestamp: row.timestamp.getTime(), id: row.id }));
+          const warnings = rows.map((row) => ({ ...row, timestamp: formatDateTime(row.timestamp) }));
+          return keysetPage(request, end, warnings);
+        }),
     }),
   ];
 }

@@ -24,3 +24,10 @@ export async function listDistinctIds(
   );
   return new Map(rows.map((row) => [row.person_uuid, row.distinct_ids]));
 }
+
+/** SQL for the bytes of the distinct ids that are shown of a person, quotes and commas included. */
+export function distinctIdBytes(projectId: string, personUuid: string): string {
+  return `(SELECT coalesce(sum(octet_length(shown.distinct_id) + 3), 0)
+             FROM (SELECT d.distinct_id FROM person_distinct_id d
+                    WHERE d.project_id = ${projectId} AND d.person_uuid = ${personUuid} LIMIT ${maxDistinctIdsShown}) AS shown)`;
+}

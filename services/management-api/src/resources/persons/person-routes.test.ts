@@ -84,6 +84,21 @@ describe('filters', () => {
     expect(await uuids('?search=_%5C')).toEqual([uuid]);
   });
 
+  test('by whether they were ever identified', async () => {
+    const anonymous = await person({ distinctIds: ['x'] });
+    const identified = await person({ distinctIds: ['y'], isIdentified: true });
+    expect(await uuids('?is_identified=true')).toEqual([identified]);
+    expect(await uuids('?is_identified=false')).toEqual([anonymous]);
+  });
+
+  test.each(['cohort=1', 'offset=100', 'is_identified=perhaps', 'is_anonymous=true'])(
+    '%s is refused by name',
+    async (query) => {
+      const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
+      expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
+    },
+  );
+
   test('narrow each other', async () => {
     const uuid = await person({ distinctIds: ['x'], properties: { email: 'a@b.c' } });
     expect(await uuids('?distinct_id=x&email=a%40b.c&search=B.C')).toEqual([uuid]);

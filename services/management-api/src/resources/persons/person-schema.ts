@@ -8,7 +8,10 @@ export const person = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the person within the installation.' }),
     uuid: Type.String({ format: 'uuid', description: 'Id of the person.' }),
-    name: Type.String({ description: 'The first of the properties email, name, username; else the main distinct id.' }),
+    name: Type.String({
+      description:
+        'The first of the properties email, name, username, 400 characters at most; else the main distinct id.',
+    }),
     distinct_ids: Type.Array(Type.String(), {
       description: `The main distinct id, then the others in the order they came, ${maxDistinctIdsShown} at most.`,
     }),

@@ -1,5 +1,9 @@
 import type { Sql } from '@millrace/db';
-import { createConditions } from '../../sql/conditions.ts';
+import { type Conditions, createConditions } from '../../sql/conditions.ts';
+import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { propertyCondition } from '../property-filters/property-condition.ts';
+import type { PropertyFilter } from '../property-filters/property-filter.ts';
+import { distinctIdBytes } from './distinct-id-store.ts';
 
 export interface PersonRow {
   id: string;
@@ -14,26 +18,47 @@ export interface PersonFilter {
   distinct_id?: string;
   email?: string;
   search?: string;
+  is_identified?: boolean;
+  properties: PropertyFilter[];
 }
 
+const columns = 'p.id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.created_at';
+
 /**
- * Persons of a project, the newest first, below `belowId`. Email and search look at every person of the project in that
- * order until the page is full.
+ * One page of a project's persons, the newest first, below `belowId`. Email, search and properties look at every person of
+ * the project in that order until the page is full.
  */
 export async function listPersons(
   sql: Sql,
   projectId: number,
-  { distinct_id, email, search }: PersonFilter,
-  { belowId, limit }: { belowId: string | null; limit: number },
-): Promise<PersonRow[]> {
+  filter: PersonFilter,
+  { belowId, limit, maxBytes }: { belowId: string | null; limit: number; maxBytes: number },
+): Promise<Paged<PersonRow>[]> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`p.project_id = ${project}`);
   if (belowId !== null) where.add(`p.id < ${where.parameter(belowId)}`);
+  addFilter(where, project, filter);
+  const size = where.parameter(limit);
+  const text = pageWithinBytes({
+    keys: `SELECT p.id FROM person p WHERE ${where.text()} ORDER BY p.id DESC LIMIT ${size}::int + 1`,
+    keyColumns: ['id'],
+    row: (key) => `FROM person p WHERE p.project_id = ${project} AND p.id = ${key('id')}`,
+    columns,
+    bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
+    limit: size,
+    maxBytes: where.parameter(maxBytes),
+  });
+  return sql.query<Paged<PersonRow> & Record<string, unknown>>(text, where.values);
+}
+
+function addFilter(where: Conditions, project: string, filter: PersonFilter): void {
+  const { distinct_id, email, search, is_identified, properties } = filter;
   if (distinct_id !== undefined) {
     where.add(`p.uuid = (SELECT d.person_uuid FROM person_distinct_id d
                           WHERE d.project_id = ${project} AND d.distinct_id = ${where.parameter(distinct_id)})`);
   }
+  if (is_identified !== undefined) where.add(`p.is_identified = ${where.parameter(is_identified)}`);
   if (email !== undefined) where.add(`p.properties->>'email' = ${where.parameter(email)}`);
   if (search !== undefined && search !== '') {
     const wanted = `lower(${where.parameter(search)}::text)`;
@@ -43,14 +68,7 @@ export async function listPersons(
                          WHERE d.project_id = ${project} AND d.person_uuid = p.uuid
                            AND strpos(lower(d.distinct_id), ${wanted}) > 0))`);
   }
-  return sql.query<PersonRow & Record<string, unknown>>(
-    `SELECT p.id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.created_at
-       FROM person p
-      WHERE ${where.text()}
-      ORDER BY p.id DESC
-      LIMIT ${where.parameter(limit)}`,
-    where.values,
-  );
+  for (const property of properties) where.add(propertyCondition(property, 'p.properties', where.parameter));
 }
 
 export async function readPerson(sql: Sql, projectId: number, uuid: string): Promise<PersonRow | undefined> {

@@ -6,7 +6,7 @@ const description = {
   title: 'Millrace management API',
   version: '0.1.0',
   description:
-    'Organizations, projects and what was stored for them. Every request carries `Authorization: Bearer <personal API key>`; every path works with and without its trailing slash.',
+    'Organizations, projects and what was stored for them. Every request carries `Authorization: Bearer <personal API key>`; every path works with and without its trailing slash. A query parameter that is not listed is refused with 400 by its name, except `format=json`. Lists end a page early when its bytes reach a limit: follow `next`.',
 };
 
 /** Serves the OpenAPI document of the other routes and of itself. */

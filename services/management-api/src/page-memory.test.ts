@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createDatabase, type Database } from '@millrace/db';
+import { createLogger, environment } from '@millrace/runtime';
+import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
+
+/** What lists of rows as large as they can be take of the process: 240 persons, some 150 MB, asked for by four at once. */
+const persons = 240;
+const personBytes = 640 * 1024;
+const clients = 4;
+const MiB = 1024 * 1024;
+
+let testDatabase: TestDatabase;
+let database: Database;
+let tenant: TestTenant;
+let child: ChildProcess;
+let url: string;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
+  tenant = await createTestTenant(database);
+  await database.sql.query(
+    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+     SELECT $1, gen_random_uuid(), 'person-' || n, jsonb_build_object('text', repeat(md5(n::text), $3 / 32)), now()
+       FROM generate_series(1, $2::int) AS n`,
+    [tenant.projectId, persons, personBytes],
+  );
+  child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+    env: {
+      ...environment(),
+      NODE_OPTIONS: '',
+      DATABASE_URL: testDatabase.url,
+      API_PORT: '0',
+      API_HOST: '127.0.0.1',
+      API_REQUESTS_PER_MINUTE: '0',
+      API_REQUESTS_PER_HOUR: '0',
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const [message] = (await once(child, 'message')) as [{ port: number }];
+  url = `http://127.0.0.1:${message.port}`;
+});
+afterAll(async () => {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await database.stop();
+  await testDatabase.drop();
+});
+
+async function readPage(address: string): Promise<{ bytes: number; uuids: string[]; next: string | null }> {
+  const response = await fetch(address, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
+  const text = await response.text();
+  expect(response.status).toBe(200);
+  const { results, next } = JSON.parse(text) as { results: { uuid: string }[]; next: string | null };
+  return { bytes: Buffer.byteLength(text), uuids: results.map(({ uuid }) => uuid), next };
+}
+
+async function residentBytes(): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
+}
+
+test('pages of huge persons stay small, none is lost or shown twice, and memory stays bounded', async () => {
+  const first = `${url}/api/projects/${tenant.projectId}/persons/?limit=1000`;
+  // What the process takes once it has served anything at all.
+  await readPage(`${first}&distinct_id=nobody`);
+  const atRest = await residentBytes();
+  let peak = atRest;
+  let isReading = true;
+  const watching = (async () => {
+    while (isReading) peak = Math.max(peak, await residentBytes());
+  })();
+
+  const readers = Array.from({ length: clients }, async () => {
+    const seen: string[] = [];
+    for (let next: string | null = first; next !== null; ) {
+      const page = await readPage(next);
+      expect(page.bytes).toBeLessThan(3 * MiB);
+      seen.push(...page.uuids);
+      next = page.next;
+    }
+    return seen;
+  });
+  for (const seen of await Promise.all(readers)) {
+    expect([seen.length, new Set(seen).size]).toEqual([persons, persons]);
+  }
+  isReading = false;
+  await watching;
+  expect(peak - atRest).toBeLessThan(96 * MiB);
+}, 120_000);

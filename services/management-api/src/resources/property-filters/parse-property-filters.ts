@@ -1,0 +1,112 @@
+import { AppError } from '@millrace/errors';
+import { requireTime } from '../relative-time.ts';
+import {
+  comparedAs,
+  type PropertyFilter,
+  type PropertyOperator,
+  type PropertyOwner,
+  propertyOperators,
+  propertyOwners,
+} from './property-filter.ts';
+import { toPostgresPattern } from './to-postgres-pattern.ts';
+
+/** Each is looked at for every row a list walks past. */
+const maxFilters = 20;
+const maxValues = 100;
+const maxKeyLength = 400;
+const knownFields = new Set(['key', 'value', 'operator', 'type']);
+
+/**
+ * Reads the query parameter `properties`: a JSON array of `{key, value, operator, type}` as the reference's clients send it.
+ *
+ * @param owners whose properties the list can filter by, the one that is meant without `type` first.
+ * @throws AppError `invalid` naming the filter by its place in the array and its field, `properties__0__operator`.
+ */
+export function parsePropertyFilters(text: string | undefined, owners: readonly PropertyOwner[]): PropertyFilter[] {
+  if (text === undefined || text === '') return [];
+  const filters = parseArray(text);
+  if (filters.length > maxFilters) throw invalid([], `There may be ${maxFilters} filters at most.`);
+  const now = new Date();
+  return filters.map((filter, index) => parseFilter(filter, { place: String(index), owners, now }));
+}
+
+function parseArray(text: string): unknown[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalid([], `JSON parse error - ${error instanceof Error ? error.message : 'not JSON'}`);
+  }
+  if (Array.isArray(value)) return value;
+  throw invalid([], 'Expected a JSON array of filters: [{"key": …, "value": …, "operator": …, "type": …}].');
+}
+
+function parseFilter(
+  filter: unknown,
+  { place, owners, now }: { place: string; owners: readonly PropertyOwner[]; now: Date },
+): PropertyFilter {
+  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) {
+    throw invalid([place], 'Expected an object with key, value, operator and type.');
+  }
+  const { key, value, operator = 'exact', type = owners[0] } = filter as Record<string, unknown>;
+  const unknown = Object.keys(filter).find((field) => !knownFields.has(field));
+  if (unknown !== undefined) {
+    throw invalid([place, unknown.slice(0, 100)], 'A filter has key, value, operator and type, and nothing else.');
+  }
+  if (typeof key !== 'string' || key === '' || key.length > maxKeyLength || key.includes('\0')) {
+    throw invalid([place, 'key'], `Expected the name of a property, ${maxKeyLength} characters at most.`);
+  }
+  const owner = propertyOwners.find((candidate) => candidate === type);
+  if (owner === undefined || !owners.includes(owner)) {
+    throw invalid([place, 'type'], `Expected ${owners.join(' or ')}; other types are not supported here.`);
+  }
+  const known = propertyOperators.find((candidate) => candidate === operator);
+  if (known === undefined) throw invalid([place, 'operator'], `Expected one of ${propertyOperators.join(', ')}.`);
+  return { owner, key, operator: known, values: parseValues(known, value, { path: [place, 'value'], now }) };
+}
+
+function parseValues(
+  operator: PropertyOperator,
+  value: unknown,
+  { path, now }: { path: string[]; now: Date },
+): string[] {
+  const kind = comparedAs(operator);
+  if (kind === 'nothing') return [];
+  const isList = Array.isArray(value);
+  const given: unknown[] = isList ? value : [value];
+  if (given.length === 0 || given.length > maxValues) throw invalid(path, `Expected 1 to ${maxValues} values.`);
+  if (isList && given.length > 1 && kind !== 'text') throw invalid(path, `${operator} compares with one value.`);
+  return given.map((one, index) => {
+    const place = isList ? [...path, String(index)] : path;
+    const text = toText(one, place);
+    switch (kind) {
+      case 'text':
+        return text;
+      case 'number':
+        if (/^\s*[-+]?\d{1,30}(\.\d{1,30})?\s*$/.test(text)) return text.trim();
+        throw invalid(place, 'A valid number is required.');
+      case 'time':
+        return requireTime(text, attrOf(place), now).toISOString();
+      case 'pattern': {
+        const translated = toPostgresPattern(text);
+        if ('pattern' in translated) return translated.pattern;
+        throw invalid(place, translated.problem);
+      }
+      default:
+        return kind satisfies never;
+    }
+  });
+}
+
+/** Properties are compared as the texts they are shown as: `5` finds 5 and "5". */
+function toText(value: unknown, path: string[]): string {
+  if (typeof value === 'string' && !/\0|\p{Surrogate}/u.test(value)) return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw invalid(path, 'Expected a text, a number, true or false, or a list of them.');
+}
+
+const attrOf = (path: string[]) => ['properties', ...path].join('__');
+
+function invalid(path: string[], detail: string): AppError {
+  return new AppError('invalid', detail, { attr: attrOf(path) });
+}

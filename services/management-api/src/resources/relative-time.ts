@@ -1,0 +1,42 @@
+import { AppError } from '@millrace/errors';
+import { parseDateTime } from '@millrace/http';
+
+const milliseconds: Record<string, number> = { s: 1000, M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const months: Record<string, number> = { m: 1, q: 3, y: 12 };
+
+/**
+ * Reads a time as filters have it: ISO 8601, or so long before `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`, `-2w`, `-1m`
+ * (months), `-1q`, `-1y`. Months and longer keep day and time of day; where a month has no such day, its last one is meant.
+ *
+ * @returns null when the text is neither, or a time no date can hold.
+ */
+export function parseRelativeTime(text: string, now: Date): Date | null {
+  const match = /^-(\d{1,5})([sMhdwmqy])$/.exec(text);
+  if (!match) return parseDateTime(text.trim());
+  const [, count, unit = ''] = match;
+  const span = milliseconds[unit];
+  const past =
+    span === undefined
+      ? monthsBefore(now, Number(count) * (months[unit] ?? 0))
+      : new Date(now.getTime() - Number(count) * span);
+  return past.getUTCFullYear() >= 1 ? past : null;
+}
+
+function monthsBefore(now: Date, count: number): Date {
+  const past = new Date(now);
+  past.setUTCMonth(past.getUTCMonth() - count);
+  // The day overflowed into the month after the one that was meant.
+  if (past.getUTCDate() !== now.getUTCDate()) past.setUTCDate(0);
+  return past;
+}
+
+/** @throws AppError `invalid` naming `attr`. */
+export function requireTime(text: string, attr: string, now: Date): Date {
+  const time = parseRelativeTime(text, now);
+  if (time !== null) return time;
+  throw new AppError(
+    'invalid',
+    'Datetime has wrong format. Use YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z], or a time ago: -30s, -5M (minutes), -24h, -7d, -2w, -1m (months), -1q, -1y.',
+    { attr },
+  );
+}
