@@ -10,7 +10,7 @@ const months: Record<string, number> = { m: 1, q: 3, y: 12 };
  *
  * @returns null when the text is neither, or a time no date can hold.
  */
-export function parseRelativeTime(text: string, now: Date): Date | null {
+function parseRelativeTime(text: string, now: Date): Date | null {
   const match = /^-(\d{1,5})([sMhdwmqy])$/.exec(text);
   if (!match) return parseDateTime(text.trim());
   const [, count, unit = ''] = match;
