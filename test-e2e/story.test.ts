@@ -66,7 +66,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
   test('the whole log once more from its beginning changes nothing', async () => {
     await Promise.all(services.consumers.map((consumer) => consumer.stop()));
     const before = await tableChecksums(services.database);
-    await services.database.query('DELETE FROM consumer_offset');
+    await services.database.query('DELETE FROM consumer_position');
     services.consumers.splice(0, 2, ...(await Promise.all([services.startConsumer(), services.startConsumer()])));
     await awaitDrained(services, 120_000);
     expect(await tableChecksums(services.database)).toEqual(before);

@@ -5,7 +5,7 @@ import type { RunningServices } from './start-services.ts';
 /** How many records of the event lanes have taken effect, by the offsets in the database. */
 export async function consumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
   const { rows } = await database.query<{ sum: string }>(
-    `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_offset
+    `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_position
       WHERE topic = ANY($1) AND starts_with("group", $2)`,
     // Other groups follow the same topics; these store.
     [laneTopics(topicPrefix), `${topicPrefix}millrace.event-consumer.`],

@@ -156,7 +156,7 @@ async function waitUntilDrained(topics: BenchTopics, prefix: string, database: B
   const deadline = performance.now() + 120_000;
   for (;;) {
     const [row] = await database.query<{ done: number }>(
-      'SELECT coalesce(sum(next_offset), 0)::float8 AS done FROM consumer_offset WHERE topic = ANY($1)',
+      'SELECT coalesce(sum(next_offset), 0)::float8 AS done FROM consumer_position WHERE topic = ANY($1)',
       [lanes],
     );
     let records = 0;

@@ -7,6 +7,7 @@ import { addInviteCommands } from './commands/invite-commands.ts';
 import { addKeyCommands } from './commands/key-commands.ts';
 import { addMemberCommands } from './commands/member-commands.ts';
 import { addMigrateCommand } from './commands/migrate-command.ts';
+import { addOffsetCommands } from './commands/offset-commands.ts';
 import { addOrganizationCommands } from './commands/organization-commands.ts';
 import { addPlanCommands } from './commands/plan-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
@@ -43,6 +44,7 @@ export function createProgram(terminal: Terminal): Command {
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);
   addDeadLetterCommands(program, terminal);
+  addOffsetCommands(program, terminal);
   addTailCommand(program, terminal);
   return program;
 }

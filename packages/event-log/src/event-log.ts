@@ -20,10 +20,33 @@ export interface LogRecord {
   appendedAtMs: number;
 }
 
+/** What a group has stored about a partition of one log. */
+export interface StoredOffset {
+  /** Records below have taken effect. */
+  nextOffset: bigint;
+  /** The mark of the record before (`recordMark`), which must still be there; null when it is not known. */
+  recordBefore: string | null;
+}
+
+/** A partition as a member finds it that is about to read it. */
+export interface PartitionView {
+  /** Identity of the log: see `LogBatch.log`. */
+  log: string;
+  /** Offset of the next record to be appended. */
+  end(): Promise<bigint>;
+  /** Offset of the first record there is that was appended later; the end when there is none. */
+  firstAppendedAfter(ms: number): Promise<bigint>;
+}
+
 /** Consecutive records of one partition, oldest first, never empty. */
 export interface LogBatch {
   topic: string;
   partition: number;
+  /**
+   * Identity of the log the records are of, e.g. cluster and topic of Kafka. A topic that was deleted and made anew, or one
+   * of the same name on other servers, is another log: offsets stored for the one mean nothing in the other.
+   */
+  log: string;
   /**
    * The stored offset this batch goes on from: the former `nextOffset`, or the answer of `startOffset` (null = nothing
    * was stored). It is the handler's fence: when the offset stored now is another one, the batch is stale. It is below
@@ -57,8 +80,12 @@ export interface ConsumeOptions {
   maxBatchBytes: number;
   /** How many partitions of this member are worked on at once; one partition is always sequential. */
   partitionConcurrency: number;
-  /** Where to begin a partition that was just assigned: the stored next offset, or null for its start. */
-  startOffset(topic: string, partition: number): Promise<bigint | null>;
+  /**
+   * Where to begin a partition that was just assigned, or whose log is another one now: what is stored for this log, or null
+   * for its start. When the log has not got that far, or has another record before it, the log was truncated: the partition
+   * waits until something else is stored, with an error logged and `millrace_log_truncated_partitions`.
+   */
+  startOffset(topic: string, partition: number, view: PartitionView): Promise<StoredOffset | null>;
   /**
    * Handles one batch. When it throws, nothing is skipped: the adapter waits (exponentially, at most 5 s, until the
    * member stops) and delivers from the stored offset again.
@@ -77,6 +104,8 @@ export interface LogConsumer {
 
 export interface PartitionEnd {
   partition: number;
+  /** See `LogBatch.log`. */
+  log: string;
   /** Offset the next appended record gets. */
   endOffset: bigint;
 }

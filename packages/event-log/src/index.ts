@@ -9,6 +9,8 @@ export type {
   LogConsumer,
   LogRecord,
   PartitionEnd,
+  PartitionView,
+  StoredOffset,
 } from './event-log.ts';
 export { createFallbackLog } from './fallback/create-fallback-log.ts';
 export { drainFallback } from './fallback/drain-fallback.ts';
@@ -16,5 +18,7 @@ export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fa
 export { createKafkaLog } from './kafka/create-kafka-log.ts';
 export { kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
 export type { KafkaLogOptions } from './kafka/kafka-options.ts';
+export { advanceOffset, lockOffset, type OffsetKey, readOffset } from './offsets/offset-store.ts';
+export { readStartOffset } from './offsets/start-offset.ts';
 export { createPostgresLog, type PostgresLogOptions } from './postgres/create-postgres-log.ts';
 export { readTopic, type UnreadPartition } from './read-topic.ts';

@@ -63,7 +63,8 @@ export async function readTopic(
     maxBatchBytes,
     partitionConcurrency: 1,
     startOffset: async (_topic, partition) => {
-      return positions.get(partition) ?? (from === 'now' ? (ends.get(partition) ?? null) : null);
+      const nextOffset = positions.get(partition) ?? (from === 'now' ? ends.get(partition) : undefined);
+      return nextOffset === undefined ? null : { nextOffset, recordBefore: null };
     },
     async handler({ partition, records }) {
       lastRecordAt = performance.now();

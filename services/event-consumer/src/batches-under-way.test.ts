@@ -58,7 +58,7 @@ function stopAt(statement: RegExp) {
 }
 
 const storing = /^\s*COPY event \(/;
-const advancing = /UPDATE consumer_offset/;
+const advancing = /UPDATE consumer_position/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
 /** Runs the second batch up to where it wants to write its persons, while the first has not been committed. */

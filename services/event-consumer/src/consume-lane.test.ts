@@ -108,7 +108,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
 
   /** How far the group is behind, over all partitions. */
   async function lag(): Promise<number> {
-    const stored = await bed.database.prisma.consumer_offset.findMany({ where: { topic: topics.live, group } });
+    const stored = await bed.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
     const ends = await log.endOffsets(topics.live);
     return ends.reduce((sum, { partition, endOffset }) => {
       const next = stored.find((row) => row.partition === partition)?.next_offset ?? 0n;
@@ -157,7 +157,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
 
   test('the whole topic replayed from its start changes no row', async () => {
     const before = await tableChecksums(bed.database.sql);
-    await bed.database.prisma.consumer_offset.deleteMany({ where: { topic: topics.live } });
+    await bed.database.prisma.consumer_position.deleteMany({ where: { topic: topics.live } });
     const consumer = await consume();
     await eventually(lag, 0);
     await consumer.stop();

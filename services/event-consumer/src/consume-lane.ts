@@ -1,11 +1,10 @@
 import { consumerGroup, type Lane, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
-import type { EventLog, LogConsumer } from '@millrace/event-log';
+import { type EventLog, type LogConsumer, readStartOffset } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import { createBatchHandler } from './consume.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 import type { LiveLoad } from './live-load.ts';
-import { readOffset } from './offsets/offset-store.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
 import { sleepUntilAborted } from './sleep-until-aborted.ts';
 
@@ -50,7 +49,7 @@ export function consumeLane(
     maxBatchRecords: deps.maxBatchRecords,
     maxBatchBytes: deps.maxBatchBytes,
     partitionConcurrency,
-    startOffset: (topic, partition) => readOffset(deps.database.sql, { topic, partition, group }),
+    startOffset: (topic, partition, view) => readStartOffset(deps.database.sql, { topic, partition, group }, view),
     async handler(batch, context) {
       if (lane === 'live') return liveLoad.during(() => handleBatch(batch, context));
       // Live events are somebody waiting; an import is not. What spilled over was live once and does not stand back.

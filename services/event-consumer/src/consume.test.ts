@@ -37,7 +37,7 @@ async function storedUuids(): Promise<string[]> {
 }
 
 async function storedOffset(): Promise<bigint | undefined> {
-  const rows = await bed.database.prisma.consumer_offset.findMany({ where: { topic } });
+  const rows = await bed.database.prisma.consumer_position.findMany({ where: { topic } });
   return rows[0]?.next_offset;
 }
 
@@ -386,7 +386,11 @@ describe('another member', () => {
       calls += 1;
       // Everything fails as a whole; before the left half comes, somebody else has done it all and more.
       if (calls === 2) {
-        await bed.database.sql.query('INSERT INTO consumer_offset VALUES ($1, 0, $2, 40)', [topic, 'g']);
+        await bed.database.sql.query('INSERT INTO consumer_position VALUES ($1, 0, $2, $3, 40)', [
+          topic,
+          'g',
+          batch.log,
+        ]);
       }
       return run(work);
     });

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { type TopicNames, topicNames } from '@millrace/contracts';
+import { outputGroup, type TopicNames, topicNames } from '@millrace/contracts';
 import { createSqlDatabase, type ProjectChanges, type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import {
   createKafkaLog,
@@ -171,7 +171,12 @@ function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { lo
     };
   }
   const pool = openLogPool(config, logger);
-  return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
+  // Nobody reads on where publishing was switched off: its group must not have records kept for ever.
+  const retiredGroups =
+    config.publishProcessed === 'on'
+      ? []
+      : configuredLanes(config).map(({ lane }) => outputGroup(lane, config.topicPrefix));
+  return { log: createPostgresLog({ database: pool, logger, metrics, retiredGroups }), pool };
 }
 
 function openLogPool({ databaseUrl: url }: ConsumerConfig, logger: Logger): SqlDatabase {

@@ -10,6 +10,7 @@ import {
   createConsumerBed,
   logBatch,
   type TestProject,
+  testLog,
 } from './testing/consumer-bed.ts';
 import { tableChecksums } from './testing/table-checksums.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
@@ -68,8 +69,8 @@ function eventRows() {
 }
 
 async function storedOffset(partition = 0) {
-  const row = await bed.database.prisma.consumer_offset.findUnique({
-    where: { topic_partition_group: { topic, partition, group } },
+  const row = await bed.database.prisma.consumer_position.findUnique({
+    where: { topic_partition_group_log: { topic, partition, group, log: testLog } },
   });
   return row?.next_offset ?? null;
 }
@@ -190,7 +191,7 @@ describe('exactly once', () => {
     for (let offset = 0; offset < 60; offset += 20)
       await run(logBatch(topic, offset, events.slice(offset, offset + 20)));
     const before = await checksums();
-    await bed.database.sql.query('DELETE FROM consumer_offset WHERE topic = $1', [topic]);
+    await bed.database.sql.query('DELETE FROM consumer_position WHERE topic = $1', [topic]);
     for (let offset = 0; offset < 60; offset += 30) {
       const report = await run(logBatch(topic, offset, events.slice(offset, offset + 30)));
       expect(report).toMatchObject({ outcome: 'done', stored: 0, duplicates: 30 });
@@ -245,7 +246,7 @@ describe('exactly once', () => {
   test('an environment that is noted only once is noted again when the first try was rolled back', async () => {
     const failing = bed.createDeps({
       database: watchedDatabase(bed.database, (text) => {
-        if (text.startsWith('UPDATE consumer_offset')) throw new Error('killed here');
+        if (text.startsWith('UPDATE consumer_position')) throw new Error('killed here');
       }),
     });
     const batch = logBatch(topic, 0, [event({})]);

@@ -1,5 +1,5 @@
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
-import type { LogBatch } from '@millrace/event-log';
+import { advanceOffset, type LogBatch, type LogRecord, lockOffset } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { type DecideDeps, type DecidedBatch, decideBatch } from './decide-batch.ts';
@@ -18,7 +18,6 @@ import { admitRecords, type OwnerlessReason } from './intake/admit-records.ts';
 import { ownersOf, parseRecords, type ReadingDepth } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
 import { UnreadableProperties } from './intake/unread-event.ts';
-import { advanceOffset, lockOffset } from './offsets/offset-store.ts';
 import type { WarningThrottle } from './warnings/throttle-warnings.ts';
 import { insertWarnings } from './warnings/warning-store.ts';
 
@@ -89,8 +88,8 @@ async function processRecords(
 ): Promise<BatchReport | StaleBatch> {
   const { batch, group, lockFirst } = work;
   const { step } = deps;
-  const key = { topic: batch.topic, partition: batch.partition, group };
-  const nextOffset = offsetAfter(batch);
+  const key = { topic: batch.topic, partition: batch.partition, group, log: batch.log };
+  const last = lastRecord(batch);
 
   const intake = await takeIn(work, depth, deps);
   const taken = intake.events.length;
@@ -127,11 +126,11 @@ async function processRecords(
     // Whoever has this turn waits for nobody: the ids' turns come before it.
     held.push(await step('take_group_turn', () => deps.turns.take(new Set(groups.keys()), { untilEnded: true })));
     const changes = await step('lock_groups', () => lockAndChangeGroups(tx, loaded.ledger, [...groups.values()]));
-    await step('commit', () => tx.commitWith(() => [...saveGroups(tx, changes), advanceOffset(tx, key, nextOffset)]));
+    await step('commit', () => tx.commitWith(() => [...saveGroups(tx, changes), advanceOffset(tx, key, last)]));
 
     return {
       outcome: 'done',
-      nextOffset,
+      nextOffset: last.offset + 1n,
       stored: events.count,
       projectsStored,
       duplicates,
@@ -173,8 +172,8 @@ async function takeIn(
   return intake;
 }
 
-function offsetAfter(batch: LogBatch): bigint {
+function lastRecord(batch: LogBatch): LogRecord {
   const last = batch.records.at(-1);
   if (last === undefined) throw new Error('a batch holds at least one record');
-  return last.offset + 1n;
+  return last;
 }

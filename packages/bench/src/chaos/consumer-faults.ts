@@ -79,7 +79,7 @@ export function consumerFaults({ system, crew, postgresDoor, kafkaDoor, random }
       name: 'topic-replay',
       async strike() {
         await crew.dismiss(crewSize);
-        await system.database.query('DELETE FROM consumer_offset WHERE "group" = ANY($1)', [
+        await system.database.query('DELETE FROM consumer_position WHERE "group" = ANY($1)', [
           lanes.map((lane) => consumerGroup(lane, topicPrefix)),
         ]);
         await crew.add(crewSize);

@@ -67,7 +67,7 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
 
   async function readOffsets(): Promise<void> {
     const { rows } = await database.query<{ name: string; next_offset: string }>(
-      `SELECT topic || ' ' || partition AS name, next_offset FROM consumer_offset WHERE topic = ANY($1) AND "group" = ANY($2)`,
+      `SELECT topic || ' ' || partition AS name, next_offset FROM consumer_position WHERE topic = ANY($1) AND "group" = ANY($2)`,
       [topics, groups],
     );
     const now = performance.now();

@@ -126,7 +126,7 @@ async function countRows(database: BenchDatabase, since: string): Promise<number
 /** How many records of the live topic the consumer is through with. One that stores its offsets elsewhere has none. */
 async function countConsumed(database: BenchDatabase, prefix: string): Promise<number> {
   const [row] = await database.query<{ count: number }>(
-    'SELECT coalesce(sum(next_offset), 0)::int AS count FROM consumer_offset WHERE topic = $1 AND "group" = $2',
+    'SELECT coalesce(sum(next_offset), 0)::int AS count FROM consumer_position WHERE topic = $1 AND "group" = $2',
     [topicNames(prefix).live, consumerGroup('live', prefix)],
   );
   return row?.count ?? 0;

@@ -49,7 +49,13 @@ export function processBatchSide({ database, streams }: StoreJob, events: Captur
         headers: {},
         appendedAtMs: Date.now(),
       }));
-      const batch = { topic, partition, continuesFrom: start === 0 ? null : BigInt(start), records };
+      const batch = {
+        topic,
+        partition,
+        log: 'store bench',
+        continuesFrom: start === 0 ? null : BigInt(start),
+        records,
+      };
       const run = async (lockFirst = false): Promise<void> => {
         try {
           const { outcome } = await processBatch({ batch, group: 'bench', verdict: null, lockFirst }, deps);

@@ -8,13 +8,15 @@ export interface ConsumeMetrics {
   lag(topic: string, group: string, partition: number, records: number): void;
   /** The partition is no longer this member's: its lag is another's to tell. */
   forgetLag(topic: string, group: string, partition: number): void;
+  /** Whether the partition waits because its log was truncated. */
+  truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
 }
 
 /** Figures of the consuming side. Without `metrics` they go nowhere. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
-    return { handled: ignore, stale: ignore, failed: ignore, lag: ignore, forgetLag: ignore };
+    return { handled: ignore, stale: ignore, failed: ignore, lag: ignore, forgetLag: ignore, truncated: ignore };
   }
   const labels = ['topic', 'group'] as const;
   const records = metrics.counter('millrace_log_consumed_records_total', 'Records whose batch took effect', labels);
@@ -31,6 +33,11 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
     'group',
     'partition',
   ]);
+  const truncated = metrics.gauge(
+    'millrace_log_truncated_partitions',
+    '1 while a partition waits because its log has lost what was read of it; see millrace offsets',
+    ['topic', 'group', 'partition'],
+  );
   return {
     handled(topic, group, count, duration) {
       records.inc({ topic, group }, count);
@@ -40,5 +47,9 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
     failed: (topic, group) => failures.inc({ topic, group }),
     lag: (topic, group, partition, count) => lag.set({ topic, group, partition }, count),
     forgetLag: (topic, group, partition) => lag.remove({ topic, group, partition }),
+    truncated(topic, group, partition, isTruncated) {
+      if (isTruncated) truncated.set({ topic, group, partition }, 1);
+      else truncated.remove({ topic, group, partition });
+    },
   };
 }

@@ -11,9 +11,11 @@ import type {
   LogConsumer,
   LogRecord,
 } from '../event-log.ts';
+import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
+import { readStartOffset } from '../offsets/start-offset.ts';
 import { createPostgresLog } from '../postgres/create-postgres-log.ts';
 import { topicHeader } from './create-fallback-log.ts';
-import { advanceDrain, lockDrain, readDrain } from './drain-store.ts';
+import { tellFormerGateways } from './drain-store.ts';
 import { drainGroup } from './fallback-store.ts';
 
 export interface DrainFallbackOptions {
@@ -48,14 +50,17 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
     signal.throwIfAborted();
     await append(batch);
-    const nextOffset = (batch.records.at(-1)?.offset ?? 0n) + 1n;
+    const [last] = batch.records.slice(-1);
+    if (last === undefined) throw new Error('a batch holds at least one record');
+    const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
     return database.transaction(async (tx): Promise<BatchResult> => {
-      const stored = await lockDrain(tx, topic, batch.partition);
+      const stored = await lockOffset(tx, key);
       // Somebody else copies this partition now, and has copied this batch as well or will: the events are the same.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
-      await advanceDrain(tx, topic, batch.partition, nextOffset);
+      await advanceOffset(tx, key, last);
+      await tellFormerGateways(tx, key, last.offset + 1n);
       copied?.inc({}, batch.records.length);
-      return { outcome: 'done', nextOffset };
+      return { outcome: 'done', nextOffset: last.offset + 1n };
     });
   }
 
@@ -79,7 +84,8 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
         await postgres.ensureTopics([{ topic, partitions: options.partitions }]);
         return await postgres.consume({
           ...{ topic, group: drainGroup, maxBatchRecords, maxBatchBytes, partitionConcurrency },
-          startOffset: (_, partition) => readDrain(database.sql, topic, partition),
+          startOffset: (_, partition, view) =>
+            readStartOffset(database.sql, { topic, partition, group: drainGroup }, view),
           handler: copy,
           onFatal: options.onFatal,
         });

@@ -1,33 +1,19 @@
-import type { Sql, Transaction } from '@millrace/db/sql';
-import { drainGroup } from './fallback-store.ts';
+import type { Transaction } from '@millrace/db/sql';
+import type { OffsetKey } from '../offsets/offset-store.ts';
 
-const select = 'SELECT next_offset FROM consumer_offset WHERE topic = $1 AND partition = $2 AND "group" = $3';
-
-/** How far a partition of the fallback has been copied; null when nothing of it was. */
-export async function readDrain(sql: Sql, topic: string, partition: number): Promise<bigint | null> {
-  const [row] = await sql.query<{ next_offset: string }>(select, [topic, partition, drainGroup]);
-  return row === undefined ? null : BigInt(row.next_offset);
-}
-
-/** The same, 0 for nothing, locked until the transaction ends. */
-export async function lockDrain(tx: Transaction, topic: string, partition: number): Promise<bigint> {
-  await tx.query(
-    `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
-    [topic, partition, drainGroup],
-  );
-  const [row] = await tx.query<{ next_offset: string }>(`${select} FOR UPDATE`, [topic, partition, drainGroup]);
-  return BigInt(row?.next_offset ?? 0);
-}
-
-export async function advanceDrain(
+/**
+ * Gateways of the version before look here how far the fallback has been copied, and close it when all of it is; they are
+ * upgraded after the consumers.
+ */
+export async function tellFormerGateways(
   tx: Transaction,
-  topic: string,
-  partition: number,
+  { topic, partition, group, log }: OffsetKey,
   nextOffset: bigint,
 ): Promise<void> {
   await tx.query(
-    `UPDATE consumer_offset SET next_offset = $4, updated_at = now()
-     WHERE topic = $1 AND partition = $2 AND "group" = $3`,
-    [topic, partition, drainGroup, String(nextOffset)],
+    `INSERT INTO consumer_offset (topic, partition, "group", next_offset, taken_over_by) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (topic, partition, "group")
+       DO UPDATE SET next_offset = excluded.next_offset, taken_over_by = excluded.taken_over_by, updated_at = now()`,
+    [topic, partition, group, String(nextOffset), log],
   );
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '@millrace/db/sql';
 import { AppendRefused } from '../postgres/append-refused.ts';
 import type { FallbackPhase, FallbackView } from './fallback-phase.ts';
 
-/** How far the copying is, is kept in `consumer_offset` under this group. */
+/** How far the copying is, is kept in `consumer_position` under this group. */
 export const drainGroup = 'millrace.fallback';
 
 export interface Appender {
@@ -53,7 +53,8 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
        coalesce(bool_and(a.reaches_kafka), true) AS all_reach_kafka,
        (SELECT coalesce(sum(p.next_offset - coalesce(o.next_offset, 0)), 0)
         FROM event_log_partition p
-        LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = $2
+        LEFT JOIN consumer_position o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = $2
+          AND o.log = 'postgres/' || p.log_id
         WHERE p.topic = $1) AS backlog
      FROM event_log_fallback f
      LEFT JOIN event_log_appender a ON a.topic = f.topic AND a.expires_at > clock_timestamp()

@@ -5,6 +5,16 @@ export interface AssignedPartition {
   readonly partition: number;
   /** Aborts when the member stops, or the group rebalances and the partition may go to another member. */
   readonly abort: AbortController;
+  /** Identity of the log it is read from (`LogBatch.log`); empty until it has been looked up. */
+  log: string;
+  /** Counts how often a beginning was looked up: the last one counts. */
+  beginnings: number;
+  /** Mark of the record that must be the next one fetched, before anything is handed over; null when it was seen. */
+  recordBefore: string | null;
+  /** Mark of the record that the log has another one in place of. */
+  missingRecord: string | null;
+  /** Of the leader that wrote what was fetched last. A new leader may have lost what a former one had. */
+  leaderEpoch: number | null;
   /** Fetched and not yet handled, in their order. */
   waiting: LogRecord[];
   /** About how much memory they hold. */
@@ -31,6 +41,11 @@ export function createAssignedPartition(partition: number): AssignedPartition {
   return {
     partition,
     abort: new AbortController(),
+    log: '',
+    beginnings: 0,
+    recordBefore: null,
+    missingRecord: null,
+    leaderEpoch: null,
     waiting: [],
     waitingBytes: 0,
     fetchPosition: null,

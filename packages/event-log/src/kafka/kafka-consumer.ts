@@ -9,6 +9,7 @@ import {
 } from 'kafkajs';
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
+import { createTruncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type AssignedPartition, createAssignedPartition } from './assigned-partition.ts';
@@ -18,7 +19,8 @@ import type { KafkaLogOptions } from './kafka-options.ts';
 import { clientConfig } from './kafka-session.ts';
 import { keptMembership } from './kept-membership.ts';
 import { createPartitionReader } from './partition-reader.ts';
-import { createStartPositions, type PartitionBounds } from './start-positions.ts';
+import { createStartPositions } from './start-positions.ts';
+import type { TopicReader } from './topic-state.ts';
 import { createTrackedSockets } from './tracked-sockets.ts';
 import { createWaitingRecords } from './waiting-records.ts';
 
@@ -26,7 +28,7 @@ export interface KafkaConsumerDeps {
   options: KafkaLogOptions;
   logger: Logger;
   metrics: ConsumeMetrics;
-  boundsOf(topic: string): Promise<PartitionBounds[]>;
+  topics: TopicReader;
 }
 
 const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
@@ -37,19 +39,22 @@ const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
 /** Of the pauses between attempts to reach brokers: what they cost after the brokers are back. */
 const longestPauseMs = 1000;
+/** How often the identity of the topic is asked for: one that was made anew in an instant breaks nothing else. */
+const identityCheckMs = 1000;
 
 /** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
 export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOptions): LogConsumer {
   const { options, logger } = deps;
   const { topic, group } = consume;
-  const sockets = createTrackedSockets(options.socketFactory);
+  const sockets = createTrackedSockets(options.socketFactory, beginAllAnew);
   const partitions = new Map<number, AssignedPartition>();
   const stopping = new AbortController();
   const consumer = createConsumer(options, group, sockets.socketFactory, stopping.signal);
   const commits = createKafkaCommits(consumer, topic, logger);
   const waiting = createWaitingRecords(consumer, topic);
-  const positions = createStartPositions({ ...deps, consume, consumer, waiting });
-  const reader = createPartitionReader({ ...deps, consume, positions, waiting, commits, interruptAll });
+  const truncation = createTruncation({ ...deps, consume });
+  const positions = createStartPositions({ ...deps, consume, consumer, waiting, truncation });
+  const reader = createPartitionReader({ ...deps, consume, positions, waiting, commits, truncation, interruptAll });
   let stopped: Promise<void> | undefined;
   let announceJoined: () => void = () => {};
   const ready = new Promise<void>((resolve) => {
@@ -61,7 +66,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
     const assigned = payload.memberAssignment[topic] ?? [];
     const before = endGeneration();
     for (const partition of before.keys()) {
-      if (!assigned.includes(partition)) deps.metrics.forgetLag(topic, group, partition);
+      if (!assigned.includes(partition)) forget(partition);
     }
     if (!stopping.signal.aborted) {
       for (const number of assigned) {
@@ -87,6 +92,21 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
     for (const partition of partitions.values()) {
       partition.abort.abort();
       waiting.clear(partition);
+    }
+  }
+
+  /** A broker that comes back may have come back with less, or as another one: what is stored is looked for again. */
+  function beginAllAnew(): void {
+    for (const partition of partitions.values()) void positions.resumeFromStored(partition, 0);
+  }
+
+  async function checkIdentity(): Promise<void> {
+    if (partitions.size === 0) return;
+    const log = await deps.topics.logOf(topic).catch(() => null);
+    for (const partition of partitions.values()) {
+      if (log === null || partition.log === '' || partition.log === log) continue;
+      logger.warn('the topic is another one than before', { topic, group, partition: partition.partition, log });
+      void positions.resumeFromStored(partition, 0);
     }
   }
 
@@ -134,6 +154,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
 
   async function leave(): Promise<void> {
     stopping.abort();
+    clearInterval(identityChecks);
     announceJoined();
     const held = [...partitions.values()];
     interruptAll();
@@ -150,7 +171,12 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
       logger.debug('a consumer left its group by breaking the connection', { topic, group, error });
     }
     sockets.retire('the consumer has stopped');
-    for (const partition of endGeneration().keys()) deps.metrics.forgetLag(topic, group, partition);
+    for (const partition of endGeneration().keys()) forget(partition);
+  }
+
+  function forget(partition: number): void {
+    deps.metrics.forgetLag(topic, group, partition);
+    deps.metrics.truncated(topic, group, partition, false);
   }
 
   consumer.on('consumer.group_join', beginGeneration);
@@ -160,6 +186,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
     sockets.destroy('request timed out', payload.broker),
   );
   let started = start();
+  const identityChecks = setInterval(checkIdentity, identityCheckMs).unref();
   return {
     ready,
     stop() {

@@ -4,7 +4,7 @@ import { testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import type { EventLog, LogBatch } from '../event-log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
-import { readOffset } from '../testing/effects.ts';
+import { storedOffset } from '../testing/effects.ts';
 import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
@@ -44,9 +44,10 @@ async function removeBelow(topic: string, offset: number): Promise<void> {
 }
 
 async function storeOffset(topic: string, group: string, nextOffset: number): Promise<void> {
+  const [end] = await fixture.log.endOffsets(topic);
   await fixture.database.sql.query(
-    `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, 0, $2, $3)`,
-    [topic, group, nextOffset],
+    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset) VALUES ($1, 0, $2, $3, $4)`,
+    [topic, group, end?.log, nextOffset],
   );
 }
 
@@ -59,7 +60,7 @@ test('goes on behind the gap when retention has removed what was stored as next'
   await fixture.consume(topic, group);
   const effects = await fixture.effects(topic, group, 20);
   expect(effects.map(({ value }) => Number(value))).toEqual(range(10, 20));
-  expect(await readOffset(fixture.database, topic, group, 0)).toBe(30n);
+  expect(await storedOffset(fixture.database, topic, group, 0)).toBe(30n);
 });
 
 test('tells the handler the stored offset a batch goes on from, not the one behind the gap', async () => {
@@ -69,7 +70,7 @@ test('tells the handler the stored offset a batch goes on from, not the one behi
   for (const stored of [null, 5n, 12n]) {
     const batches: LogBatch[] = [];
     const consumer = await fixture.consume(topic, randomUUID(), {
-      startOffset: async () => stored,
+      startOffset: async () => (stored === null ? null : { nextOffset: stored, recordBefore: null }),
       async handler(batch) {
         batches.push(batch);
         return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };
@@ -129,7 +130,7 @@ test('learns from the broker when a topic takes less than others', async () => {
   const error = await log.append([{ topic, key: 'k', value: Buffer.alloc(60_000) }]).catch((reason: unknown) => reason);
   expect(isAppError(error, 'too_large')).toBe(true);
   await log.append(numbered(topic, 'k', 0, 1));
-  expect(await log.endOffsets(topic)).toEqual([{ partition: 0, endOffset: 41n }]);
+  expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 41n }]);
 });
 
 test('says that consumption has ended when Kafka refuses the member for good', async () => {

@@ -64,7 +64,7 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
     for (const number of range(0, 5)) {
       const fresh = `fresh-${number}`;
       await log.ensureTopics([{ topic: fresh, partitions: 3 }]);
-      expect(await log.endOffsets(fresh)).toEqual(range(0, 3).map((partition) => ({ partition, endOffset: 0n })));
+      expect(await log.endOffsets(fresh)).toMatchObject(range(0, 3).map((partition) => ({ partition, endOffset: 0n })));
     }
   });
 

@@ -1,6 +1,6 @@
 /**
- * The files inside kafkajs 2.2.4 that this package corrects (produce-protocol.ts, request-queue-timer.ts,
- * request-frame.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
+ * The files inside kafkajs 2.2.4 that this package corrects (produce-protocol.ts, metadata-protocol.ts,
+ * request-queue-timer.ts, request-frame.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   import type { Message } from 'kafkajs';
@@ -23,6 +23,24 @@ declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   export type { ProduceRequest };
 }
 
+declare module 'kafkajs/src/protocol/requests/metadata/index.js' {
+  interface MetadataRequest {
+    topics: string[];
+    allowAutoTopicCreation?: boolean;
+  }
+
+  const metadata: {
+    versions: string[];
+    protocol(options: { version: number }): (request: MetadataRequest) => {
+      request: { apiKey: number; apiVersion: number; apiName: string; encode(): Promise<unknown> };
+      response: { decode(raw: Buffer): Promise<unknown>; parse(data: unknown): Promise<unknown> };
+    };
+  };
+  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  export default metadata;
+  export type { MetadataRequest };
+}
+
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   class RequestQueue {
     pending: unknown[];
@@ -37,6 +55,7 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     buf: Buffer;
     offset: number;
     writeEncoder(value: object): Encoder;
+    writeBuffer(value: Buffer): Encoder;
   }
   // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
   export default Encoder;

@@ -5,9 +5,12 @@ import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { cutBatch } from '../consume/cut-batch.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
 import { createTurns } from '../consume/in-turn.ts';
+import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
 import type { BatchContext, ConsumeOptions, LogRecord } from '../event-log.ts';
+import { recordMark } from '../offsets/record-mark.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
 import type { KafkaCommits } from './kafka-commits.ts';
+import { newestLeaderEpoch } from './leader-epoch.ts';
 import type { StartPositions } from './start-positions.ts';
 import { toLogRecord } from './to-log-record.ts';
 import type { WaitingRecords } from './waiting-records.ts';
@@ -19,9 +22,13 @@ export interface PartitionReaderDeps {
   positions: StartPositions;
   waiting: WaitingRecords;
   commits: KafkaCommits;
+  truncation: Truncation;
   /** Told when the coordinator says that the group assembles anew. */
   interruptAll(): void;
 }
+
+/** Between beginning a partition anew and doing so again because what is fetched still does not fit. */
+const beginAgainMs = 250;
 
 const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
 
@@ -33,13 +40,15 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
 
   /** Resolves when kafkajs may fetch more. */
   async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
-    const records = expectedRecords(partition, payload);
+    const fetched = expectedRecords(partition, payload);
     // A moment's rest: kafkajs would come back at once with the same records.
-    if (records === null) return sleep(20);
+    if (fetched === null) return sleep(20);
+    const records = afterRecordBefore(partition, fetched);
+    if (records === null) return;
     partition.highWatermark = BigInt(payload.batch.highWatermark);
     partition.heartbeat = () => heartbeat(payload);
     waiting.add(partition, records);
-    payload.resolveOffset(String(records.at(-1)?.offset));
+    payload.resolveOffset(String(fetched.at(-1)?.offset));
     deliverInTurn(partition);
     await waiting.room(partition.heartbeat);
   }
@@ -48,14 +57,51 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
+    if (hasNewLeader(partition, newestLeaderEpoch(batch.messages))) return null;
     const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
+    if (first === undefined && batch.messages.length > 0) {
+      // kafkajs begins at the oldest record by itself where the log has not got as far as it was asked for.
+      void positions.resumeFromStored(partition, beginAgainMs);
+      return null;
+    }
     if (first === undefined || !isContiguous(partition, fetchPosition, first.offset)) {
       positions.seekAgain(partition);
       return null;
     }
     partition.suspectedGap = null;
     return records;
+  }
+
+  /** A new leader may have lost what the former one had: what follows is read again from what is known to be there. */
+  function hasNewLeader(partition: AssignedPartition, epoch: number | null): boolean {
+    if (epoch === null || partition.leaderEpoch === null || epoch <= partition.leaderEpoch) return false;
+    void positions.resumeFromStored(partition, 0);
+    return true;
+  }
+
+  /**
+   * The first time after a beginning, the record before it was fetched too: it must be the one that took effect last.
+   * @returns the others; null when it is another one.
+   */
+  function afterRecordBefore(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
+    const { recordBefore, continuesFrom, fetchPosition } = partition;
+    if (recordBefore === null) return records;
+    partition.recordBefore = null;
+    const [first, ...rest] = records;
+    // Compacting may have removed it; it was contiguous all the same.
+    if (first === undefined || first.offset !== fetchPosition) return records;
+    partition.fetchPosition = continuesFrom;
+    const found = recordMark(first);
+    if (found === recordBefore) {
+      deps.truncation.over(partition.partition);
+      return rest;
+    }
+    const stored = { nextOffset: continuesFrom ?? 0n, recordBefore };
+    deps.truncation.found(partition.partition, stored, { log: partition.log, expected: recordBefore, found });
+    partition.missingRecord = recordBefore;
+    void positions.resumeFromStored(partition, truncatedPauseMs);
+    return null;
   }
 
   /** A hole before the first record is believed when it is there again after seeking to its beginning. */
@@ -88,6 +134,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     const batch = {
       topic,
       partition: partition.partition,
+      log: partition.log,
       continuesFrom: partition.continuesFrom,
       records: cutBatch(partition.waiting, 0, consume.maxBatchRecords, consume.maxBatchBytes),
     };

@@ -1,69 +1,85 @@
 import type { Logger } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import { backoffMs, sleep } from '../consume/backoff.ts';
-import type { ConsumeOptions } from '../event-log.ts';
+import type { Truncation } from '../consume/truncation.ts';
+import type { ConsumeOptions, PartitionView, StoredOffset } from '../event-log.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
+import type { TopicReader, TopicState } from './topic-state.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 import { whileRunning } from './while-running.ts';
-
-/** The offsets a partition has: from `low` on, `high` is the next to be written. */
-export interface PartitionBounds {
-  partition: number;
-  low: bigint;
-  high: bigint;
-}
 
 export interface StartPositionsDeps {
   consume: Pick<ConsumeOptions, 'topic' | 'group' | 'startOffset'>;
   consumer: Pick<Consumer, 'pause' | 'resume' | 'seek'>;
   waiting: Pick<WaitingRecords, 'clear'>;
+  truncation: Truncation;
   logger: Logger;
-  boundsOf(topic: string): Promise<PartitionBounds[]>;
+  topics: TopicReader;
 }
 
 /** Asking costs little, and the partition stands still until it is answered. */
 const longestPauseMs = 1000;
+/** A leader that has just taken over may not know all that is committed; only what stays missing was lost. */
+const newLeaderTimeoutMs = 2000;
 
 /** Where reading a partition begins. It is paused until that is known, so the other partitions go on meanwhile. */
-export function createStartPositions({ consume, consumer, waiting, logger, boundsOf }: StartPositionsDeps) {
+export function createStartPositions(deps: StartPositionsDeps) {
+  const { consume, consumer, waiting, truncation, logger, topics } = deps;
   const { topic, group } = consume;
-  let sharedBounds: Promise<PartitionBounds[]> | undefined;
+  let sharedState: Promise<TopicState> | undefined;
 
   /** Stops delivery, waits, asks for the stored offset and goes on from there. */
   function resumeFromStored(partition: AssignedPartition, delayMs: number): Promise<void> {
-    return resume(partition, delayMs, () => consume.startOffset(topic, partition.partition));
+    return resume(partition, delayMs, (view) => consume.startOffset(topic, partition.partition, view));
   }
 
   /** The same for a partition that was just assigned, once the batch this member still has in hand of it is over. */
   function beginFromStored(partition: AssignedPartition, inHand: Promise<void> | null): Promise<void> {
-    return resume(partition, 0, async () => {
+    return resume(partition, 0, async (view) => {
       await inHand;
-      return consume.startOffset(topic, partition.partition);
+      return consume.startOffset(topic, partition.partition, view);
     });
   }
 
   /** The same with an offset that the handler has just read. */
   function resumeFrom(partition: AssignedPartition, stored: bigint | null, delayMs: number): Promise<void> {
-    return resume(partition, delayMs, async () => stored);
+    return resume(partition, delayMs, async () =>
+      stored === null ? null : { nextOffset: stored, recordBefore: null },
+    );
   }
 
   async function resume(
     partition: AssignedPartition,
     delayMs: number,
-    readStored: () => Promise<bigint | null>,
+    readStored: (view: PartitionView) => Promise<StoredOffset | null>,
   ): Promise<void> {
     const { signal } = partition.abort;
     // The partition may have been assigned anew meanwhile, and is then another's to pause.
     if (signal.aborted) return;
+    partition.beginnings += 1;
+    const beginning = partition.beginnings;
+    const isOver = () => signal.aborted || partition.beginnings !== beginning;
     waiting.clear(partition);
     whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
-    for (let failures = 1; !signal.aborted; failures += 1) {
+    // What is in hand moves the stored offset.
+    await partition.delivery;
+    let beyondSince: number | null = null;
+    for (let failures = 1; !isOver(); failures += 1) {
       try {
-        const stored = await readStored();
-        const start = within(stored, await boundsOfPartition(partition.partition), partition.partition);
-        if (signal.aborted) return;
-        if (start !== null) return go(partition, stored, start);
+        const view = viewOf(partition.partition, await readState());
+        const stored = await readStored(view);
+        // The end is asked for after the offset was read: another member may have moved it.
+        const state = await readState();
+        if (isOver()) return;
+        if (state.log === view.log) {
+          const bounds = boundsOf(state, partition.partition);
+          if (!isMissing(partition, stored, bounds)) return go(partition, stored, state, bounds);
+          beyondSince ??= performance.now();
+          if (stored !== null && performance.now() - beyondSince > newLeaderTimeoutMs) {
+            truncation.found(partition.partition, stored, { log: state.log, endOffset: String(bounds.high) });
+          }
+        }
       } catch (error) {
         logger.warn('where to begin a partition could not be read', {
           topic,
@@ -76,44 +92,65 @@ export function createStartPositions({ consume, consumer, waiting, logger, bound
     }
   }
 
-  function go(partition: AssignedPartition, stored: bigint | null, start: bigint): void {
-    partition.continuesFrom = stored;
-    partition.fetchPosition = start;
+  /** True when the log has not got as far as the stored offset, or was seen to have another record before it. */
+  function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bounds: { high: bigint }): boolean {
+    if (stored === null) return false;
+    if (stored.nextOffset > bounds.high) return true;
+    return stored.recordBefore !== null && stored.recordBefore === partition.missingRecord;
+  }
+
+  function go(
+    partition: AssignedPartition,
+    stored: StoredOffset | null,
+    { log, leaderEpochs }: TopicState,
+    { low }: { low: bigint },
+  ): void {
+    const start = within(stored, low, partition.partition);
+    // Retention may have removed it; then nothing but the identity speaks for this log.
+    const isThere = stored !== null && stored.recordBefore !== null && start > low && start === stored.nextOffset;
+    if (!isThere) truncation.over(partition.partition);
+    partition.log = log;
+    partition.leaderEpoch = leaderEpochs.get(partition.partition) ?? null;
+    partition.missingRecord = null;
+    partition.recordBefore = isThere ? stored.recordBefore : null;
+    partition.continuesFrom = stored?.nextOffset ?? null;
+    partition.fetchPosition = isThere ? start - 1n : start;
     partition.suspectedGap = null;
-    consumer.seek({ topic, partition: partition.partition, offset: String(start) });
+    consumer.seek({ topic, partition: partition.partition, offset: String(partition.fetchPosition) });
     consumer.resume([{ topic, partitions: [partition.partition] }]);
   }
 
-  /** Null when the stored offset cannot be served: beyond the end of the log. Skipping is for a person to decide. */
-  function within(stored: bigint | null, bounds: PartitionBounds, partition: number): bigint | null {
-    if (stored === null) return bounds.low;
-    if (stored > bounds.high) {
-      logger.error('the stored offset is beyond the end of the log; the partition waits', {
-        ...{ topic, group, partition },
-        storedOffset: String(stored),
-        endOffset: String(bounds.high),
-      });
-      return null;
-    }
-    if (stored < bounds.low) {
-      logger.warn('retention has removed records that were not consumed', {
-        ...{ topic, group, partition },
-        storedOffset: String(stored),
-        startOffset: String(bounds.low),
-      });
-      return bounds.low;
-    }
-    return stored;
+  function within(stored: StoredOffset | null, low: bigint, partition: number): bigint {
+    if (stored === null) return low;
+    if (stored.nextOffset >= low) return stored.nextOffset;
+    logger.warn('retention has removed records that were not consumed', {
+      ...{ topic, group, partition },
+      storedOffset: String(stored.nextOffset),
+      startOffset: String(low),
+    });
+    return low;
   }
 
-  async function boundsOfPartition(partition: number): Promise<PartitionBounds> {
-    // All partitions of an assignment ask at once: one answer serves them.
-    sharedBounds ??= boundsOf(topic).finally(() => {
-      sharedBounds = undefined;
+  function viewOf(partition: number, state: TopicState): PartitionView {
+    return {
+      log: state.log,
+      end: async () => boundsOf(state, partition).high,
+      firstAppendedAfter: (ms) => topics.firstAppendedAfter(topic, partition, ms),
+    };
+  }
+
+  /** All partitions of an assignment ask at once: one answer serves them. */
+  function readState(): Promise<TopicState> {
+    sharedState ??= topics.stateOf(topic).finally(() => {
+      sharedState = undefined;
     });
-    const bounds = (await sharedBounds).find((one) => one.partition === partition);
-    if (bounds === undefined) throw new Error(`the topic ${topic} has no partition ${partition}`);
-    return bounds;
+    return sharedState;
+  }
+
+  function boundsOf({ bounds }: TopicState, partition: number) {
+    const found = bounds.find((one) => one.partition === partition);
+    if (found === undefined) throw new Error(`the topic ${topic} has no partition ${partition}`);
+    return found;
   }
 
   return {

@@ -15,7 +15,11 @@ export interface TrackedSockets {
   retire(reason: string): void;
 }
 
-export function createTrackedSockets(connect: ISocketFactory = connectSocket): TrackedSockets {
+/** @param lost told whenever a connection is over that was up, unless all are given up. */
+export function createTrackedSockets(
+  connect: ISocketFactory = connectSocket,
+  lost: () => void = () => {},
+): TrackedSockets {
   const sockets = new Map<net.Socket, string>();
   let retiredBecause: string | null = null;
 
@@ -30,7 +34,14 @@ export function createTrackedSockets(connect: ISocketFactory = connectSocket): T
       if (retiredBecause !== null) return stillbornSocket(retiredBecause);
       const socket = connect(args);
       sockets.set(socket, `${args.host}:${args.port}`);
-      socket.once('close', () => sockets.delete(socket));
+      let wasUp = false;
+      socket.once('connect', () => {
+        wasUp = true;
+      });
+      socket.once('close', () => {
+        sockets.delete(socket);
+        if (wasUp && retiredBecause === null) lost();
+      });
       return socket;
     },
     destroy,

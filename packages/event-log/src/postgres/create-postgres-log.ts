@@ -24,6 +24,8 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   /** Records that every known group has passed are kept this long; 24 unless told. */
   retentionHours?: number;
   trimIntervalMs?: number;
+  /** Groups that were switched off: records are not kept for them. */
+  retiredGroups?: readonly string[];
   /** Done first in the transaction of every append; nothing is appended when it throws `AppendRefused`. */
   guard?: (tx: Transaction) => Promise<void>;
 }
@@ -34,7 +36,13 @@ const lookUpTimeoutMs = 5000;
 export function createPostgresLog(options: PostgresLogOptions): EventLog {
   const { database, logger } = options;
   const settings = toAppendSettings(options);
-  const { pollIntervalMs = 100, leaseMs = 4000, retentionHours = 24, trimIntervalMs = 60_000 } = options;
+  const {
+    pollIntervalMs = 100,
+    leaseMs = 4000,
+    retentionHours = 24,
+    trimIntervalMs = 60_000,
+    retiredGroups = [],
+  } = options;
   const appended = new Map<string, Set<() => void>>();
   const sendTimeoutMs = sendTimeoutOf(settings);
   const reachability = createReachability(logger, true, async () => {
@@ -47,7 +55,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
     metrics: options.metrics,
   });
   const consumeMetrics = createConsumeMetrics(options.metrics);
-  const trimmer = createTrimmer(database, logger, { retentionHours, intervalMs: trimIntervalMs });
+  const trimmer = createTrimmer(database, logger, { retentionHours, intervalMs: trimIntervalMs, retiredGroups });
 
   function announce(topics: Iterable<string>): void {
     for (const topic of topics) for (const wake of appended.get(topic) ?? []) wake();

@@ -17,14 +17,17 @@ export async function createTopic(tx: Transaction, topic: string, partitions: nu
 
 /** The next offset of each partition, by partition; empty when the topic does not exist. */
 export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]> {
-  const rows = await sql.query<{ partition: number; next_offset: string }>(
-    'SELECT partition, next_offset FROM event_log_partition WHERE topic = $1 ORDER BY partition',
+  const rows = await sql.query<{ partition: number; log: string; next_offset: string }>(
+    `SELECT partition, 'postgres/' || log_id AS log, next_offset
+     FROM event_log_partition WHERE topic = $1 ORDER BY partition`,
     [topic],
   );
-  return rows.map((row) => ({ partition: row.partition, endOffset: BigInt(row.next_offset) }));
+  return rows.map((row) => ({ partition: row.partition, log: row.log, endOffset: BigInt(row.next_offset) }));
 }
 
 export interface LogBounds {
+  /** Identity of the log: see `LogBatch.log`. */
+  log: string;
   /** Offset of the oldest record there is; `end` when there is none. */
   beginning: bigint;
   /** Offset the next record gets. */
@@ -33,15 +36,27 @@ export interface LogBounds {
 
 /** @throws Error when the partition does not exist */
 export async function readBounds(sql: Sql, topic: string, partition: number): Promise<LogBounds> {
-  const [row] = await sql.query<{ beginning: string | null; next_offset: string }>(
-    `SELECT next_offset,
+  const [row] = await sql.query<{ log: string; beginning: string | null; next_offset: string }>(
+    `SELECT 'postgres/' || log_id AS log, next_offset,
        (SELECT "offset" FROM event_log_record r
         WHERE r.topic = p.topic AND r.partition = p.partition ORDER BY "offset" LIMIT 1) AS beginning
      FROM event_log_partition p WHERE topic = $1 AND partition = $2`,
     [topic, partition],
   );
   if (row === undefined) throw new Error(`the topic ${topic} has no partition ${partition}`);
-  return { beginning: BigInt(row.beginning ?? row.next_offset), end: BigInt(row.next_offset) };
+  return { log: row.log, beginning: BigInt(row.beginning ?? row.next_offset), end: BigInt(row.next_offset) };
+}
+
+/** Offset of the first record there is that was appended later; the end when there is none. */
+export async function firstAppendedAfter(sql: Sql, topic: string, partition: number, ms: number): Promise<bigint> {
+  const [row] = await sql.query<{ first: string }>(
+    `SELECT coalesce((SELECT min("offset") FROM event_log_record r
+                      WHERE r.topic = p.topic AND r.partition = p.partition AND appended_at > to_timestamp($3 / 1000.0)),
+                     next_offset) AS first
+     FROM event_log_partition p WHERE topic = $1 AND partition = $2`,
+    [topic, partition, Math.ceil(ms)],
+  );
+  return BigInt(row?.first ?? 0);
 }
 
 /**

@@ -3,8 +3,10 @@ import type { Logger } from '@millrace/runtime';
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
-import type { ConsumeOptions } from '../event-log.ts';
-import { readBounds, readRecords } from './event-log-store.ts';
+import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
+import type { ConsumeOptions, StoredOffset } from '../event-log.ts';
+import { markedOffset, recordMark } from '../offsets/record-mark.ts';
+import { firstAppendedAfter, type LogBounds, readBounds, readRecords } from './event-log-store.ts';
 
 export interface LeasedPartitionDeps {
   database: SqlDatabase;
@@ -14,6 +16,9 @@ export interface LeasedPartitionDeps {
   partition: number;
   /** End of the partition as last seen. */
   endOffset(): bigint;
+  /** Identity of its log as last seen. */
+  log(): string | undefined;
+  truncation: Truncation;
   /** Runs work when one of the member's `partitionConcurrency` places is free. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -31,6 +36,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   const { topic, group } = consume;
   const abort = new AbortController();
   const { signal } = abort;
+  let log: string | undefined;
   let position: bigint | null = null;
   let continuesFrom: bigint | null = null;
   let failures = 0;
@@ -39,8 +45,11 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
+        // Its tables were emptied, and it was made anew.
+        if (log !== deps.log()) position = null;
         const from = position ?? (await begin());
-        if (from >= deps.endOffset()) await untilWoken();
+        if (from === null) await sleep(truncatedPauseMs, signal);
+        else if (from >= deps.endOffset()) await untilWoken();
         else await sleep(await deps.inTurn(() => step(from)), signal);
       } catch (error) {
         failures += 1;
@@ -50,24 +59,43 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
     }
   }
 
-  async function begin(): Promise<bigint> {
-    return beginFrom(await consume.startOffset(topic, partition));
+  /** @returns null when the log was truncated: skipping or repeating is for a person to decide. */
+  async function begin(): Promise<bigint | null> {
+    const found = await readBounds(database.sql, topic, partition);
+    const stored = await consume.startOffset(topic, partition, {
+      log: found.log,
+      end: async () => found.end,
+      firstAppendedAfter: (ms) => firstAppendedAfter(database.sql, topic, partition, ms),
+    });
+    log = found.log;
+    // The end is asked for after the offset was read: another member may have moved it.
+    const bounds = await readBounds(database.sql, topic, partition);
+    if (bounds.log !== log) return null;
+    if (stored !== null && (await isMissing(stored, bounds))) return null;
+    deps.truncation.over(partition);
+    return beginFrom(stored?.nextOffset ?? null, bounds);
   }
 
-  async function beginFrom(stored: bigint | null): Promise<bigint> {
-    const { beginning, end } = await readBounds(database.sql, topic, partition);
-    const offsets = { storedOffset: String(stored), startOffset: String(beginning), endOffset: String(end) };
-    if (stored !== null && stored > end) {
-      // Waits until the log has grown so far: skipping or repeating is for a person to decide.
-      logger.error('the stored offset is beyond the end of the log; the partition waits', {
-        ...{ topic, group, partition },
-        ...offsets,
-      });
+  async function isMissing(stored: StoredOffset, { end, beginning }: LogBounds): Promise<boolean> {
+    const { nextOffset, recordBefore } = stored;
+    if (nextOffset > end) {
+      deps.truncation.found(partition, stored, { log, endOffset: String(end) });
+      return true;
     }
+    // Retention may have removed it; then nothing but the identity speaks for this log.
+    if (recordBefore === null || markedOffset(recordBefore) < beginning) return false;
+    const where = { topic, partition, fromOffset: markedOffset(recordBefore) };
+    const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
+    if (record === undefined || record.offset !== where.fromOffset || recordMark(record) === recordBefore) return false;
+    deps.truncation.found(partition, stored, { log, expected: recordBefore, found: recordMark(record) });
+    return true;
+  }
+
+  function beginFrom(stored: bigint | null, { beginning, end }: Pick<LogBounds, 'beginning' | 'end'>): bigint {
     if (stored !== null && stored < beginning) {
       logger.warn('retention has removed records that were not consumed', {
         ...{ topic, group, partition },
-        ...offsets,
+        ...{ storedOffset: String(stored), startOffset: String(beginning), endOffset: String(end) },
       });
     }
     continuesFrom = stored;
@@ -85,7 +113,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
     );
     if (signal.aborted) return 0;
     if (records.length === 0) return beginAgain();
-    const batch = { topic, partition, continuesFrom, records };
+    const batch = { topic, partition, log: log ?? '', continuesFrom, records };
     return accept(await deliver(deps, batch, { signal, heartbeat }));
   }
 
@@ -106,7 +134,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
         return 0;
       case 'stale':
         failures += 1;
-        await beginFrom(delivery.nextOffset);
+        beginFrom(delivery.nextOffset, await readBounds(database.sql, topic, partition));
         // The first time at once; a handler that says so again and again must not be asked at full speed.
         return failures > 1 ? backoffMs(failures - 1) : 0;
       case 'failed':
@@ -137,6 +165,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
       wake();
       await running;
       deps.metrics.forgetLag(topic, group, partition);
+      deps.metrics.truncated(topic, group, partition, false);
     },
   };
 }

@@ -97,13 +97,15 @@ export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): 
 /** What a member looks at between its beats: the ends of the partitions, and who else is there. */
 export interface Glance {
   ends: Map<number, bigint>;
+  /** Identity of each partition's log: see `LogBatch.log`. */
+  logs: Map<number, string>;
   /** Changes when a member comes or goes. */
   members: string;
 }
 
 export async function glance(sql: Sql, { topic, group }: Pick<Member, 'topic' | 'group'>): Promise<Glance> {
-  const rows = await sql.query<{ partition: number; next_offset: string; members: string | null }>(
-    `SELECT partition, next_offset,
+  const rows = await sql.query<{ partition: number; log: string; next_offset: string; members: string | null }>(
+    `SELECT partition, 'postgres/' || log_id AS log, next_offset,
        (SELECT string_agg(member_id::text, ' ' ORDER BY member_id)
         FROM event_log_member WHERE topic = $1 AND "group" = $2 AND expires_at > now()) AS members
      FROM event_log_partition WHERE topic = $1`,
@@ -111,6 +113,7 @@ export async function glance(sql: Sql, { topic, group }: Pick<Member, 'topic' | 
   );
   return {
     ends: new Map(rows.map((row) => [row.partition, BigInt(row.next_offset)])),
+    logs: new Map(rows.map((row) => [row.partition, row.log])),
     members: rows[0]?.members ?? '',
   };
 }

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { createTurns } from '../consume/in-turn.ts';
+import { createTruncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type LeasedPartition, readLeasedPartition } from './leased-partition.ts';
@@ -39,11 +40,12 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   const { topic, group } = consume;
   const member: Member = { topic, group, memberId: uuidv7() };
   const inTurn = createTurns(consume.partitionConcurrency);
+  const truncation = createTruncation({ ...deps, consume });
   const held = new Map<number, LeasedPartition>();
   const ending = new Map<number, Promise<void>>();
   const stopping = new AbortController();
   const startedAt = performance.now();
-  let seen: Glance = { ends: new Map(), members: '' };
+  let seen: Glance = { ends: new Map(), logs: new Map(), members: '' };
   let lastBeatAt = Number.NEGATIVE_INFINITY;
   let isSatisfied = false;
   let poke: AbortController = new AbortController();
@@ -102,7 +104,9 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
         consume,
         partition,
         inTurn,
+        truncation,
         endOffset: () => seen.ends.get(partition) ?? 0n,
+        log: () => seen.logs.get(partition),
       }),
     );
   }

@@ -9,15 +9,28 @@ export interface PassedOffset {
   isRead: boolean;
 }
 
-/** A group is known once it has stored one offset of the topic; where it has stored none yet it has passed nothing. */
-export async function readPassedOffsets(sql: Sql): Promise<PassedOffset[]> {
+/**
+ * A group is known once it has stored one offset of the topic in this log; where it has stored none yet it has passed
+ * nothing. One that has only stored an offset before offsets told of their log is known, and has passed nothing.
+ *
+ * @param retiredGroups read no more: nothing is kept for them.
+ */
+export async function readPassedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<PassedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
-    `SELECT p.topic, p.partition, known.topic IS NOT NULL AS is_read,
+    `WITH known AS (
+       SELECT o.topic, o."group" FROM consumer_position o
+       JOIN event_log_partition p ON p.topic = o.topic AND 'postgres/' || p.log_id = o.log
+       UNION
+       SELECT topic, "group" FROM consumer_offset WHERE taken_over_by IS NULL
+     )
+     SELECT p.topic, p.partition, known.topic IS NOT NULL AS is_read,
             CASE WHEN known.topic IS NULL THEN p.next_offset ELSE min(coalesce(o.next_offset, 0)) END AS passed
      FROM event_log_partition p
-     LEFT JOIN (SELECT DISTINCT topic, "group" FROM consumer_offset) AS known ON known.topic = p.topic
-     LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = known."group"
+     LEFT JOIN known ON known.topic = p.topic AND known."group" <> ALL ($1::text[])
+     LEFT JOIN consumer_position o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = known."group"
+       AND o.log = 'postgres/' || p.log_id
      GROUP BY p.topic, p.partition, known.topic`,
+    [retiredGroups],
   );
   return rows
     .map((row) => ({ topic: row.topic, partition: row.partition, offset: BigInt(row.passed), isRead: row.is_read }))

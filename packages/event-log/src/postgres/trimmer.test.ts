@@ -11,15 +11,19 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-async function trim(retentionHours: number, unread: { unreadRetentionHours?: number } = {}): Promise<void> {
-  const trimmer = createTrimmer(fixture.database, testLogger(), { retentionHours, ...unread, intervalMs: 60_000 });
+async function trim(
+  retentionHours: number,
+  more: { unreadRetentionHours?: number; retiredGroups?: string[] } = {},
+): Promise<void> {
+  const trimmer = createTrimmer(fixture.database, testLogger(), { retentionHours, ...more, intervalMs: 60_000 });
   await trimmer.trim();
   trimmer.stop();
 }
 
 async function storeOffset(topic: string, partition: number, group: string, nextOffset: number): Promise<void> {
   await fixture.database.sql.query(
-    `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, $2, $3, $4)`,
+    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset)
+     SELECT topic, partition, $3, 'postgres/' || log_id, $4 FROM event_log_partition WHERE topic = $1 AND partition = $2`,
     [topic, partition, group, nextOffset],
   );
 }
@@ -41,6 +45,40 @@ test('deletes what every known group has passed, and only that', async () => {
   await trim(0);
   expect(await offsetsLeft(topic)).toEqual(range(6, 14));
   expect(await offsetsLeft(unread)).toEqual(range(0, 5));
+});
+
+test('keeps nothing for a group that was switched off', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 20));
+  await storeOffset(topic, 0, 'storing', 12);
+  await storeOffset(topic, 0, 'publishing', 5);
+  await trim(0);
+  expect(await offsetsLeft(topic)).toEqual(range(5, 15));
+  await trim(0, { retiredGroups: ['publishing'] });
+  expect(await offsetsLeft(topic)).toEqual(range(12, 8));
+});
+
+test('an offset of another log passes nothing here', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 10));
+  await storeOffset(topic, 0, 'group', 4);
+  await fixture.database.sql.query(
+    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset) VALUES ($1, 0, 'group', 'kafka/x', 10)`,
+    [topic],
+  );
+  await trim(0);
+  expect(await offsetsLeft(topic)).toEqual(range(4, 6));
+});
+
+test('an offset that does not tell its log passes nothing', async () => {
+  const topic = await fixture.createTopic(1);
+  await fixture.log.append(numbered(topic, 'k', 0, 10));
+  await fixture.database.sql.query(
+    `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, 0, 'group', 8)`,
+    [topic],
+  );
+  await trim(0, { unreadRetentionHours: 0 });
+  expect(await offsetsLeft(topic)).toEqual(range(0, 10));
 });
 
 test('deletes what no group reads once it is old enough for that', async () => {
@@ -95,7 +133,7 @@ test('a reader goes on behind what was trimmed, also when nothing is left, and a
   expect(await offsetsLeft(topic)).toEqual([]);
   const batches: LogBatch[] = [];
   await fixture.consume(topic, randomUUID(), {
-    startOffset: async () => 3n,
+    startOffset: async () => ({ nextOffset: 3n, recordBefore: null }),
     async handler(batch) {
       batches.push(batch);
       return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };

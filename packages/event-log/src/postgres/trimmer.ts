@@ -19,18 +19,20 @@ export interface TrimSettings {
   /** Records of topics that no group reads: dead letters, or a topic whose reader has yet to come. Default 30 days. */
   unreadRetentionHours?: number;
   intervalMs: number;
+  /** Groups that read no more: nothing is kept for them. */
+  retiredGroups?: readonly string[];
 }
 
 /** Deletes, in the background and in small steps, records that all groups have passed and that are old enough. */
 export function createTrimmer(
   database: SqlDatabase,
   logger: Logger,
-  { retentionHours, unreadRetentionHours = 30 * 24, intervalMs }: TrimSettings,
+  { retentionHours, unreadRetentionHours = 30 * 24, intervalMs, retiredGroups = [] }: TrimSettings,
 ): Trimmer {
   const stopping = new AbortController();
 
   async function trim(): Promise<void> {
-    for (const passed of await readPassedOffsets(database.sql)) {
+    for (const passed of await readPassedOffsets(database.sql, retiredGroups)) {
       const hours = passed.isRead ? retentionHours : unreadRetentionHours;
       let deleted = stepRecords;
       while (deleted === stepRecords && !stopping.signal.aborted) {

@@ -1,5 +1,7 @@
 import type { Database } from '@millrace/db';
 import type { BatchResult, ConsumeOptions, LogBatch } from '../event-log.ts';
+import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
+import { readStartOffset } from '../offsets/start-offset.ts';
 
 export interface Effect {
   partition: number;
@@ -24,23 +26,11 @@ export async function createEffectTable(database: Database): Promise<void> {
  * locked at its start, a batch that does not go on from it refused as stale.
  */
 export function createExactHandler(database: Database, topic: string, group: string, handledBy: string) {
-  async function startOffset(_topic: string, partition: number): Promise<bigint | null> {
-    return readOffset(database, topic, group, partition);
-  }
-
   async function handler(batch: LogBatch): Promise<BatchResult> {
     return database.transaction(async (tx) => {
-      await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, $3))`, [
-        topic,
-        group,
-        batch.partition,
-      ]);
-      const [row] = await tx.query<{ next_offset: string }>(
-        'SELECT next_offset FROM consumer_offset WHERE topic = $1 AND partition = $2 AND "group" = $3',
-        [topic, batch.partition, group],
-      );
-      const stored = row === undefined ? null : BigInt(row.next_offset);
-      if (stored !== batch.continuesFrom) return { outcome: 'stale', nextOffset: stored };
+      const key = { topic, partition: batch.partition, group, log: batch.log };
+      const stored = await lockOffset(tx, key);
+      if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await tx.query(
         `INSERT INTO effect (topic, "group", partition, "offset", key, value, handled_by)
          SELECT $1, $2, $3, r."offset", r.key, r.value, $4
@@ -56,27 +46,28 @@ export function createExactHandler(database: Database, topic: string, group: str
           batch.records.map(({ value }) => value.toString()),
         ],
       );
-      const nextOffset = (batch.records.at(-1)?.offset ?? 0n) + 1n;
-      await tx.query(
-        `INSERT INTO consumer_offset (topic, partition, "group", next_offset) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (topic, partition, "group") DO UPDATE SET next_offset = excluded.next_offset, updated_at = now()`,
-        [topic, batch.partition, group, String(nextOffset)],
-      );
-      return { outcome: 'done', nextOffset };
+      const [last] = batch.records.slice(-1);
+      if (last === undefined) throw new Error('a batch holds at least one record');
+      await advanceOffset(tx, key, last);
+      return { outcome: 'done', nextOffset: last.offset + 1n };
     });
   }
 
-  return { startOffset, handler } satisfies Pick<ConsumeOptions, 'startOffset' | 'handler'>;
+  return {
+    startOffset: (_topic, partition, view) => readStartOffset(database.sql, { topic, partition, group }, view),
+    handler,
+  } satisfies Pick<ConsumeOptions, 'startOffset' | 'handler'>;
 }
 
-export async function readOffset(
+/** Of the one log this group has read. */
+export async function storedOffset(
   database: Database,
   topic: string,
   group: string,
   partition: number,
 ): Promise<bigint | null> {
   const [row] = await database.sql.query<{ next_offset: string }>(
-    'SELECT next_offset FROM consumer_offset WHERE topic = $1 AND partition = $2 AND "group" = $3',
+    'SELECT next_offset FROM consumer_position WHERE topic = $1 AND partition = $2 AND "group" = $3',
     [topic, partition, group],
   );
   return row === undefined ? null : BigInt(row.next_offset);

@@ -11,7 +11,7 @@
  * Lock order. All batches take their locks in this order, whatever lane, partition or process they belong to, so two of
  * them can wait for each other but never in a circle:
  *
- *  1. the batch's `consumer_offset` row                                          offsets/offset-store.ts
+ *  1. the batch's `consumer_position` row                packages/event-log/src/offsets/offset-store.ts
  *  2. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
  *  3. the turn of its ids among the batches of its process                       identity/turns.ts
  *  4. what it builds on is committed, if it builds on other batches              identity/turns.ts

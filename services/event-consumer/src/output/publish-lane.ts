@@ -1,9 +1,8 @@
 import { consumerGroup, type Lane, outputGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
-import type { EventLog, LogConsumer } from '@millrace/event-log';
+import { type EventLog, type LogConsumer, readStartOffset } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import type { ProjectResolver } from '../intake/resolve-projects.ts';
-import { readOffset } from '../offsets/offset-store.ts';
 import { sleepUntilAborted } from '../sleep-until-aborted.ts';
 import { createPublishHandler } from './publish-stored.ts';
 
@@ -29,7 +28,7 @@ export function publishLane(lane: Lane, deps: PublishLaneDeps): Promise<LogConsu
     maxBatchRecords: deps.maxBatchRecords,
     maxBatchBytes: deps.maxBatchBytes,
     partitionConcurrency: 1,
-    startOffset: (topic, partition) => readOffset(deps.database.sql, { topic, partition, group }),
+    startOffset: (topic, partition, view) => readStartOffset(deps.database.sql, { topic, partition, group }, view),
     handler: createPublishHandler({
       database: deps.database,
       log: deps.log,

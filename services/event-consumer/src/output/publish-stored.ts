@@ -1,11 +1,19 @@
-import type { Sql, SqlDatabase } from '@millrace/db/sql';
+import type { SqlDatabase } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
-import type { BatchContext, BatchResult, EventLog, LogBatch, LogRecord } from '@millrace/event-log';
+import {
+  advanceOffset,
+  type BatchContext,
+  type BatchResult,
+  type EventLog,
+  type LogBatch,
+  type LogRecord,
+  lockOffset,
+  readOffset,
+} from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import { parseRecord } from '../intake/parse-record.ts';
 import type { ProjectResolver } from '../intake/resolve-projects.ts';
 import { readHead } from '../intake/unread-event.ts';
-import { advanceOffset, lockOffset, readOffset } from '../offsets/offset-store.ts';
 import { type EventKey, readStoredEvents, type StoredEvent } from './stored-event-store.ts';
 import { toProcessedRecord } from './to-processed-record.ts';
 
@@ -41,7 +49,7 @@ export function createPublishHandler(
 ): (batch: LogBatch, context: BatchContext) => Promise<BatchResult> {
   const { database, group } = deps;
   return async function publishStored(batch, { signal }) {
-    const place = { topic: batch.topic, partition: batch.partition };
+    const { topic, partition, log } = batch;
     const stored = await waitUntilStored(batch, signal);
     const records = batch.records.filter(({ offset }) => offset < stored);
     const last = records.at(-1);
@@ -51,27 +59,24 @@ export function createPublishHandler(
     const events = await readStoredEvents(database.sql, await eventKeys(records));
     deps.published(await publish(events));
 
-    const key = { ...place, group };
+    const key = { topic, partition, group, log };
     return database.transaction(async (tx) => {
       const published = await lockOffset(tx, key);
       if (published !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: published };
-      await advanceOffset(tx, key, last.offset + 1n);
+      await advanceOffset(tx, key, last);
       return { outcome: 'done', nextOffset: last.offset + 1n };
     });
   };
 
   /** How far the partition is stored, once that is beyond the first record, or when waiting is over. */
-  async function waitUntilStored({ topic, partition, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
+  async function waitUntilStored({ topic, partition, log, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
     const first = records[0]?.offset ?? 0n;
     for (let waitedMs = 0; ; waitedMs += pollMs) {
-      const stored = await storedOffset(deps.database.sql, topic, partition);
+      const key = { topic, partition, log, group: deps.storingGroup };
+      const stored = (await readOffset(deps.database.sql, key))?.nextOffset ?? 0n;
       if (stored > first || waitedMs >= maxWaitMs || signal.aborted) return stored;
       await deps.sleep(pollMs, signal);
     }
-  }
-
-  async function storedOffset(sql: Sql, topic: string, partition: number): Promise<bigint> {
-    return (await readOffset(sql, { topic, partition, group: deps.storingGroup })) ?? 0n;
   }
 
   async function eventKeys(records: LogRecord[]): Promise<EventKey[]> {

@@ -120,11 +120,15 @@ function logRecord(offset: number | bigint, content: CapturedRecord): LogRecord 
   };
 }
 
+/** The log that batches without a log are of. */
+export const testLog = 'test';
+
 /** A batch of consecutive records, the first at `from`. */
 export function logBatch(topic: string, from: number, contents: (CapturedRecord | Buffer)[], partition = 0): LogBatch {
   return {
     topic,
     partition,
+    log: testLog,
     continuesFrom: from === 0 ? null : BigInt(from),
     records: contents.map((content, index) =>
       Buffer.isBuffer(content)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,8 @@ export interface KafkaCluster {
   kill(node: number): Promise<void>;
   /** The same broker again, on the same port and with the same data. */
   start(node: number): Promise<void>;
+  /** Copies the files of a broker that was killed; returns what puts the copy back in their place. */
+  copyFiles(node: number): () => void;
   stop(): Promise<void>;
 }
 
@@ -97,6 +99,16 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
     await gone;
   }
 
+  function copyFiles(index: number): () => void {
+    const data = join(nodes[index]?.directory ?? '', 'data');
+    const copy = join(nodes[index]?.directory ?? '', `copy-${randomBytes(4).toString('hex')}`);
+    cpSync(data, copy, { recursive: true });
+    return () => {
+      rmSync(data, { recursive: true });
+      cpSync(copy, data, { recursive: true });
+    };
+  }
+
   const stop = async () => {
     await Promise.all(nodes.map((_, index) => kill(index)));
     rmSync(root, { recursive: true, force: true });
@@ -117,7 +129,7 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
     await stop();
     throw error;
   }
-  return { brokers: nodes.map(({ port }) => `127.0.0.1:${port}`), start, kill, stop };
+  return { brokers: nodes.map(({ port }) => `127.0.0.1:${port}`), start, kill, copyFiles, stop };
 }
 
 function properties(

@@ -1,0 +1,100 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { withLog } from '../log/open-log.ts';
+import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets } from '../log/stored-offsets.ts';
+import type { Row } from '../print.ts';
+import { type Session, withSession } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface AcceptOptions {
+  group?: string;
+  from: 'start' | 'end' | bigint;
+}
+
+export function addOffsetCommands(program: Command, terminal: Terminal): void {
+  const commands = program
+    .command('offsets')
+    .description('how far consumers have read which log; reads EVENT_LOG, KAFKA_… and TOPIC_PREFIX as they do');
+
+  commands
+    .command('list')
+    .description('list what is stored, of logs that were left too; the end is shown where the log can be asked')
+    .option('--unread', 'only where something is left to read, or the log has lost what was read')
+    .action((options: { unread?: boolean }, command: Command) =>
+      withOffsets(command, terminal, async (offsets, { printer }) => {
+        const isWanted = ({ end, nextOffset }: ReadOffset) => options.unread !== true || end !== nextOffset;
+        printer.table(offsets.filter(isWanted).map(toRow));
+      }),
+    );
+
+  commands
+    .command('accept')
+    .description(
+      'decide where to go on in a partition whose log was truncated. From the start is safe: events that took effect do not again',
+    )
+    .argument('<partition>', 'topic and number, as `offsets list` shows them, e.g. events.live/3')
+    .requiredOption('--from <offset>', 'start, end, or the offset of the next record to read', parseFrom)
+    .option('--group <group>', 'only this group (default: all that have read it)')
+    .action((place: string, options: AcceptOptions, command: Command) =>
+      withOffsets(command, terminal, async (offsets, { prisma, printer }) => {
+        const concerned = offsets.filter(
+          (one) => nameOf(one) === place && one.end !== null && (options.group ?? one.group) === one.group,
+        );
+        if (concerned.length === 0)
+          throw new UsageError(`<partition>: no group has read ${place} of a log that is there`);
+        for (const one of concerned) await acceptOffset(prisma, one, toOffset(options.from, one));
+        printer.table(concerned.map((one) => ({ ...toRow(one), next: Number(toOffset(options.from, one)) })));
+      }),
+    );
+
+  commands
+    .command('forget')
+    .description('forget how far a log was read that is gone for good; were it read again, then from its start')
+    .argument('<log>', 'as `offsets list` shows it')
+    .action((log: string, _options: object, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        const forgotten = await forgetLog(prisma, log);
+        if (forgotten === 0) throw new UsageError(`<log>: nothing is stored of ${log}`);
+        printer.record({ forgotten });
+      }),
+    );
+}
+
+function withOffsets(
+  command: Command,
+  terminal: Terminal,
+  work: (offsets: ReadOffset[], session: Session) => Promise<void>,
+): Promise<void> {
+  return withSession(command, terminal, (session) =>
+    withLog(command, terminal, async ({ log }) => work(await readStoredOffsets(session.prisma, log), session)),
+  );
+}
+
+function toRow(offset: ReadOffset): Row {
+  const { group, log, nextOffset, end, updatedAt } = offset;
+  return {
+    partition: nameOf(offset),
+    ...{ group, log },
+    next: Number(nextOffset),
+    end: end === null ? null : Number(end),
+    state: end === null ? 'left' : end < nextOffset ? 'truncated' : end > nextOffset ? 'unread' : 'read',
+    updatedAt,
+  };
+}
+
+function toOffset(from: AcceptOptions['from'], { end }: ReadOffset): bigint {
+  if (from === 'start') return 0n;
+  if (from === 'end') return end ?? 0n;
+  if (from > (end ?? 0n)) throw new UsageError(`--from: the log ends at ${end}`);
+  return from;
+}
+
+function parseFrom(text: string): AcceptOptions['from'] {
+  if (text === 'start' || text === 'end') return text;
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('Give start, end or an offset.');
+  return BigInt(text);
+}
+
+function nameOf({ topic, partition }: Pick<ReadOffset, 'topic' | 'partition'>): string {
+  return `${topic}/${partition}`;
+}

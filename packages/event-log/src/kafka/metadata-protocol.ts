@@ -1,0 +1,104 @@
+import Encoder from 'kafkajs/src/protocol/encoder.js';
+import metadata, { type MetadataRequest } from 'kafkajs/src/protocol/requests/metadata/index.js';
+import { compactText, createFlexibleReader, type FlexibleReader, unsignedVarint } from './flexible-format.ts';
+
+/**
+ * kafkajs 2.2.4 asks for metadata in versions up to 6, and topics have had ids since version 10 (Kafka 2.8). A topic that
+ * was deleted and made anew is told by its id alone. As with produce requests (produce-protocol.ts), a version of our own
+ * is put beside kafkajs's; it is used wherever the broker knows it, and older brokers are asked as before.
+ */
+const ownVersion = 10;
+const newestOfKafkajs = 6;
+const metadataKey = 3;
+let isInstalled = false;
+
+/** What our version adds to what kafkajs tells of a partition. */
+export interface TopicIdentity {
+  clusterId: string | null;
+  /** 32 hexadecimal digits. */
+  topicId: string;
+  /** Grows by one whenever the partition gets a leader. */
+  leaderEpoch: number;
+}
+
+/** Puts our version in place, once per process. @throws Error when kafkajs is not the one this was written for. */
+export function useTopicIds(): void {
+  if (isInstalled) return;
+  if (typeof metadata?.protocol !== 'function' || metadata.versions?.at(-1) !== String(newestOfKafkajs)) {
+    throw new Error('kafkajs has changed its metadata request; our version of it needs to be looked at.');
+  }
+  const original = metadata.protocol;
+  metadata.versions.push(String(ownVersion));
+  metadata.protocol = ({ version }) => {
+    if (version < ownVersion) return original({ version: Math.min(version, newestOfKafkajs) });
+    return (asked) => ({
+      request: {
+        apiKey: metadataKey,
+        apiVersion: ownVersion,
+        apiName: 'Metadata',
+        encode: async () => new Encoder().writeBuffer(encodeRequest(asked)),
+      },
+      response: {
+        decode: async (raw) => decodeMetadata(raw),
+        // Errors of topics and partitions are thrown as kafkajs does.
+        parse: original({ version: newestOfKafkajs })(asked).response.parse,
+      },
+    });
+  };
+  isInstalled = true;
+}
+
+/** The identity that came with the metadata of a partition; null from brokers before Kafka 2.8. */
+export function topicIdentityOf(partition: object | undefined): TopicIdentity | null {
+  return partition !== undefined && 'topicId' in partition ? (partition as TopicIdentity) : null;
+}
+
+/** https://kafka.apache.org/protocol#The_Messages_Metadata, behind the tags that end the head of such a request. */
+function encodeRequest({ topics, allowAutoTopicCreation = true }: MetadataRequest): Buffer {
+  const noTags = Buffer.of(0);
+  const named = topics.flatMap((topic) => [Buffer.alloc(16), compactText(topic), noTags]);
+  // No topics at all stands for all of them, as kafkajs means it.
+  const count = unsignedVarint(topics.length === 0 ? 0 : topics.length + 1);
+  const flags = Buffer.of(allowAutoTopicCreation ? 1 : 0, 0, 0);
+  return Buffer.concat([noTags, count, ...named, flags, noTags]);
+}
+
+/** @returns what kafkajs makes of its own versions, with a `TopicIdentity` in each partition. */
+function decodeMetadata(raw: Buffer) {
+  const reader = createFlexibleReader(raw);
+  reader.skipTags();
+  const throttleTime = reader.int32();
+  const brokers = reader.array(() => ({
+    nodeId: reader.int32(),
+    host: reader.text() ?? '',
+    port: reader.int32(),
+    rack: reader.text(),
+  }));
+  const clusterId = reader.text();
+  const controllerId = reader.int32();
+  const topicMetadata = reader.array(() => readTopic(reader, clusterId));
+  return { throttleTime: 0, clientSideThrottleTime: throttleTime, brokers, clusterId, controllerId, topicMetadata };
+}
+
+function readTopic(reader: FlexibleReader, clusterId: string | null) {
+  const topicErrorCode = reader.int16();
+  const topic = reader.text() ?? '';
+  const topicId = reader.bytes(16).toString('hex');
+  const isInternal = reader.int8() !== 0;
+  const partitionMetadata = reader.array(() => readPartition(reader, { clusterId, topicId }));
+  reader.int32(); // operations this client may use
+  return { topicErrorCode, topic, isInternal, partitionMetadata };
+}
+
+function readPartition(reader: FlexibleReader, ofTopic: Omit<TopicIdentity, 'leaderEpoch'>) {
+  return {
+    ...ofTopic,
+    partitionErrorCode: reader.int16(),
+    partitionId: reader.int32(),
+    leader: reader.int32(),
+    leaderEpoch: reader.int32(),
+    replicas: reader.int32s(),
+    isr: reader.int32s(),
+    offlineReplicas: reader.int32s(),
+  };
+}

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { createDatabase, type Database } from '@millrace/db';
+import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import type { EventLog, LogConsumer } from '../event-log.ts';
+import { numbered, range } from '../testing/contract-fixture.ts';
+import { countEffects, createEffectTable, createExactHandler, readEffects } from '../testing/effects.ts';
+import { eventually } from '../testing/eventually.ts';
+import { createKafkaLog } from './create-kafka-log.ts';
+import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
+
+const describeWithJava = (await hasJava()) ? describe : describe.skip;
+
+/** Logs that come back with less than they had: the records a group has read are others now, or gone. */
+describeWithJava('a log that lost its end', () => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    database = createDatabase({ url: testDatabase.url, logger: quietLogger() });
+    await createEffectTable(database);
+  });
+  afterAll(async () => {
+    await database.stop();
+    await testDatabase.drop();
+  });
+
+  let cluster: KafkaCluster | undefined;
+  let log: EventLog | undefined;
+  let consumer: LogConsumer | undefined;
+  afterEach(async () => {
+    await consumer?.stop();
+    await log?.close();
+    await cluster?.stop();
+    [cluster, log, consumer] = [undefined, undefined, undefined];
+  });
+
+  function quietLogger(errors: string[] = []): Logger {
+    const logger = createLogger('test', 'debug');
+    logger.silent = true;
+    const error = logger.error.bind(logger);
+    return Object.assign(logger, {
+      error: ((message: string, ...rest: unknown[]) => {
+        errors.push(message);
+        return error(message, ...rest);
+      }) as Logger['error'],
+    });
+  }
+
+  interface Bed {
+    log: EventLog;
+    topic: string;
+    group: string;
+    errors: string[];
+    values(): Promise<number[]>;
+    stored(): Promise<{ next_offset: string; log: string }[]>;
+    isTruncated(): Promise<boolean>;
+    consume(): Promise<void>;
+  }
+
+  async function openBed(
+    brokers: string[],
+    options: { replicationFactor?: number; topicConfig?: Record<string, string> },
+  ) {
+    const topic = 'events';
+    const group = randomUUID();
+    const errors: string[] = [];
+    const metrics = createMetrics({ withProcessMetrics: false });
+    const opened = createKafkaLog({
+      ...{ brokers, clientId: 'test', logger: quietLogger(errors), metrics, fetchWaitMs: 100 },
+      ...options,
+    });
+    log = opened;
+    const bed: Bed = {
+      ...{ log: opened, topic, group, errors },
+      values: async () => (await readEffects(database, topic, group)).map(({ value }) => Number(value)),
+      stored: () => database.sql.query('SELECT next_offset, log FROM consumer_position WHERE "group" = $1', [group]),
+      isTruncated: async () => /millrace_log_truncated_partitions\{.*\} 1/.test(await metrics.registry.metrics()),
+      async consume() {
+        consumer = await opened.consume({
+          ...{ topic, group, maxBatchRecords: 100, maxBatchBytes: 1_000_000, partitionConcurrency: 1 },
+          ...createExactHandler(database, topic, group, 'test'),
+          onFatal(error) {
+            throw error;
+          },
+        });
+        await consumer.ready;
+      },
+    };
+    return bed;
+  }
+
+  async function untilEffects(bed: Bed, count: number): Promise<void> {
+    await eventually(`${count} effects`, async () => (await countEffects(database, bed.topic, bed.group)) >= count, {
+      timeoutMs: 60_000,
+      describe: async () => `seen: ${await bed.values()}`,
+    });
+  }
+
+  /** What `millrace offsets accept` does. */
+  async function goOnFrom({ group }: Bed, offset: number): Promise<void> {
+    await database.sql.query('UPDATE consumer_position SET next_offset = $2, record_before = NULL WHERE "group" = $1', [
+      group,
+      offset,
+    ]);
+  }
+
+  async function eventuallyAppend(bed: Bed, from: number, count: number): Promise<void> {
+    await eventually(
+      'a broker that takes records',
+      () =>
+        bed.log.append(numbered(bed.topic, 'k', from, count)).then(
+          () => true,
+          () => false,
+        ),
+      { timeoutMs: 60_000 },
+    );
+  }
+
+  test('a broker restored from an older copy stops the partition until somebody decides', async () => {
+    const own = await startKafkaCluster({ nodes: 1 });
+    cluster = own;
+    const bed = await openBed(own.brokers, {});
+    await eventually('a topic', () =>
+      bed.log.ensureTopics([{ topic: bed.topic, partitions: 1 }]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await bed.consume();
+    await bed.log.append(numbered(bed.topic, 'k', 0, 10));
+    await untilEffects(bed, 10);
+    await own.kill(0);
+    const restore = own.copyFiles(0);
+    await own.start(0);
+    await eventuallyAppend(bed, 10, 20);
+    await untilEffects(bed, 30);
+    expect(bed.errors).toEqual([]);
+
+    await own.kill(0);
+    restore();
+    await own.start(0);
+    await eventually('the partition to be reported', bed.isTruncated, { timeoutMs: 60_000 });
+    expect(bed.errors).toEqual([expect.stringContaining('the log was truncated')]);
+    expect(await bed.stored()).toMatchObject([{ next_offset: '30' }]);
+
+    // It grows beyond where the group was: others stand now where those stood that took effect.
+    await eventuallyAppend(bed, 100, 25);
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(await bed.isTruncated()).toBe(true);
+    expect(await bed.values()).toEqual(range(0, 30));
+
+    await goOnFrom(bed, 10);
+    await untilEffects(bed, 55);
+    expect(await bed.values()).toEqual([...range(0, 30), ...range(100, 25)]);
+    await eventually('no report', async () => !(await bed.isTruncated()));
+  }, 240_000);
+
+  test('a leader that was behind is elected: what it did not have is missed, also when the log has grown again', async () => {
+    const own = await startKafkaCluster({ nodes: 3, settings: { 'min.insync.replicas': '1' } });
+    cluster = own;
+    const bed = await openBed(own.brokers, {
+      replicationFactor: 2,
+      topicConfig: { 'unclean.leader.election.enable': 'true' },
+    });
+    await eventually('a topic', () =>
+      bed.log.ensureTopics([{ topic: bed.topic, partitions: 1 }]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const admin = new Kafka({ brokers: own.brokers, logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    const { topics } = await admin.fetchTopicMetadata({ topics: [bed.topic] });
+    await admin.disconnect();
+    const partition = topics[0]?.partitions[0];
+    const leader = (partition?.leader ?? 0) - 1;
+    const follower = (partition?.replicas.find((id) => id !== partition.leader) ?? 0) - 1;
+    await bed.consume();
+    await bed.log.append(numbered(bed.topic, 'k', 0, 10));
+    await untilEffects(bed, 10);
+    await own.kill(follower);
+    await eventuallyAppend(bed, 10, 20);
+    await untilEffects(bed, 30);
+    await own.kill(leader);
+    await own.start(follower);
+    await eventuallyAppend(bed, 100, 40);
+    await eventually('the partition to be reported', bed.isTruncated, { timeoutMs: 60_000 });
+    expect(bed.errors).toEqual([expect.stringContaining('the log was truncated')]);
+    // An append that was not answered in time is sent again, so some may be there twice.
+    expect([...new Set(await bed.values())]).toEqual(range(0, 30));
+    const seen = (await bed.values()).length;
+    await goOnFrom(bed, 0);
+    const again = async () => new Set((await bed.values()).slice(seen));
+    const left = [...range(0, 10), ...range(100, 40)];
+    await eventually('all that is left', async () => (await again()).size >= left.length);
+    expect([...(await again())]).toEqual(left);
+  }, 240_000);
+});

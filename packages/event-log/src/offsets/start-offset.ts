@@ -1,0 +1,33 @@
+import type { Sql } from '@millrace/db/sql';
+import type { PartitionView, StoredOffset } from '../event-log.ts';
+import { type FormerOffset, readFormerOffset, readOffset, takeOverOffset } from './offset-store.ts';
+
+/** How far the clocks of gateways, brokers and PostgreSQL may be apart. More than that costs reading a partition again. */
+const clockToleranceMs = 2000;
+
+/**
+ * Where a group goes on in the log that a partition is read from; null at its start: the group has not read this log.
+ *
+ * An offset of a version that did not keep the log's identity is taken over when the log bears it out. When it does not,
+ * the log is read from its start: what took effect already is told by the events' uuids, so reading too much is harmless,
+ * and reading too little would lose events.
+ */
+export async function readStartOffset(
+  sql: Sql,
+  place: { topic: string; partition: number; group: string },
+  view: PartitionView,
+): Promise<StoredOffset | null> {
+  const key = { ...place, log: view.log };
+  const stored = await readOffset(sql, key);
+  if (stored !== null) return stored;
+  const former = await readFormerOffset(sql, key);
+  if (former === null || !(await isOfThisLog(former, view))) return null;
+  await takeOverOffset(sql, key);
+  return readOffset(sql, key);
+}
+
+/** Everything below the offset was appended before it was stored; in a log made since, or another one, it was not. */
+async function isOfThisLog({ nextOffset, storedAtMs, mayBeOfPostgres }: FormerOffset, view: PartitionView) {
+  if (mayBeOfPostgres || nextOffset > (await view.end())) return false;
+  return (await view.firstAppendedAfter(storedAtMs + clockToleranceMs)) >= nextOffset;
+}

@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto';
+import { consumerGroup, encodeCapturedRecord, recordKey, type TopicNames, topicNames } from '@millrace/contracts';
+import { createDatabase } from '@millrace/db';
+import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
+import { deleteTopics } from '@millrace/event-log/testing/delete-topics';
+import { createMetrics } from '@millrace/runtime';
+import { eventually, testServers } from '@millrace/testing';
+import { consumeLane } from './consume-lane.ts';
+import { createConsumeMetrics } from './consume-metrics.ts';
+import { createLiveLoad } from './live-load.ts';
+import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from './testing/consumer-bed.ts';
+
+/** Offsets belong to the log they were stored for: another log in its place is read whole, a former one from where it was left. */
+let bed: ConsumerBed;
+let project: TestProject;
+beforeAll(async () => {
+  bed = await createConsumerBed();
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+});
+
+type LogKind = 'kafka' | 'postgres';
+
+async function withLog<T>(kind: LogKind, work: (log: EventLog) => Promise<T>): Promise<T> {
+  const { logger } = bed;
+  const pool = createDatabase({ url: bed.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+  const log =
+    kind === 'kafka'
+      ? createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'test', fetchWaitMs: 100, logger })
+      : createPostgresLog({ database: pool, logger });
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
+    await pool.stop();
+  }
+}
+
+function names(): { prefix: string; topics: TopicNames } {
+  const prefix = `t-${randomUUID()}.`;
+  return { prefix, topics: topicNames(prefix) };
+}
+
+async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Promise<T>): Promise<T> {
+  const consumer = await consumeLane(
+    { lane: 'live', partitionConcurrency: 2 },
+    {
+      log,
+      database: bed.database,
+      process: bed.createDeps(),
+      topics: topicNames(prefix),
+      topicPrefix: prefix,
+      maxBatchRecords: 20,
+      maxBatchBytes: 1_000_000,
+      logger: bed.logger,
+      metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
+      liveLoad: createLiveLoad(),
+      freeLocks: async () => {},
+      onFatal(error) {
+        throw error;
+      },
+    },
+  );
+  try {
+    await consumer.ready;
+    return await work();
+  } finally {
+    await consumer.stop();
+  }
+}
+
+/** Appends as the gateway does. @returns what was acknowledged, by uuid. */
+async function append(log: EventLog, topic: string, count: number): Promise<string[]> {
+  const events = Array.from({ length: count }, (_, index) =>
+    capturedEvent(project.token, { distinct_id: `person-${index % 5}` }),
+  );
+  await log.append(
+    events.map((event) => ({
+      topic,
+      key: recordKey('live', event.token, event.distinct_id),
+      value: encodeCapturedRecord(event),
+    })),
+  );
+  return events.map(({ uuid }) => uuid);
+}
+
+async function storedUuids(): Promise<string[]> {
+  const rows = await bed.database.prisma.event.findMany({ where: { project_id: project.id }, select: { uuid: true } });
+  return rows.map(({ uuid }) => uuid);
+}
+
+async function untilStored(acknowledged: readonly string[]): Promise<void> {
+  await eventually(
+    async () => {
+      const stored = new Set(await storedUuids());
+      const lost = acknowledged.filter((uuid) => !stored.has(uuid));
+      if (lost.length > 0) throw new Error(`${lost.length} of ${acknowledged.length} are not stored`);
+    },
+    { what: 'Storing all that was acknowledged', timeoutMs: 30_000 },
+  );
+}
+
+test('postgres, kafka, postgres, kafka: nothing acknowledged is lost or doubled, also what was left unread', async () => {
+  const { prefix, topics } = names();
+  const acknowledged: string[] = [];
+  for (const [kind, read, left] of [
+    ['postgres', 6, 4],
+    ['kafka', 10, 3],
+    ['postgres', 5, 0],
+    ['kafka', 8, 0],
+  ] as const) {
+    await withLog(kind, async (log) => {
+      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+      await whileConsuming(log, prefix, async () => {
+        acknowledged.push(...(await append(log, topics.live, read)));
+        await untilStored(acknowledged.slice(-read));
+      });
+      acknowledged.push(...(await append(log, topics.live, left)));
+    });
+  }
+  await untilStored(acknowledged);
+  expect((await storedUuids()).sort()).toEqual([...acknowledged].sort());
+}, 120_000);
+
+test('a topic that is deleted and made anew under load is read from its start', async () => {
+  const { prefix, topics } = names();
+  await withLog('kafka', async (log) => {
+    await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+    await whileConsuming(log, prefix, async () => {
+      const before = await append(log, topics.live, 30);
+      await untilStored(before);
+      await deleteTopics(testServers().kafkaBrokers, [topics.live]);
+      // Whoever sends goes on sending: at once there are more records than were read of the former topic.
+      const after: string[] = [];
+      await eventually(() => log.ensureTopics([{ topic: topics.live, partitions: 2 }]), { what: 'A new topic' });
+      for (let batch = 0; batch < 10; batch += 1) {
+        await eventually(async () => after.push(...(await append(log, topics.live, 20))), { what: 'Appending' });
+      }
+      await untilStored([...before, ...after]);
+      expect(new Set(await storedUuids()).size).toBe((await storedUuids()).length);
+    });
+  });
+  const rows = await bed.database.prisma.consumer_position.findMany({
+    where: { topic: topics.live, group: consumerGroup('live', prefix) },
+  });
+  expect(new Set(rows.map(({ log }) => log)).size).toBe(2);
+}, 120_000);
+
+test('the log in PostgreSQL, emptied and filled anew, is read from its start', async () => {
+  const { prefix, topics } = names();
+  await withLog('postgres', async (log) => {
+    await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+    await whileConsuming(log, prefix, async () => {
+      const before = await append(log, topics.live, 30);
+      await untilStored(before);
+      await bed.database.sql.query('DELETE FROM event_log_record WHERE topic = $1', [topics.live]);
+      await bed.database.sql.query('DELETE FROM event_log_partition WHERE topic = $1', [topics.live]);
+      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+      await untilStored([...before, ...(await append(log, topics.live, 10))]);
+    });
+  });
+}, 60_000);
+
+describe('offsets of the version before, which did not know of which log they spoke', () => {
+  async function formerOffsets(topic: string, prefix: string, offsets: number[]): Promise<void> {
+    for (const [partition, offset] of offsets.entries()) {
+      await bed.database.prisma.consumer_offset.create({
+        data: { topic, partition, group: consumerGroup('live', prefix), next_offset: offset },
+      });
+    }
+  }
+  const ends = async (log: EventLog, topic: string) =>
+    (await log.endOffsets(topic)).map(({ endOffset }) => Number(endOffset));
+
+  test.each<LogKind>(['kafka', 'postgres'])(
+    'are taken over by the %s log that bears them out',
+    async (kind) => {
+      const { prefix, topics } = names();
+      await withLog(kind, async (log) => {
+        await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+        await append(log, topics.live, 20);
+        await formerOffsets(topics.live, prefix, await ends(log, topics.live));
+        const later = await append(log, topics.live, 7);
+        await whileConsuming(log, prefix, () => untilStored(later));
+        // Read again, the others would be stored: they never were.
+        expect((await storedUuids()).sort()).toEqual(later.sort());
+      });
+      const claims = await bed.database.prisma.consumer_offset.findMany({ where: { topic: topics.live } });
+      expect(claims.map(({ taken_over_by }) => taken_over_by?.split('/')[0])).toEqual([kind, kind]);
+    },
+    60_000,
+  );
+
+  test('are not taken for those of a fresh topic of Kafka, however much it holds', async () => {
+    const { prefix, topics } = names();
+    const acknowledged: string[] = [];
+    await withLog('postgres', async (log) => {
+      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+      await append(log, topics.live, 6);
+      await formerOffsets(topics.live, prefix, await ends(log, topics.live));
+    });
+    await withLog('kafka', async (log) => {
+      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+      acknowledged.push(...(await append(log, topics.live, 40)));
+      await whileConsuming(log, prefix, () => untilStored(acknowledged));
+    });
+    // The log they are of goes on from them.
+    await withLog('postgres', async (log) => {
+      const later = await append(log, topics.live, 3);
+      await whileConsuming(log, prefix, () => untilStored(later));
+      acknowledged.push(...later);
+    });
+    expect((await storedUuids()).sort()).toEqual(acknowledged.sort());
+  }, 90_000);
+
+  test('beyond the end of the log, or of records younger than they are, mean another log', async () => {
+    const { prefix, topics } = names();
+    await withLog('kafka', async (log) => {
+      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+      await formerOffsets(topics.live, prefix, [500, 3]);
+      await bed.database.sql.query(
+        `UPDATE consumer_offset SET updated_at = now() - interval '1 minute' WHERE topic = $1`,
+        [topics.live],
+      );
+      const acknowledged = await append(log, topics.live, 40);
+      await whileConsuming(log, prefix, () => untilStored(acknowledged));
+    });
+  }, 60_000);
+});
