@@ -1,4 +1,4 @@
-import { eventually } from '@millrace/testing';
+import { createTestTenant, eventually } from '@millrace/testing';
 import { createManagementClient, type ManagementClient } from './support/management-client.ts';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
@@ -51,6 +51,44 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
     expect(warnings).toHaveLength(2);
     const everything = await api.events();
     expect(everything).toHaveLength(48);
+  });
+
+  test('items with faults and an id that is cut: 200, the others are rows, each fault is named', async () => {
+    const tenant = await createTestTenant(services.databaseUrl);
+    const own = createManagementClient({ ...services, tenant });
+    const item = (more: object) => ({ event: 'mixed', distinct_id: 'somebody', ...more });
+    const batch = [
+      item({ properties: [], $set: [] }),
+      item({ properties: 5 }),
+      null,
+      item({ uuid: 'one' }),
+      item({ distinct_id: `${'x'.repeat(200)}1`, timestamp: Date.now() / 1000 }),
+    ];
+    const answer = await post(`${services.ingestUrl}//batch/`, { api_key: tenant.projectApiKey, batch });
+    expect(answer).toMatchObject({ status: 200, body: { status: 'Ok' } });
+    const warnings = await eventually(async () => {
+      const found = await own.warnings();
+      expect(found.length).toBeGreaterThanOrEqual(2);
+      return found;
+    }, patience);
+    expect(warnings.map(({ type, severity, count }) => ({ type, severity, count }))).toEqual(
+      expect.arrayContaining([
+        { type: 'invalid_event', severity: 'error', count: 3 },
+        { type: 'distinct_id_truncated', severity: 'warning', count: 1 },
+      ]),
+    );
+    const rows = await eventually(async () => {
+      const found = await own.events();
+      expect(found.length).toBeGreaterThanOrEqual(2);
+      return found;
+    }, patience);
+    expect(rows.map(({ distinct_id: id }) => id).sort()).toEqual(['somebody', 'x'.repeat(200)]);
+  });
+
+  test('a batch of which nothing is usable: 400 naming the first fault', async () => {
+    const batch = [{ event: 'x', distinct_id: 'y', properties: 'z' }, 5];
+    const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
+    expect(answer).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch__0__properties' } });
   });
 
   test('malformed JSON: 400', async () => {

@@ -76,6 +76,8 @@ export type GatewayWarningType =
   | 'missing_event_name'
   | 'missing_distinct_id'
   | 'message_size_too_large'
+  /** An item of a batch is no event, or a field of it is of a wrong type; it alone was dropped. */
+  | 'invalid_event'
   /** An event was nested too deep to be looked at; it alone was dropped. */
   | 'malformed_event_properties'
   /** Of Capture v1, which is stricter than the other paths: the event was dropped. */
@@ -88,6 +90,8 @@ export type GatewayWarningType =
   | 'ignored_invalid_timestamp'
   /** The time of a stored event was too far ahead; the time of arrival stands in for it. */
   | 'event_timestamp_in_future'
+  /** An id of a stored event was cut; others that begin alike are the same person now. */
+  | 'distinct_id_truncated'
   /** A part of a stored event is not text, or did not fit; a note stands in its place. */
   | 'part_left_out'
   /** The plan's events of this month are used up; further ones are dropped until the month ends. */

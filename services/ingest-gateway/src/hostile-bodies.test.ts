@@ -75,6 +75,16 @@ const bodies: [string, () => Buffer, { status: number; code: string | undefined 
   ],
   ['a gzip bomb of a gigabyte', () => Buffer.alloc(1024 * mebibyte), { status: 413, code: 'request_too_large' }],
   [
+    'a million items that are no events, and one that is',
+    () => asBatch(`${repeated('5,', 2 * 999_000)}{"event":"e","distinct_id":"d"}`),
+    { status: 200, code: undefined },
+  ],
+  [
+    'two hundred thousand events with a fault, and one without',
+    () => asBatch(`${repeated('{"event":"e","uuid":5},', 23 * 200_000)}{"event":"e","distinct_id":"d"}`),
+    { status: 200, code: undefined },
+  ],
+  [
     'forty megabytes of one text',
     () => asBatch(`"${'x'.repeat(40 * mebibyte)}"`),
     { status: 400, code: 'invalid_payload' },

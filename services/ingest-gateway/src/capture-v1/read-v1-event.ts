@@ -1,5 +1,6 @@
 import { eventNames, type JsonObject } from '@millrace/contracts';
 import type { ClientEvent } from '../capture/capture-schema.ts';
+import { mendEmptyProperties } from '../capture/empty-objects.ts';
 import { parseZonedTimestamp } from '../capture/parse-timestamp.ts';
 import type { V1Sent } from './parse-v1-batch.ts';
 import type { V1Head } from './v1-head.ts';
@@ -43,6 +44,7 @@ export function readV1Event({ uuid, fields }: V1Sent, sdk: V1Head['sdk']): V1Rea
   if (!isObject(properties) || !haveObjects(properties)) return drop('malformed_event_properties');
   const restored = restoreProperties(fields);
   if (restored === null) return drop('invalid_options');
+  mendEmptyProperties(properties);
   const lib = { $lib: sdk.name, $lib_version: sdk.version };
   return {
     outcome: 'event',

@@ -42,7 +42,7 @@ export async function readV1Request(
 
 function fromThread({ json, slots, events, uuids, ...judged }: FoundV1, head: V1Head): V1Request {
   const common = of(head, judged);
-  const { parts } = inParts({ kind: 'capture', ...common, json, slots, events, tooDeep: [] });
+  const { parts } = inParts({ kind: 'capture', ...common, json, slots, events });
   // What was dropped has to be told also when nothing goes on.
   return { ...judged, uuids: uuids.split(','), parts: events === 0 ? () => [{ ...common, events: [] }] : parts };
 }

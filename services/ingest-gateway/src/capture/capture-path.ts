@@ -3,6 +3,8 @@ export interface CapturePath {
   label: string;
   /** The name an event without one gets; null: such an event is dropped (contract/ingestion.md Errors 2). */
   nameForNameless: string | null;
+  /** Whether a body that is neither a batch nor an event with a name is refused for having no `batch`. */
+  takesBatches: boolean;
 }
 
 /** The last two are of SDKs that send what language models said by a way of its own; here they are events like others. */
@@ -11,7 +13,11 @@ const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/
 /** Every path exists with and without a trailing slash, never by a redirect (reference/ingest-wire.md section 1). */
 const paths = new Map<string, CapturePath>(
   labels.flatMap((label) => {
-    const path = { label, nameForNameless: label === '/engage' ? '$identify' : null };
+    const path = {
+      label,
+      nameForNameless: label === '/engage' ? '$identify' : null,
+      takesBatches: label.endsWith('/batch'),
+    };
     return [
       [label, path],
       [`${label}/`, path],

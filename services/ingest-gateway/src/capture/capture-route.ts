@@ -122,7 +122,7 @@ async function capture(
   const receivedAtMs = Date.now();
   if (request.method !== 'GET' && request.method !== 'POST') throw methodNotAllowed();
   const { lease } = journey;
-  const said = { apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
+  const said = { path, apiKey: request.method === 'GET' ? query.apiKey : null, sentAt: query.sentAt };
   // A body that comes with its head is there after this. From here on only what is not at hand is waited for: to wait for
   // nothing costs each request a promise and a turn.
   await undefined;
@@ -202,8 +202,7 @@ function readDecoded(
   { json, apiKey, envelopeKey }: DecodedBody,
   reading: Reading,
 ): IncomingRequest | Promise<IncomingRequest> {
-  const { sentAt } = reading.said;
-  const said = { apiKey: apiKey ?? reading.said.apiKey, sentAt };
+  const said = { ...reading.said, apiKey: apiKey ?? reading.said.apiKey };
   if (isLarge(json.length)) return readElsewhere({ raw: json, hints: plainJson, said }, reading);
   const parse = () => inOnePart(parseCaptureRequest(json, said));
   // A large body is not parsed for somebody whose key is nobody's.

@@ -37,6 +37,11 @@ export type ClientEvent = Static<typeof clientEventSchema> & {
 const clientUuid =
   /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
+/** @param uuid of whatever type. */
+export function isClientUuid(uuid: unknown): uuid is string {
+  return typeof uuid === 'string' && clientUuid.test(uuid);
+}
+
 const ajv = new Ajv2020({ allowUnionTypes: true, formats: { 'client-uuid': clientUuid } });
 const validate = ajv.compile<ClientEvent>(clientEventSchema);
 
@@ -59,6 +64,5 @@ export function findFieldProblem(value: unknown): FieldProblem | null {
 function expectation(keyword: string | undefined, params: { type?: string | string[] } | undefined): string {
   if (keyword === 'format') return 'a UUID';
   const types = [params?.type ?? []].flat().filter((type) => type !== 'null');
-  const [type = 'valid'] = types;
-  return type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`;
+  return types.map((type) => (type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`)).join(' or ');
 }

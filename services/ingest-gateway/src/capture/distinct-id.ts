@@ -15,15 +15,19 @@ export function rawDistinctId(event: ClientEvent): unknown {
 }
 
 /**
- * The distinct id as it is stored, or null when there is none that can be used: missing, empty or blank. Other values
- * than text become JSON text with sorted keys; more than 200 code points are cut (cases F01-F11).
+ * The distinct id in its whole length, or null when there is none that can be used: missing, empty or blank. Other values
+ * than text become JSON text with sorted keys (cases F01-F11).
  */
 export function readDistinctId(event: ClientEvent): string | null {
   const raw = rawDistinctId(event);
   if (raw === undefined) return null;
   const text = typeof raw === 'string' ? raw : sortedJson(raw);
-  if (text.trim() === '') return null;
-  return cutToCodePoints(text, maxCodePoints);
+  return text.trim() === '' ? null : text;
+}
+
+/** A distinct id as it is stored: more than 200 code points are cut (case F08). */
+export function cutDistinctId(id: string): string {
+  return cutToCodePoints(id, maxCodePoints);
 }
 
 /** The property in which a merge event names the other id. */
@@ -34,14 +38,14 @@ const otherIdProperty = new Map<string, string>([
 ]);
 
 /**
- * The properties with the other id of a merge event cut as distinct ids are: the events of that id came under the cut
- * one, so the whole one would name somebody who never sent anything.
+ * The property of a merge event in which the other id is too long, null when there is none. It is cut as distinct ids
+ * are: the events of that id came under the cut one, so the whole one would name somebody who never sent anything.
  */
-export function withOtherIdCut(name: string, properties: Record<string, unknown>): Record<string, unknown> {
+export function overlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);
   const id = property === undefined ? undefined : properties[property];
-  if (property === undefined || typeof id !== 'string' || id.length <= maxCodePoints) return properties;
-  return { ...properties, [property]: cutToCodePoints(id, maxCodePoints) };
+  if (property === undefined || typeof id !== 'string' || cutDistinctId(id) === id) return null;
+  return property;
 }
 
 /** JSON with the keys of every object in order, so that equal objects give equal ids. */

@@ -16,6 +16,14 @@ export interface DropSample {
   timestamp?: string | null;
   /** What the request says about when it was sent, when that is what the finding is about. */
   sent_at?: string;
+  /** The field that is at fault, null when the whole event is, and what is wrong with it. */
+  field?: string | null;
+  reason?: string;
+  /** What was left of an id that is too long. */
+  distinct_id?: string;
+  /** How large its record would be, and may be at most. */
+  bytes?: number;
+  max_bytes?: number;
   /** Names of what is not stored of it, when that is what the finding is about. */
   parts?: readonly string[];
 }
@@ -28,11 +36,13 @@ export type DropReason = GatewayWarningType | 'performance_event';
 
 /** What a stored event was changed by. */
 export type TimeFinding = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
-export type Finding = TimeFinding | 'part_left_out';
+export type Finding = TimeFinding | 'part_left_out' | 'distinct_id_truncated';
 
 /** The events of one request that are not stored, by reason, and those stored otherwise than they were sent. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
+  /** Events that were left out together. @param samples of the first of them. */
+  addAll(reason: DropReason, count: number, samples: readonly DropSample[]): void;
   /** Remembers a stored event that its project should be told about. It does not count as dropped. */
   note(finding: Finding, sample: DropSample): void;
   /** Dropped events only. */
@@ -58,6 +68,10 @@ export function createDropTally(): DropTally {
 
   function keep(tally: Map<DropReason, number>, reason: DropReason, sample: DropSample): void {
     tally.set(reason, (tally.get(reason) ?? 0) + 1);
+    keepSample(reason, sample);
+  }
+
+  function keepSample(reason: DropReason, sample: DropSample): void {
     samples ??= new Map();
     const kept = samples.get(reason) ?? [];
     samples.set(reason, kept);
@@ -75,6 +89,11 @@ export function createDropTally(): DropTally {
     add(reason, sample) {
       counts ??= new Map();
       keep(counts, reason, sample);
+    },
+    addAll(reason, count, firstSamples) {
+      counts ??= new Map();
+      counts.set(reason, (counts.get(reason) ?? 0) + count);
+      for (const sample of firstSamples) keepSample(reason, sample);
     },
     note(finding, sample) {
       findings ??= new Map();

@@ -1,3 +1,5 @@
+import { objectFields, objectProperties } from './empty-objects.ts';
+
 /**
  * The fields of a request that the gateway looks at; everything else in an event is passed on as it was written. Of each
  * field a scan keeps where its value begins and ends: two numbers at twice its place in this list.
@@ -63,10 +65,22 @@ function tableOf(places: ReadonlyMap<string, number>): NameTable {
   return table;
 }
 
-export const fieldNames = tableOf(placeByField);
-export const propertyNames = tableOf(placeByProperty);
+/** In the place of a slot, for properties that are not kept but must not hold an empty array. */
+const objectProperty = -2;
 
-/** The place of the name written from `start` to `end`; -1 for a name nobody looks at. */
+export const fieldNames = tableOf(placeByField);
+export const propertyNames = tableOf(
+  new Map([...placeByProperty, ...objectProperties.map((name) => [name, objectProperty] as const)]),
+);
+
+const objectSlots = new Set(objectFields.map(slotOf));
+
+/** Whether the value of a name is an object, or nothing (empty-objects.ts). */
+export function isObjectSlot(names: NameTable, slot: number): boolean {
+  return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
+}
+
+/** The place of the name written from `start` to `end`; less than 0 for a name whose value is not kept. */
 export function findSlot(names: NameTable, bytes: Buffer, start: number, end: number): number {
   const candidates = names[end - start];
   if (candidates === undefined) return -1;

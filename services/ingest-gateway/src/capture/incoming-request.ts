@@ -1,10 +1,11 @@
+import type { EventDrop } from './judge-events.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
 
 /** A request after station 3, whichever way it was read. */
 export interface IncomingRequest {
   token: string;
   isHistorical: boolean;
-  /** How many events it holds. */
+  /** How many events were sent, those with a fault included. */
   events: number;
   /** Of an event that came in parts: names of those that are not stored. */
   leftOut?: readonly string[];
@@ -13,6 +14,11 @@ export interface IncomingRequest {
 }
 
 export function inOnePart(request: CaptureRequest): IncomingRequest {
-  const { token, isHistorical, events } = request;
-  return { token, isHistorical, events: events.length, parts: () => [request] };
+  const { token, isHistorical, events, drops } = request;
+  return { token, isHistorical, events: sentEvents(events.length, drops), parts: () => [request] };
+}
+
+/** @param usable how many are left of them. */
+export function sentEvents(usable: number, drops: readonly EventDrop[] = []): number {
+  return drops.reduce((sum, { count }) => sum + count, usable);
 }

@@ -5,7 +5,8 @@ import { parseRawFields } from './raw-fields.ts';
 
 const key = 'phc_0123456789';
 const event = { event: 'a', distinct_id: 'b' };
-const noHints = { apiKey: null, sentAt: null };
+const path = { nameForNameless: null, takesBatches: false };
+const noHints = { path, apiKey: null, sentAt: null };
 const parse = (value: unknown) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const request = parseCaptureRequest(Buffer.from(text), noHints);
@@ -69,16 +70,16 @@ describe('what fails the request names the field and not its content', () => {
     ['null', 'null', 'invalid_payload', null],
     ['E22 an empty array', '[]', 'no_events', null],
     ['E22 an empty batch', batch(), 'no_events', 'batch'],
-    ['E23 a null element', batch(event, null), 'invalid_payload', 'batch__1'],
-    ['E23 an array element', [[event]], 'invalid_payload', '0'],
+    ['a null element', batch({ event: '' }, null), 'invalid_payload', 'batch__1'],
+    ['an array element', [[event]], 'invalid_payload', '0'],
     ['E23 the batch as text', { api_key: key, batch: 'secret' }, 'invalid_payload', 'batch'],
     ['batch null', { api_key: key, batch: null }, 'invalid_payload', 'batch'],
-    ['F15 no uuid', batch(event, { ...event, uuid: 'secret' }), 'invalid_payload', 'batch__1__uuid'],
+    ['F15 no uuid', batch({}, { ...event, uuid: 'secret' }), 'invalid_payload', 'batch__1__uuid'],
     ['a uuid that is a number', [{ ...event, uuid: 5 }], 'invalid_payload', '0__uuid'],
     ['F16 properties null', { api_key: key, ...event, properties: null }, 'invalid_payload', 'properties'],
     ['F16 properties text', batch({ ...event, properties: 'secret' }), 'invalid_payload', 'batch__0__properties'],
     ['F16 properties number', batch({ ...event, properties: 5 }), 'invalid_payload', 'batch__0__properties'],
-    ['properties array', batch({ ...event, properties: [] }), 'invalid_payload', 'batch__0__properties'],
+    ['properties array', batch({ ...event, properties: [1] }), 'invalid_payload', 'batch__0__properties'],
     [
       'F18 cookieless text',
       batch({ ...event, properties: { $cookieless_mode: 'yes' } }),
@@ -118,9 +119,10 @@ describe('hostile and unusual text', () => {
 
   test('an event of 65 levels in company is set aside alone', () => {
     const deep = `{"event":"deep","distinct_id":"b","properties":${nested(100_000)}}`;
-    const { events, tooDeep } = parse(`{"api_key":"${key}","batch":[${JSON.stringify(event)},${deep}]}`);
-    expect(tooDeep).toEqual([1]);
-    expect(events).toEqual([event, { event: 'deep' }]);
+    const { events, drops } = parse(`{"api_key":"${key}","batch":[${JSON.stringify(event)},${deep}]}`);
+    expect(events).toEqual([event]);
+    const sample = { index: 1, uuid: null, event: 'deep', field: null, reason: 'is nested deeper than 64 levels' };
+    expect(drops).toEqual([{ cause: 'malformed_event_properties', count: 1, samples: [sample] }]);
   });
 
   test('a key called __proto__ is data and changes nothing', () => {

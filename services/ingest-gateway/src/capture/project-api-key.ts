@@ -9,7 +9,9 @@ function keyIn(fields: Fields): unknown {
   return fields.api_key ?? fields.token ?? fields.$token;
 }
 
-function keyInEvent(event: Fields): unknown {
+/** What is no event has no key. */
+function keyInEvent(event: Fields | null): unknown {
+  if (event === null) return undefined;
   const own = keyIn(event);
   if (own !== undefined && own !== null) return own;
   const properties = event.properties as Fields | undefined;
@@ -23,7 +25,11 @@ function keyInEvent(event: Fields): unknown {
  * @throws AppError `unauthenticated` with one of the codes `missing_api_key`, `inconsistent`, `not_string`, `empty`,
  * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`. Source: reference/ingest-wire.md section 4.2, cases K01-K16.
  */
-export function findProjectApiKey(envelope: Fields | null, events: readonly Fields[], fallback: string | null): string {
+export function findProjectApiKey(
+  envelope: Fields | null,
+  events: readonly (Fields | null)[],
+  fallback: string | null,
+): string {
   const inEnvelope = envelope === null ? undefined : keyIn(envelope);
   const key = inEnvelope ?? agreedKey(events) ?? fallback;
   if (key === undefined || key === null) {
@@ -32,7 +38,7 @@ export function findProjectApiKey(envelope: Fields | null, events: readonly Fiel
   return checkShape(key);
 }
 
-function agreedKey(events: readonly Fields[]): unknown {
+function agreedKey(events: readonly (Fields | null)[]): unknown {
   let agreed: unknown;
   for (const event of events) {
     const key = keyInEvent(event);

@@ -69,7 +69,9 @@ export function createPublication(options: PublishOptions): Publication {
     const value = encode(event, maxRecordBytes);
     if (value.length > maxRecordBytes) {
       if (isAlone) throw eventTooLarge(maxRecordBytes);
-      dropped.add('message_size_too_large', { index, uuid: record.uuid, event: record.event });
+      const { uuid, event: name } = record;
+      const sizes = { bytes: value.length, max_bytes: maxRecordBytes };
+      dropped.add('message_size_too_large', { index, uuid, event: name, ...sizes });
       return;
     }
     const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);

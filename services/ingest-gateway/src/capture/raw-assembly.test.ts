@@ -1,18 +1,20 @@
 import { encodeCapturedRecord } from '@millrace/contracts';
 import type { AppendRecord } from '@millrace/event-log';
 import fc from 'fast-check';
+import { mendEmptyObjects } from './empty-objects.ts';
 import { parseCaptureRequest } from './parse-capture-request.ts';
 import { publish } from './publish.ts';
 import { createScanner } from './scan-request.ts';
 import { toCapturedEvents } from './to-captured-events.ts';
 
+const path = { nameForNameless: null, takesBatches: false };
 const key = 'phc_0123456789';
 const uuid = '01936b7e-0000-7000-8000-000000000001';
 const topics = { live: 'l', historical: 'h', overflow: 'o', processed: 'p', deadLetter: 'd' };
 
 /** The values of the records that the log would be given. */
 async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string[]> {
-  const request = parseCaptureRequest(Buffer.from(json), { apiKey: null, sentAt: null });
+  const request = parseCaptureRequest(Buffer.from(json), { path, apiKey: null, sentAt: null });
   const captured = toCapturedEvents(request, {
     receivedAtMs: Date.UTC(2026, 10, 21),
     ip: '192.0.2.1',
@@ -32,6 +34,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
 
 /** The record as it is without any shortcut: parsed, and written anew. */
 function plainRecord(event: Record<string, unknown>) {
+  mendEmptyObjects(event);
   const { $set, $set_once, $unset, properties = {} } = event;
   return JSON.parse(
     encodeCapturedRecord({
@@ -54,11 +57,17 @@ function plainRecord(event: Record<string, unknown>) {
 
 describe('what is passed on means the same as what was sent', () => {
   const field = fc.jsonValue({ maxDepth: 4 });
-  const fields = fc.dictionary(fc.string({ unit: 'grapheme' }), field, { maxKeys: 6 });
+  const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
+  const fields = fc.oneof(
+    { weight: 4, arbitrary: fc.dictionary(fc.string({ unit: 'grapheme' }), field, { maxKeys: 6 }) },
+    // As PHP writes them.
+    fc.dictionary(emptied, fc.constantFrom([], {}, [1])),
+  );
+  const object = fc.oneof({ weight: 4, arbitrary: fields }, fc.constant([]));
   const harmless = (value: unknown) => !/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(value));
   const event = fc
     .record(
-      { event: fc.constant('a'), distinct_id: fc.string({ minLength: 1 }), properties: fields, $set: fields },
+      { event: fc.constant('a'), distinct_id: fc.string({ minLength: 1 }), properties: object, $set: object },
       { requiredKeys: ['event', 'distinct_id'] },
     )
     .filter((value) => value.distinct_id.trim() !== '' && harmless(value));

@@ -1,4 +1,13 @@
-import { fieldNames, findSlot, type NameTable, propertyNames, slotOf, slotsPerEvent } from './event-fields.ts';
+import { maxNesting } from './event-fault.ts';
+import {
+  fieldNames,
+  findSlot,
+  isObjectSlot,
+  type NameTable,
+  propertyNames,
+  slotOf,
+  slotsPerEvent,
+} from './event-fields.ts';
 import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
 
 /** Where everything is that the gateway looks at. The first `slotsPerEvent` numbers are of the object around a batch. */
@@ -9,14 +18,12 @@ export interface Scan {
   slots: Int32Array;
 }
 
-/** Levels of objects and arrays an event may have, itself included. */
-const maxNesting = 64;
 const batchSlot = slotOf('batch');
 const propertiesSlot = slotOf('properties');
 
 /**
  * A scanner reads requests as they usually are, in one pass over their bytes and without making a value of anything. It
- * gives null for whatever needs a second look: no JSON, a shape that is none, nesting too deep, text that must be mended.
+ * gives null for whatever needs a second look: no JSON, a shape that is none, nesting too deep, what must be mended.
  * The next scan writes over the numbers of the last.
  */
 export function createScanner(): (json: Buffer) => Scan | null {
@@ -73,6 +80,7 @@ export function createScanner(): (json: Buffer) => Scan | null {
     if (names === fieldNames && slot === batchSlot && base === 0) {
       return events === 1 && json[at] === 0x5b ? scanEvents(json, at) : -1;
     }
+    if (json[at] === 0x5b && isObjectSlot(names, slot) && json[skipSpace(json, at + 1)] === 0x5d) return -1;
     return skipValue(json, at, levels);
   }
 

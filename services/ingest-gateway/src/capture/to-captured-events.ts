@@ -1,10 +1,12 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import type { ClientEvent } from './capture-schema.ts';
-import { readDistinctId, withOtherIdCut } from './distinct-id.ts';
-import { createDropTally, type DropTally } from './drop-tally.ts';
+import { cutDistinctId, overlongOtherId, readDistinctId } from './distinct-id.ts';
+import { createDropTally, type DropSample, type DropTally } from './drop-tally.ts';
+import { readName } from './event-name.ts';
 import { claimedTime, readEventTime } from './event-time.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
 import { parseRawFields, type RawFields } from './raw-fields.ts';
+import { toUsualUuid } from './usual-uuid.ts';
 import { toUtcText } from './utc-text.ts';
 
 /** What the server knows of a request besides its body. */
@@ -58,33 +60,35 @@ export function toCapturedEvents(
   const sentAt = request.sentAtMs === null ? undefined : toUtcText(request.sentAtMs);
   const accepted: AcceptedEvent[] = [];
   const { environmentId } = arrival;
-  const { firstIndex = 0 } = request;
+  const { firstIndex = 0, places, drops = [] } = request;
+  for (const { cause, count, samples } of drops) dropped.addAll(cause, count, samples);
   for (let place = 0; place < request.events.length; place++) {
     const event = request.events[place];
     if (event === undefined) continue;
-    const index = firstIndex + place;
-    if (request.tooDeep?.includes(index)) {
-      const sample = { index, uuid: readUuid(event), event: readName(event, null) };
-      dropped.add('malformed_event_properties', sample);
-      continue;
-    }
+    const index = places?.[place] ?? firstIndex + place;
     const name = readName(event, arrival.nameForNameless);
-    const distinctId = readDistinctId(event);
-    if (name === null || distinctId === null || name === eventNames.performance) {
+    const sentId = readDistinctId(event);
+    if (name === null || sentId === null || name === eventNames.performance) {
       const reason =
-        name === null ? 'missing_event_name' : distinctId === null ? 'missing_distinct_id' : 'performance_event';
+        name === null ? 'missing_event_name' : sentId === null ? 'missing_distinct_id' : 'performance_event';
       dropped.add(reason, { index, uuid: readUuid(event), event: name });
       continue;
     }
     const uuid = readUuid(event) ?? arrival.createUuid();
+    const distinctId = cutDistinctId(sentId);
     const time = readEventTime(event, request.sentAtMs, arrival.receivedAtMs);
+    const fields = passedOn(event, name);
+    const sample = { index, uuid, event: name };
+    if (distinctId !== sentId) {
+      dropped.note('distinct_id_truncated', { ...sample, field: 'distinct_id', distinct_id: distinctId });
+    }
+    if (fields.cut !== undefined) dropped.note('distinct_id_truncated', { ...sample, ...fields.cut });
     if (time.finding !== null) {
-      dropped.note(time.finding, { index, uuid, event: name, timestamp: claimedTime(event) });
+      dropped.note(time.finding, { ...sample, timestamp: claimedTime(event) });
     } else if (request.unreadableSentAt !== undefined && claimedTime(event) !== null) {
       // Its time is as the client's clock had it: nobody knows how wrong that is.
-      dropped.note('ignored_invalid_timestamp', { index, uuid, event: name, sent_at: request.unreadableSentAt });
+      dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
-    const fields = passedOn(event, name);
     const { properties } = fields.event;
     const ip = 'capture_internal' in properties ? '127.0.0.1' : arrival.ip;
     accepted.push({
@@ -114,31 +118,29 @@ export function toCapturedEvents(
   return { lane, token: request.token, environmentId, now, accepted, dropped };
 }
 
-type PassedOn = Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
+interface PassedOn {
+  event: Pick<ClientEvent, '$set' | '$set_once' | '$unset'> & { properties: JsonObject };
+  raw: RawFields | undefined;
+  /** The other id of a merge event, when it was too long. */
+  cut: Pick<DropSample, 'field' | 'distinct_id'> | undefined;
+}
 
 /** The fields that are passed on; read in full when one of them must be changed, else as they were written. */
-function passedOn(event: ClientEvent, name: string): { event: PassedOn; raw: RawFields | undefined } {
-  const { raw, properties: sent = {}, $set, $set_once, $unset } = event;
-  const properties = withOtherIdCut(name, sent);
-  if (raw === undefined || properties === sent) return { event: { $set, $set_once, $unset, properties }, raw };
-  const whole = parseRawFields(raw);
-  return { event: { ...whole, properties: withOtherIdCut(name, whole.properties) }, raw: undefined };
+function passedOn(event: ClientEvent, name: string): PassedOn {
+  const { raw, properties = {}, $set, $set_once, $unset } = event;
+  const overlong = overlongOtherId(name, properties);
+  const fields = { $set, $set_once, $unset, properties };
+  if (overlong === null) return { event: fields, raw, cut: undefined };
+  const id = cutDistinctId(String(properties[overlong]));
+  const whole = raw === undefined ? fields : parseRawFields(raw);
+  return {
+    event: { ...whole, properties: { ...whole.properties, [overlong]: id } },
+    raw: undefined,
+    cut: { field: `properties.${overlong}`, distinct_id: id },
+  };
 }
 
-/** Null when there is no name. A name that is not text is none. */
-function readName(event: ClientEvent, nameForNameless: string | null): string | null {
-  if (typeof event.event === 'string') return event.event === '' ? null : event.event;
-  return nameForNameless;
-}
-
-/** The client's uuid in its usual form, lower case with hyphens; null when there is none. */
-function readUuid(event: ClientEvent): string | null {
-  const { uuid } = event;
-  if (!uuid) return null;
-  const lower = uuid.toLowerCase();
-  if (lower.length === 36) return lower;
-  const digits = lower.replace('urn:uuid:', '').replace(/[{}-]/g, '');
-  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join(
-    '-',
-  );
+/** Null when the client gave none. */
+function readUuid({ uuid }: ClientEvent): string | null {
+  return uuid ? toUsualUuid(uuid) : null;
 }

@@ -1,5 +1,6 @@
 import type { ErrorKind } from '@millrace/errors';
 import type { BodyHints } from '../capture/decode-body.ts';
+import type { EventDrop } from '../capture/judge-events.ts';
 import type { RequestHints } from '../capture/parse-capture-request.ts';
 import type { JudgedBatch } from '../capture-v1/judge-batch.ts';
 import type { V1Body } from '../capture-v1/read-v1-body.ts';
@@ -53,13 +54,14 @@ export interface FoundRequest {
   kind: 'capture';
   json: Uint8Array;
   slots: Int32Array<ArrayBuffer>;
+  /** How many can be used. */
   events: number;
+  places?: Int32Array<ArrayBuffer> | undefined;
+  drops?: readonly EventDrop[];
   token: string;
   isHistorical: boolean;
   sentAtMs: number | null;
   unreadableSentAt?: string | undefined;
-  /** Places of events nested too deep. */
-  tooDeep: number[];
   /** Of an event in parts: names of those that are not stored. */
   leftOut?: string[];
 }

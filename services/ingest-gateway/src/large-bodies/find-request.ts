@@ -12,14 +12,26 @@ const scan = createScanner();
  * @throws AppError see `parseCaptureRequest`.
  */
 export function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
-  const { events, tooDeep = [], ...request } = parseCaptureRequest(json, hints);
+  const { events, ...request } = parseCaptureRequest(json, hints);
   const isAsWritten = events.every(({ raw }) => raw !== undefined);
   const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
   if (found === null) throw new Error('What was mended cannot be scanned.');
-  return { kind: 'capture', ...request, json: text, slots: eventSlots(found), events: events.length, tooDeep };
+  // What is written anew holds the usable events only.
+  const slots = isAsWritten && request.places !== undefined ? slotsAt(found, request.places) : eventSlots(found);
+  return { kind: 'capture', ...request, json: text, slots, events: events.length };
 }
 
 function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
   return shape === 'event' ? slots.slice(0, slotsPerEvent) : slots.slice(slotsPerEvent, (1 + events) * slotsPerEvent);
+}
+
+/** Those of the events at these places. */
+function slotsAt({ slots }: Scan, places: Int32Array): Int32Array<ArrayBuffer> {
+  const kept = new Int32Array(places.length * slotsPerEvent);
+  for (let number = 0; number < places.length; number++) {
+    const from = (1 + (places[number] ?? 0)) * slotsPerEvent;
+    kept.set(slots.subarray(from, from + slotsPerEvent), number * slotsPerEvent);
+  }
+  return kept;
 }

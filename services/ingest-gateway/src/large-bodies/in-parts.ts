@@ -1,5 +1,5 @@
 import { slotsPerEvent } from '../capture/event-fields.ts';
-import type { IncomingRequest } from '../capture/incoming-request.ts';
+import { type IncomingRequest, sentEvents } from '../capture/incoming-request.ts';
 import type { CaptureRequest } from '../capture/parse-capture-request.ts';
 import { readScannedEvent } from '../capture/read-scanned-event.ts';
 import type { FoundRequest } from './body-job.ts';
@@ -9,32 +9,24 @@ const eventsPerPart = 128;
 
 /** What a thread has found, its events read when their turn comes. */
 export function inParts(found: FoundRequest): IncomingRequest {
-  const { token, isHistorical, events } = found;
-  return { token, isHistorical, events, parts: () => partsOf(found) };
+  const { token, isHistorical, events, drops } = found;
+  return { token, isHistorical, events: sentEvents(events, drops), parts: () => partsOf(found) };
 }
 
-function* partsOf({
-  json,
-  slots,
-  events,
-  token,
-  isHistorical,
-  sentAtMs,
-  unreadableSentAt,
-  tooDeep,
-}: FoundRequest): Iterable<CaptureRequest> {
+function* partsOf(found: FoundRequest): Iterable<CaptureRequest> {
+  const { json, slots, events, places, drops = [], token, isHistorical, sentAtMs, unreadableSentAt } = found;
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
-  const deep = new Set(tooDeep);
   for (let first = 0; first < events; first += eventsPerPart) {
-    const indexes = Array.from({ length: Math.min(eventsPerPart, events - first) }, (_, place) => first + place);
+    const numbers = Array.from({ length: Math.min(eventsPerPart, events - first) }, (_, place) => first + place);
     yield {
       token,
       isHistorical,
       sentAtMs,
       unreadableSentAt,
       firstIndex: first,
-      tooDeep: indexes.filter((index) => deep.has(index)),
-      events: indexes.map((index) => readScannedEvent(bytes, slots, index * slotsPerEvent)),
+      places: places?.subarray(first, first + eventsPerPart),
+      drops: first === 0 ? drops : [],
+      events: numbers.map((number) => readScannedEvent(bytes, slots, number * slotsPerEvent)),
     };
   }
 }

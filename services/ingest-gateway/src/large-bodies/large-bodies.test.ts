@@ -96,8 +96,8 @@ test('what must be mended is, what cannot be stored is dropped alone and told wi
 
 test.each<[string, (key: string) => string | Buffer, number, object]>([
   [
-    'a field of a wrong type',
-    (key) => JSON.stringify({ api_key: key, batch: events((index) => (index === 412 ? { $set: 'x' } : {})) }),
+    'nothing that can be used',
+    (key) => JSON.stringify({ api_key: key, batch: events((index) => (index < 412 ? { event: '' } : { $set: 'x' })) }),
     400,
     { code: 'invalid_payload', attr: 'batch__412__$set' },
   ],

@@ -1,0 +1,30 @@
+/**
+ * PHP writes an array without entries as `[]`, also where an object is meant, and so does every SDK in it. In these
+ * fields it is an empty object.
+ */
+export const objectFields = ['properties', '$set', '$set_once'] as const;
+export const objectProperties = ['$set', '$set_once', '$groups', '$group_set'] as const;
+
+type Fields = Record<string, unknown>;
+
+/** Puts empty objects where empty arrays cannot be meant, in place. */
+export function mendEmptyObjects(event: unknown): void {
+  if (!isObject(event)) return;
+  mend(event, objectFields);
+  mendEmptyProperties(event.properties);
+}
+
+export function mendEmptyProperties(properties: unknown): void {
+  if (isObject(properties)) mend(properties, objectProperties);
+}
+
+function mend(fields: Fields, names: readonly string[]): void {
+  for (const name of names) {
+    const value = fields[name];
+    if (Array.isArray(value) && value.length === 0) fields[name] = {};
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto';
+import { createTestTenant, eventually } from '@millrace/testing';
+import fc from 'fast-check';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
+import { readTopics, type TopicReader } from './testing/topic-reader.ts';
+import { measured } from './testing/traffic-probe.ts';
+
+/** One bad item sinks no batch: it is dropped alone, counted, and named in a warning; its neighbours are stored. */
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let reader: TopicReader;
+let token: string;
+
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway();
+  reader = await readTopics(fixture.log, [fixture.topics.live]);
+});
+afterAll(async () => {
+  await reader.stop();
+  await fixture.stop();
+});
+beforeEach(async () => {
+  ({ token } = await createTestTenant(fixture.database));
+});
+
+const event = (name: string, more: object = {}) => ({ event: name, distinct_id: 'u', properties: {}, ...more });
+const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`);
+/** Bodies over 256 KiB are worked on in a thread. */
+const filler = { properties: { filler: 'x'.repeat(300_000) } };
+
+async function post(path: string, body: unknown, at = gateway) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(at.url + path, { method: 'POST', body: text });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const taken = { status: 200, body: { status: 'Ok' } };
+const uuid = randomUUID();
+/** Items that cannot be used, and what is told of each. */
+const faults: [string, unknown, { field: string | null; reason: string; uuid?: string }][] = [
+  ['E23 null', null, { field: null, reason: 'must be a JSON object, not null' }],
+  ['a text', 'event', { field: null, reason: 'must be a JSON object, not string' }],
+  ['an array', [event('inner')], { field: null, reason: 'must be a JSON object, not array' }],
+  [
+    'properties null',
+    event('bad', { properties: null }),
+    { field: 'properties', reason: 'must be an object, not null' },
+  ],
+  ['properties 5', event('bad', { properties: 5 }), { field: 'properties', reason: 'must be an object, not number' }],
+  [
+    'properties with something in an array',
+    event('bad', { properties: [1] }),
+    { field: 'properties', reason: 'must be an object, not array' },
+  ],
+  ['$set as text', event('bad', { $set: 'x', uuid }), { field: '$set', reason: 'must be an object, not string', uuid }],
+  [
+    '$set_once true',
+    event('bad', { $set_once: true }),
+    { field: '$set_once', reason: 'must be an object, not boolean' },
+  ],
+  ['F15 no uuid', event('bad', { uuid: 'one' }), { field: 'uuid', reason: 'must be a UUID' }],
+  ['a uuid that is a number', event('bad', { uuid: 7 }), { field: 'uuid', reason: 'must be a string, not number' }],
+  [
+    'a time',
+    event('bad', { timestamp: {} }),
+    { field: 'timestamp', reason: 'must be a string or a number, not object' },
+  ],
+  ['an offset', event('bad', { offset: 1.5 }), { field: 'offset', reason: 'must be an integer, not number' }],
+  [
+    'F18 cookieless',
+    event('bad', { properties: { $cookieless_mode: 'yes' } }),
+    { field: 'properties.$cookieless_mode', reason: 'must be a boolean, not string' },
+  ],
+];
+
+describe.each([
+  ['a small batch', {}],
+  ['a large batch', filler],
+])('%s', (_size, more) => {
+  const good = (name: string) => event(name, more);
+
+  test('each faulty item is named with its place, field and reason, the others are stored in their order', async () => {
+    const batch = faults.flatMap(([, item], index) => [good(`good ${index}`), item]);
+    const names = faults.map((_, index) => `good ${index}`);
+    const before = await measured(gateway, 'capture_events_dropped_total', { cause: 'invalid_event' });
+    expect(await post('/batch/', { api_key: token, batch })).toMatchObject(taken);
+    expect((await reader.events(token, names.length)).map((stored) => stored.event)).toEqual(names);
+    const [warning] = await reader.warnings(token, 1);
+    expect(warning).toMatchObject({ type: 'invalid_event', count: faults.length });
+    expect(warning?.details.samples).toEqual(
+      faults.slice(0, 10).map(([, item, told], index) => ({
+        index: 2 * index + 1,
+        uuid: null,
+        event: index < 3 ? null : (item as { event: string }).event,
+        ...told,
+      })),
+    );
+    const dropped = (await measured(gateway, 'capture_events_dropped_total', { cause: 'invalid_event' })) - before;
+    expect(dropped).toBe(faults.length);
+  });
+
+  test.each(faults)('%s among others', async (_what, item, told) => {
+    expect(await post('/batch/', { api_key: token, batch: [item, good('kept')] })).toMatchObject(taken);
+    expect((await reader.events(token, 1)).map((stored) => stored.event)).toEqual(['kept']);
+    expect(await reader.warnings(token, 1)).toMatchObject([
+      { type: 'invalid_event', count: 1, details: { samples: [{ index: 0, ...told }] } },
+    ]);
+  });
+
+  test('items of an array are judged alone too', async () => {
+    const items = [good('one'), 5, event('bad', { properties: 5 }), good('two')].map((item) =>
+      typeof item === 'object' ? { ...item, api_key: token } : item,
+    );
+    expect(await post('/e/', items)).toMatchObject(taken);
+    expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['one', 'two']);
+    const [warning] = await reader.warnings(token, 1);
+    expect(warning?.details.samples).toMatchObject([{ index: 1 }, { index: 2 }]);
+  });
+
+  test('items without name or id, nested too deep and of a wrong type are told apart', async () => {
+    const batch = [
+      event(''),
+      event('deep', { properties: { deep } }),
+      good('kept'),
+      5,
+      event('bad', { distinct_id: '' }),
+    ];
+    expect(await post('/batch/', { api_key: token, batch })).toMatchObject(taken);
+    expect((await reader.events(token, 1)).map((stored) => stored.event)).toEqual(['kept']);
+    const told = (await reader.warnings(token, 4)).map(({ type, details }) => [
+      type,
+      (details.samples as { index: number }[]).map(({ index }) => index),
+    ]);
+    expect(told.sort()).toEqual([
+      ['invalid_event', [3]],
+      ['malformed_event_properties', [1]],
+      ['missing_distinct_id', [4]],
+      ['missing_event_name', [0]],
+    ]);
+  });
+
+  test('of a batch in which nothing can be used the first fault is told, and nothing is stored', async () => {
+    const batch = [{ ...good(''), distinct_id: '' }, { ...good('bad'), $set: 5 }, 5];
+    expect(await post('/batch/', { api_key: token, batch })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_payload', attr: 'batch__1__$set' },
+    });
+    expect(await post('/batch/', { api_key: token, batch: [good('after')] })).toMatchObject(taken);
+    expect((await reader.records(token, 1)).map(({ value }) => value.kind)).toEqual(['event']);
+  });
+});
+
+test.each([
+  ['an event alone', (key: string) => ({ api_key: key, ...event('bad', { properties: 5 }) }), 'properties'],
+  ['an event alone in a batch', (key: string) => ({ api_key: key, batch: [null] }), 'batch__0'],
+])('%s is refused as before', async (_what, body, attr) => {
+  expect(await post('/batch/', body(token))).toMatchObject({ status: 400, body: { code: 'invalid_payload', attr } });
+});
+
+test.each([
+  ['nothing but a key', {}],
+  ['its events under another name', { events: [event('a')] }],
+  ['a distinct id', { distinct_id: 'u' }],
+])('/batch/ with %s is 400 and not a silent drop', async (_what, body) => {
+  for (const path of ['/batch/', '/batch', '/i/v0/ai/batch/']) {
+    expect(await post(path, { api_key: token, ...body })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_payload', attr: 'batch' },
+    });
+  }
+  // There such a body is an event without a name (contract/ingestion.md Errors 2).
+  expect(await post('/capture/', { api_key: token, ...body })).toMatchObject(taken);
+});
+
+test.each([
+  ['a small request', {}],
+  ['a large one', filler],
+])('a field of a client that is called as one of ours is ignored: %s', async (_size, more) => {
+  const torn = `{"event":"torn","distinct_id":"u","raw":1,"properties":{"half":"\\ud83c"}}`;
+  const raw = { json: 'x', properties: { start: 1, end: 9 }, $set: null, $set_once: null, $unset: null };
+  const own = JSON.stringify({ ...event('own', more), raw });
+  expect(await post('/batch/', `{"api_key":"${token}","batch":[${torn},${own}]}`)).toMatchObject(taken);
+  expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['torn', 'own']);
+});
+
+describe("PHP's empty array in the place of an object", () => {
+  const empty = { properties: [], $set: [], $set_once: [], $groups: [] };
+  const inProperties = { $set: [], $set_once: [], $groups: [], $group_set: [], list: [], big: 1 };
+
+  test.each([
+    ['a small batch', {}],
+    ['a large batch', filler],
+  ])('is an empty object, in %s', async (_size, more) => {
+    const batch = [
+      event('empty', empty),
+      event('inside', { properties: inProperties }),
+      event('spaced', more),
+      event('$groupidentify', { properties: { $group_type: 'company', $group_key: 'acme', $group_set: [] } }),
+    ];
+    const body = JSON.stringify({ api_key: token, batch }).replaceAll('[]', '[ \n]');
+    expect(await post('/batch/', body)).toMatchObject(taken);
+    const stored = await reader.events(token, 4);
+    expect(stored[0]).toMatchObject({ properties: {}, $set: {}, $set_once: {} });
+    const objects = { $set: {}, $set_once: {}, $groups: {}, $group_set: {} };
+    expect(stored[1]?.properties).toEqual({ ...objects, list: [], big: 1 });
+    expect(stored[3]?.properties).toEqual({ $group_type: 'company', $group_key: 'acme', $group_set: {} });
+  });
+
+  test('in a single event, as the PHP SDK identifies somebody of whom nothing is known', async () => {
+    const sent = { api_key: token, event: '$identify', distinct_id: 'u', groups: [], $set: [], properties: [] };
+    expect(await post('/capture/', sent)).toMatchObject(taken);
+    expect(await reader.events(token, 1)).toMatchObject([{ event: '$identify', $set: {}, properties: {} }]);
+  });
+});
+
+test('an event over the limit of a record is dropped from a batch, named with its size', async () => {
+  const huge = event('huge', { uuid, properties: { text: 'x'.repeat(1_000_000) } });
+  expect(await post('/batch/', { api_key: token, batch: [event('small'), huge] })).toMatchObject(taken);
+  const [warning] = await reader.warnings(token, 1);
+  expect(warning).toMatchObject({ type: 'message_size_too_large', count: 1 });
+  const [sample] = (warning?.details.samples ?? []) as { bytes: number }[];
+  expect(sample).toEqual({ index: 1, uuid, event: 'huge', bytes: expect.any(Number), max_bytes: 900_000 });
+  expect(sample?.bytes).toBeGreaterThan(1_000_000);
+  expect(sample?.bytes).toBeLessThan(1_001_000);
+});
+
+describe('an id that is cut', () => {
+  const long = 'x'.repeat(200);
+
+  test.each([
+    ['a small request', {}],
+    ['a large one', filler],
+  ])('is told, as two of them may become one person: %s', async (_size, more) => {
+    const batch = [
+      event('one', { distinct_id: `${long}1`, uuid, ...more }),
+      event('two', { distinct_id: `${long}2` }),
+      event('whole', { distinct_id: long }),
+      event('emoji', { distinct_id: '🎉'.repeat(150) }),
+    ];
+    expect(await post('/batch/', { api_key: token, batch })).toMatchObject(taken);
+    const ids = new Map((await reader.events(token, 4)).map((stored) => [stored.event, stored.distinct_id]));
+    expect([ids.get('one'), ids.get('two'), ids.get('whole')]).toEqual([long, long, long]);
+    const [warning] = await reader.warnings(token, 1);
+    expect(warning).toMatchObject({ type: 'distinct_id_truncated', count: 2 });
+    expect(warning?.details.samples).toMatchObject([
+      { index: 0, uuid, event: 'one', field: 'distinct_id', distinct_id: long },
+      { index: 1, event: 'two', field: 'distinct_id', distinct_id: long },
+    ]);
+  });
+
+  test('also when it is the other id of a merge', async () => {
+    const properties = { alias: `${long}1` };
+    expect(await post('/batch/', { api_key: token, batch: [event('$create_alias', { properties })] })).toMatchObject(
+      taken,
+    );
+    expect(await reader.warnings(token, 1)).toMatchObject([
+      {
+        type: 'distinct_id_truncated',
+        details: { samples: [{ index: 0, event: '$create_alias', field: 'properties.alias', distinct_id: long }] },
+      },
+    ]);
+  });
+});
+
+describe('of whatever batch', () => {
+  const anything = fc.oneof(fc.constant(undefined), fc.constant([]), fc.jsonValue({ maxDepth: 2 }));
+  const uuids = fc.oneof(anything, fc.uuid(), fc.constant(''));
+  const fields = { properties: anything, $set: anything, $set_once: anything, timestamp: anything, offset: anything };
+  const item = fc.oneof(
+    { weight: 2, arbitrary: fc.constant({ properties: { a: 1 } }) },
+    fc.record({ ...fields, uuid: uuids }, { requiredKeys: [] }),
+    fc.record({ distinct_id: anything }),
+    fc.jsonValue({ maxDepth: 1 }),
+  );
+
+  const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+  /** The rules once more, in other words: what becomes of an item as it is on the wire. */
+  function fate(sent: unknown): 'stored' | 'invalid_event' | 'missing_distinct_id' {
+    if (!isObject(sent)) return 'invalid_event';
+    const { properties, $set, $set_once, timestamp, offset, uuid: id, distinct_id: distinctId } = sent;
+    const areObjects =
+      (properties === undefined || isObject(properties) || isEmptyArray(properties)) &&
+      [$set, $set_once].every((value) => (value ?? null) === null || isObject(value) || isEmptyArray(value));
+    const isTime = ['string', 'number'].includes(typeof (timestamp ?? ''));
+    const isUuid = /^(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})?$/.test(String(id ?? ''));
+    if (!areObjects || !isTime || !Number.isInteger(offset ?? 0) || !isUuid || typeof (id ?? '') !== 'string') {
+      return 'invalid_event';
+    }
+    return typeof (distinctId ?? '') === 'string' && String(distinctId ?? '').trim() === ''
+      ? 'missing_distinct_id'
+      : 'stored';
+  }
+
+  test.each([
+    ['in this thread', {}],
+    ['in another one', filler],
+  ])('each usable item is stored once and each other one is named: %s', async (_where, more) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 9 }), async (items) => {
+        const { token: key } = await createTestTenant(fixture.database);
+        const sent = items.map((each, index) =>
+          isObject(each) ? { distinct_id: 'u', ...each, event: `e${index}` } : each,
+        );
+        const body = JSON.stringify({ api_key: key, batch: [...sent, event('last', more)] });
+        expect(await post('/batch/', body)).toMatchObject(taken);
+        const { batch } = JSON.parse(body) as { batch: Record<string, unknown>[] };
+        const indexesOf = (what: string) => [...batch.keys()].filter((index) => fate(batch[index]) === what);
+        const dropped = ['invalid_event', 'missing_distinct_id'].filter((one) => indexesOf(one).length > 0);
+        const stored = await reader.events(key, indexesOf('stored').length);
+        expect(stored.map((each) => each.event).sort()).toEqual(
+          indexesOf('stored')
+            .map((index) => batch[index]?.event)
+            .sort(),
+        );
+        const named = await eventually(async () => {
+          const found = (await reader.warnings(key, dropped.length)).flatMap(({ type, details }) =>
+            dropped.includes(type) ? [[type, (details.samples as { index: number }[]).map(({ index }) => index)]] : [],
+          );
+          expect(found).toHaveLength(dropped.length);
+          return Object.fromEntries(found);
+        });
+        expect(named).toEqual(Object.fromEntries(dropped.map((one) => [one, indexesOf(one)])));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
