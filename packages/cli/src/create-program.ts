@@ -9,6 +9,7 @@ import { addMemberCommands } from './commands/member-commands.ts';
 import { addMigrateCommand } from './commands/migrate-command.ts';
 import { addOffsetCommands } from './commands/offset-commands.ts';
 import { addOrganizationCommands } from './commands/organization-commands.ts';
+import { addPersonCommands } from './commands/person-commands.ts';
 import { addPlanCommands } from './commands/plan-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
@@ -41,6 +42,7 @@ export function createProgram(terminal: Terminal): Command {
   addEnvironmentCommands(program, terminal);
   addKeyCommands(program, terminal);
   addPlanCommands(program, terminal);
+  addPersonCommands(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);
   addDeadLetterCommands(program, terminal);

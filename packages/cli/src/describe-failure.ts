@@ -5,6 +5,7 @@ import { UsageError } from './usage-error.ts';
 
 /** Options that are not simply named after their field. */
 const optionOfField: Record<string, string> = {
+  id: '<id>',
   user_id: '--user',
   expires_at: '--expires',
   scoped_organizations: '--organizations',
@@ -15,6 +16,8 @@ const optionOfResource: Record<string, string> = {
   Organization: '--organization',
   User: '--user',
   Project: '--project',
+  Environment: '--environment',
+  Person: '<id>',
   Member: '--user',
   Invite: '<id>',
   'Personal API key': '<id>',

@@ -20,6 +20,7 @@ export { addMember, listMembers, type NewMember, removeMember, setMemberLevel } 
 export {
   findMemberLevel,
   type OperatorActivity,
+  organizationOfEnvironment,
   organizationOfProject,
   recordOperatorActivity,
 } from './accounts/operator-activity.ts';
@@ -60,7 +61,10 @@ export {
 export { connectForeign, type ForeignConnection, type ForeignConnectionOptions } from './foreign-connection.ts';
 export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate, schemaDrift } from './migrate.ts';
-export { type FoundPerson, findPersons } from './persons/find-person-store.ts';
+export { type DeletionProgress, deletePersons } from './persons/delete-persons.ts';
+export { ownersOf } from './persons/delete-persons-store.ts';
+export { findPerson, findPersonToDelete } from './persons/find-person.ts';
+export { type ShownPerson, showPerson } from './persons/show-person.ts';
 export { type ProjectChanges, watchProjectChanges } from './project-changes.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
 export {

@@ -19,6 +19,11 @@ export const configSchema = Type.Object({
   }),
   secretsKey: secretsKeySetting,
   keepOutcomesDays: integerSetting(90, 'days for which it can be seen what came of reports and runs', { min: 1 }),
+  keepDeletedIdsDays: integerSetting(
+    90,
+    'days for which it is remembered, as hashes, which distinct ids of persons were deleted; more than the log keeps records',
+    { min: 1 },
+  ),
   pollIntervalMs: integerSetting(1000, 'milliseconds between looks for work', { min: 10 }),
   logLevel: Type.String({
     default: 'info',

@@ -38,12 +38,13 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
   const { healthPort: port, healthHost: host } = config;
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
-  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, keepOutcomesDays, secretsKey } = config;
+  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, secretsKey } = config;
+  const { keepOutcomesDays, keepDeletedIdsDays } = config;
   const secretBox = createSecretBox(secretsKey);
   secretBox.requireKeys(await sealingKeyIds(database.sql));
   const worker = startWorker(
     { database, mailer, logger, metrics, secretBox },
-    { publicAppUrl, mayBePrivate, pollIntervalMs, keepOutcomesDays },
+    { publicAppUrl, mayBePrivate, pollIntervalMs, keepOutcomesDays, keepDeletedIdsDays },
   );
   lifecycle.own('worker', {
     stop() {

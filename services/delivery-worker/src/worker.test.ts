@@ -15,7 +15,13 @@ test('a worker sends what is due once, clean up, and end when they are told to',
   await storeSubscription(sql, kept.environmentId, { next_delivery_date: new Date() });
   await sql.query('DELETE FROM project WHERE id = $1', [gone.projectId]);
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
-  const options = { publicAppUrl: undefined, mayBePrivate: true, pollIntervalMs: 20, keepOutcomesDays: 90 };
+  const options = {
+    publicAppUrl: undefined,
+    mayBePrivate: true,
+    pollIntervalMs: 20,
+    keepOutcomesDays: 90,
+    keepDeletedIdsDays: 90,
+  };
   const worker = startWorker(bed, options);
   await eventually(() => bed.mailServer.mails.length > 0, { what: 'The report' });
   await eventually(async () => (await sql.query('SELECT 1 FROM environment_cleanup')).length === 0, {

@@ -7,6 +7,8 @@ import { sealSecrets } from './batch-exports/seal-secrets.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
+import { deletePersonData } from './privacy/delete-person-data.ts';
+import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
 import { scheduleDue } from './subscriptions/schedule-due.ts';
 
@@ -25,6 +27,8 @@ export interface WorkerOptions {
   pollIntervalMs: number;
   /** How long it can be seen what came of reports and runs. */
   keepOutcomesDays: number;
+  /** How long hashes of the ids of deleted persons are kept. */
+  keepDeletedIdsDays: number;
 }
 
 const postTimeoutMs = 10_000;
@@ -51,7 +55,9 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
     { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
+    { name: 'delete_person_data', work: () => deletePersonData(database) },
     { name: 'clean_up', work: () => cleanUp(database) },
+    { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
     { name: 'forget_old', work: () => forgetOld(database.sql, options.keepOutcomesDays) },
   ];
   const running = tasks.map((task) => startPolling(task, { intervalMs: options.pollIntervalMs, logger, metrics }));

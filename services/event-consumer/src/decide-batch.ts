@@ -6,6 +6,7 @@ import type { DropReason } from './events/event-outcome.ts';
 import { type WrittenEvents, writeEvents } from './events/event-store.ts';
 import { identitiesOf } from './events/fresh-events.ts';
 import { buildOn } from './identity/build-on.ts';
+import { forgetDeleted } from './identity/forget-deleted.ts';
 import type { KnownIds } from './identity/known-ids.ts';
 import type { Ledger } from './identity/ledger.ts';
 import { type LoadedLedger, loadLedger } from './identity/load-ledger.ts';
@@ -67,6 +68,7 @@ export async function decideBatch(
   const loaded = await step('load_ledger', () => loadLedger(tx, touched, { lockFirst }));
   return step('decide_events', () => {
     for (const earlier of turn.before) buildOn(earlier, loaded, touched);
+    forgetDeleted(loaded);
     const { rows, warnings, dropped } = decideEvents(fresh, loaded.ledger);
     turn.decided(loaded.ledger);
     return {

@@ -1,5 +1,6 @@
 import type { DropReason } from './events/event-outcome.ts';
 import type { EventRow } from './events/event-row.ts';
+import { isOfDeletedPerson } from './identity/deleted-person.ts';
 import type { Ledger } from './identity/ledger.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
 import { toIncomingEvent } from './intake/to-incoming-event.ts';
@@ -26,7 +27,12 @@ export function decideEvents(admitted: AdmittedEvent[], ledger: Ledger): Decisio
     const project = ledger.projects.get(projectId);
     if (project === undefined) throw new Error(`project ${projectId} is missing from the ledger`);
     for (const one of events) {
-      const outcome = processEvent(toIncomingEvent(one), project);
+      const incoming = toIncomingEvent(one);
+      if (isOfDeletedPerson(incoming, project)) {
+        decisions.dropped.push('person_deleted');
+        continue;
+      }
+      const outcome = processEvent(incoming, project);
       const { received, capturedAtMs } = one;
       for (const warning of [...one.warnings, ...outcome.warnings]) {
         decisions.warnings.push(ruleWarning(warning, { projectId, uuid: received.uuid, capturedAtMs }));

@@ -24,6 +24,8 @@ import { memberRoutes } from './resources/members/member-routes.ts';
 import { organizationRoutes } from './resources/organizations/organization-routes.ts';
 import { organizationWriteRoutes } from './resources/organizations/organization-write-routes.ts';
 import { personalApiKeyRoutes } from './resources/personal-api-keys/personal-api-key-routes.ts';
+import { deletePersonRoutes } from './resources/persons/delete-person-routes.ts';
+import { personActivityRoutes } from './resources/persons/person-activity-routes.ts';
 import { personItemRoutes } from './resources/persons/person-item-routes.ts';
 import { personRoutes } from './resources/persons/person-routes.ts';
 import { projectRoutes } from './resources/projects/project-routes.ts';
@@ -64,6 +66,8 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
       ...eventRoutes(ingested),
       eventItemRoute(deps),
       ...personRoutes(ingested),
+      ...personActivityRoutes(deps),
+      ...deletePersonRoutes(deps),
       ...personItemRoutes(deps),
       ...groupRoutes(ingested),
       findGroupRoute(deps),

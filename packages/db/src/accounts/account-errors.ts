@@ -2,7 +2,7 @@ import { AppError } from '@millrace/errors';
 
 /** @param what also the fact `resource` in the error's details, for callers that say which of their inputs was wrong. */
 export function notFound(
-  what: 'Organization' | 'User' | 'Member' | 'Invite' | 'Project' | 'Personal API key' | 'Restriction',
+  what: 'Organization' | 'User' | 'Member' | 'Invite' | 'Project' | 'Environment' | 'Personal API key' | 'Restriction',
   cause?: unknown,
 ): AppError {
   return new AppError('not_found', `${what} not found.`, { cause, details: { resource: what } });

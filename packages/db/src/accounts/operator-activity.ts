@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma } from '../generated/client.ts';
 import type { AccountClient } from './account-client.ts';
+import { notFound } from './account-errors.ts';
 
 /** Something an operator did by the command line, in the history the management API keeps and shows. */
 export interface OperatorActivity {
@@ -61,4 +62,11 @@ export async function findMemberLevel(
 export async function organizationOfProject(client: AccountClient, projectId: number): Promise<string> {
   const { organization_id } = await client.project.findUniqueOrThrow({ where: { id: projectId } });
   return organization_id;
+}
+
+/** The organization an environment belongs to. @throws AppError `not_found`. */
+export async function organizationOfEnvironment(client: AccountClient, environmentId: number): Promise<string> {
+  const found = await client.environment.findUnique({ where: { id: environmentId }, include: { project: true } });
+  if (found === null) throw notFound('Environment');
+  return found.project.organization_id;
 }

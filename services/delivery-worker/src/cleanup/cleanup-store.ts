@@ -12,6 +12,8 @@ export const ingestedTables = [
   'group',
   'group_type_mapping',
   'ingestion_warning',
+  'deleted_distinct_id',
+  'person_deletion',
   'event_definition',
   'property_definition',
 ] as const;

@@ -1,14 +1,18 @@
 import type { RuleWarning } from '../warnings/warning.ts';
 import type { EventRow } from './event-row.ts';
 
-/** Why an event is not stored although it was well-formed. Each is a metric label and a warning the project can read. */
+/**
+ * Why an event is not stored although it was well-formed. Each is a metric label and a warning the project can read, but for
+ * `person_deleted`: a warning would name whom it was to forget.
+ */
 export type DropReason =
   | 'group_key_too_long'
   | 'invalid_alias'
   | 'invalid_anon_distinct_id'
   | 'invalid_event_for_flags'
   | 'distinct_id_too_long'
-  | 'migration_not_in_plan';
+  | 'migration_not_in_plan'
+  | 'person_deleted';
 
 /** What the rules decided about one event: a value, never an exception. */
 export type EventOutcome =

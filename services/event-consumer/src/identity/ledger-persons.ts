@@ -1,5 +1,5 @@
 import { noteMergedPerson, type PersonState, type ProjectLedger } from './ledger.ts';
-import { personUuid } from './person-uuid.ts';
+import { personUuid, personUuidAfterDeletion } from './person-uuid.ts';
 
 /** The person a distinct id belongs to, or null when it belongs to nobody. */
 export function personOf(distinctId: string, ledger: ProjectLedger): PersonState | null {
@@ -18,6 +18,20 @@ export function findOrCreatePerson(
   return createPerson(distinctId, createdAtMs, ledger);
 }
 
+/** The uuid of the person an id would create. */
+export function newPersonUuid(distinctId: string, ledger: ProjectLedger): string {
+  const deleted = ledger.deletedIds.get(distinctId);
+  return deleted === undefined
+    ? personUuid(ledger.projectId, distinctId)
+    : personUuidAfterDeletion(deleted.deletionId, ledger.projectId, distinctId);
+}
+
+/** Versions of an id that was deleted go on, so that nobody takes what it was before for newer. */
+function firstVersion(distinctId: string, ledger: ProjectLedger): number {
+  const deleted = ledger.deletedIds.get(distinctId);
+  return deleted === undefined ? 0 : deleted.version + 1;
+}
+
 /**
  * A new person with this one id, which belongs to nobody, and no properties. Should the person the id once made be alive
  * without the id (rows changed by hand), the id returns to it.
@@ -27,7 +41,7 @@ export function createPerson(
   createdAtMs: number,
   ledger: ProjectLedger,
 ): { person: PersonState; isCreated: boolean } {
-  const uuid = personUuid(ledger.projectId, distinctId);
+  const uuid = newPersonUuid(distinctId, ledger);
   const stray = ledger.persons.get(uuid);
   if (stray !== undefined) {
     attachDistinctId(distinctId, stray, ledger);
@@ -44,7 +58,11 @@ export function createPerson(
     isDirty: true,
   };
   ledger.persons.set(person.uuid, person);
-  ledger.distinctIds.set(distinctId, { personUuid: uuid, version: 0, isNew: true });
+  ledger.distinctIds.set(distinctId, {
+    personUuid: uuid,
+    version: firstVersion(distinctId, ledger),
+    isNew: true,
+  });
   return { person, isCreated: true };
 }
 
@@ -54,8 +72,9 @@ export function createPerson(
  * (reference/event-processing.md 5.3).
  */
 export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
-  const isOrigin = person.uuid === personUuid(ledger.projectId, distinctId);
-  ledger.distinctIds.set(distinctId, { personUuid: person.uuid, version: isOrigin ? 0 : 1, isNew: true });
+  const isOrigin = person.uuid === newPersonUuid(distinctId, ledger);
+  const version = firstVersion(distinctId, ledger) + (isOrigin ? 0 : 1);
+  ledger.distinctIds.set(distinctId, { personUuid: person.uuid, version, isNew: true });
 }
 
 /**

@@ -28,6 +28,8 @@
  * 5 to 9 waits for nothing above it, a turn waits only for batches that took theirs before, and whoever holds the turn of
  * its groups waits for nothing but groups. (A batch that locks first takes 5 when it loads; it builds on nobody.)
  *
+ * Who deletes persons (packages/db, delete-persons.ts) takes 5, then the mappings of persons it holds, and nothing else.
+ *
  * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, gives its locks
  * back and asks again: it must not lock once more out of order.
  *

@@ -24,16 +24,30 @@ export interface ProjectLedger {
   mergedPersonMoves: ReadonlyMap<string, number>;
   /** group type → index 0..4. All types of the project are loaded. */
   groupTypes: ReadonlyMap<string, GroupTypeState>;
+  /** Ids whose person was deleted, the last time it was; whether or not they belong to somebody again. */
+  deletedIds: ReadonlyMap<string, DeletedId>;
   /** What the group identifies of the batch say, in their order. Their groups are read last (groups/save-groups.ts). */
   groupUpdates: GroupUpdate[];
 }
 
 export interface DistinctIdState {
   personUuid: string;
-  /** Mapping version: 0 when the person was created from this id, else 1; +1 each time a merge moves it. */
+  /**
+   * Mapping version: 0 when the person was created from this id, else 1; +1 each time a merge moves it. Counted on from
+   * what it was when the id was deleted and came back.
+   */
   version: number;
   /** True when this batch inserts the mapping. */
   isNew: boolean;
+}
+
+/** What is remembered of an id whose person was deleted (packages/db, delete-persons.ts). */
+export interface DeletedId {
+  deletionId: string;
+  personUuid: string;
+  /** Mapping version it had. */
+  version: number;
+  deletedAtMs: number;
 }
 
 export interface PersonState {
@@ -79,12 +93,17 @@ export function emptyProjectLedger(projectId: number): ProjectLedger {
     mergedPersons: nothing,
     mergedPersonMoves: nothing,
     groupTypes: nothing,
+    deletedIds: nothing,
     groupUpdates: [],
   };
 }
 
 export function setGroupType(ledger: ProjectLedger, type: string, state: GroupTypeState): void {
   ledger.groupTypes = withEntry(ledger.groupTypes, type, state);
+}
+
+export function setDeletedId(ledger: ProjectLedger, distinctId: string, deleted: DeletedId): void {
+  ledger.deletedIds = withEntry(ledger.deletedIds, distinctId, deleted);
 }
 
 /** The ids of a person who was stored move to the survivor, once more. */

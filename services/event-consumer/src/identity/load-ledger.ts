@@ -1,5 +1,6 @@
 import type { Transaction } from '@millrace/db/sql';
 import { readGroupTypes } from '../groups/group-store.ts';
+import { projectsWithDeletions } from './deleted-id-store.ts';
 import { emptyProjectLedger, type Ledger, setGroupType } from './ledger.ts';
 import { LedgerMoved } from './ledger-moved.ts';
 import {
@@ -11,6 +12,7 @@ import {
   readPersons,
   type StoredPerson,
 } from './ledger-store.ts';
+import { loadDeletedIds } from './load-deleted-ids.ts';
 import { personUuid } from './person-uuid.ts';
 import type { TouchedByBatch } from './touched-by-batch.ts';
 
@@ -43,11 +45,18 @@ export async function loadLedger(
     stored: new Map(),
   };
   if (!lockFirst) {
-    await tx.atOnce(() => [loadGroupTypes(tx, loaded.ledger, touched), loadPersons(tx, loaded, distinctIds)]);
+    // What was deleted is asked for last: a person that was read and deleted since is known to be gone.
+    const [, , withDeletions] = await tx.atOnce(() => [
+      loadGroupTypes(tx, loaded.ledger, touched),
+      loadPersons(tx, loaded, distinctIds),
+      projectsWithDeletions(tx, touched.projectIds),
+    ]);
+    await loadDeletedIds(tx, loaded.ledger, distinctIds, withDeletions);
     return loaded;
   }
   await loadGroupTypes(tx, loaded.ledger, touched);
   await lockAndLoadPersons(tx, loaded, distinctIds);
+  await loadDeletedIds(tx, loaded.ledger, distinctIds, await projectsWithDeletions(tx, touched.projectIds));
   return loaded;
 }
 

@@ -2,8 +2,7 @@ import { personMode } from '../events/event-row.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
 import type { EventPerson } from './event-person.ts';
 import type { ProjectLedger } from './ledger.ts';
-import { personOf } from './ledger-persons.ts';
-import { personUuid } from './person-uuid.ts';
+import { newPersonUuid, personOf } from './ledger-persons.ts';
 
 /** Events this much younger than their person are taken for the same visit that created it. */
 const upgradeAfterMs = 60_000;
@@ -16,7 +15,7 @@ const upgradeAfterMs = 60_000;
 export function personlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
   const person = personOf(event.distinctId, ledger);
   if (person === null) {
-    const uuid = personUuid(ledger.projectId, event.distinctId);
+    const uuid = newPersonUuid(event.distinctId, ledger);
     return { uuid, createdAtMs: null, properties: {}, mode: personMode.propertyless };
   }
   const isUpgraded = !event.project.personProcessingOptOut && event.timestampMs > person.createdAtMs + upgradeAfterMs;

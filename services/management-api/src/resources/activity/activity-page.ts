@@ -2,7 +2,7 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { type ApiRequest, formatDateTime, pageLink } from '@millrace/http';
 import { Type } from 'typebox';
-import { type ActivityRow, listActivity } from './activity-store.ts';
+import { type ActivityFilter, type ActivityRow, listActivity } from './activity-store.ts';
 
 const maxPage = 1_000_000;
 
@@ -98,16 +98,16 @@ export const activityExample = {
 };
 
 /**
- * One page of what happened to a record.
+ * One page of what happened to a record, or to all of a kind in an environment.
  * @throws AppError `not_found` for a page after the last.
  */
 export async function readActivity(
   sql: Sql,
   request: ApiRequest,
-  { scopes, itemId, limit, page }: { scopes: string[]; itemId: number; limit: number; page: number },
+  { limit, page, ...about }: ActivityFilter & { limit: number; page: number },
 ) {
   const offset = (page - 1) * limit;
-  const { count, rows } = await listActivity(sql, { scopes, itemId: String(itemId), limit, offset });
+  const { count, rows } = await listActivity(sql, about, { limit, offset });
   if (page > 1 && rows.length === 0) throw new AppError('not_found', 'Invalid page.');
   return {
     results: rows.map(toActivity),

@@ -1,4 +1,5 @@
 import type { Sql } from '@millrace/db';
+import { createConditions } from '../../sql/conditions.ts';
 import type { FieldChange } from './changed-fields.ts';
 
 export interface ActivityDetail {
@@ -49,24 +50,33 @@ export async function insertActivity(tx: Sql, row: NewActivityRow): Promise<void
   );
 }
 
-/** What happened to one record, the latest first, and how often. */
+export interface ActivityFilter {
+  scopes: string[];
+  itemId?: string;
+  environmentId?: number;
+}
+
+/** What happened to one record, or to all of a kind in an environment, the latest first, and how often. */
 export async function listActivity(
   sql: Sql,
-  { scopes, itemId, limit, offset }: { scopes: string[]; itemId: string; limit: number; offset: number },
+  { scopes, itemId, environmentId }: ActivityFilter,
+  { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: ActivityRow[] }> {
+  const where = createConditions();
+  where.add(`a.scope = ANY (${where.parameter(scopes)}::text[])`);
+  if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
+  if (environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(environmentId)}`);
+  const count = [...where.values];
   const [counted, rows] = await Promise.all([
-    sql.query<{ count: number }>(
-      'SELECT count(*)::int AS count FROM activity_log WHERE scope = ANY ($1::text[]) AND item_id = $2',
-      [scopes, itemId],
-    ),
+    sql.query<{ count: number }>(`SELECT count(*)::int AS count FROM activity_log a WHERE ${where.text()}`, count),
     sql.query<ActivityRow & Record<string, unknown>>(
       `SELECT a.id, a.activity, a.scope, a.item_id, a.detail, a.created_at,
               CASE WHEN u.id IS NULL THEN NULL
                    ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user
          FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id
-        WHERE a.scope = ANY ($1::text[]) AND a.item_id = $2
-        ORDER BY a.created_at DESC, a.id DESC LIMIT $3 OFFSET $4`,
-      [scopes, itemId, limit, offset],
+        WHERE ${where.text()}
+        ORDER BY a.created_at DESC, a.id DESC LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+      where.values,
     ),
   ]);
   return { count: counted[0]?.count ?? 0, rows };

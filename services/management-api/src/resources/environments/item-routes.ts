@@ -195,7 +195,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       examples: { response: activityExample },
       target,
       handler: ({ target: { environmentId }, query, request }) =>
-        readActivity(sql, request, { ...query, scopes: family.activityScopes, itemId: environmentId }),
+        readActivity(sql, request, { ...query, scopes: family.activityScopes, itemId: String(environmentId) }),
     }),
     defineRoute({
       method: 'PATCH',

@@ -1,21 +1,12 @@
-import type { Sql } from '@millrace/db';
+import { findPerson, type Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import { Type } from 'typebox';
-import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { addressedProject } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { addressedPerson } from './addressed-person.ts';
 import { listDistinctIds } from './distinct-id-store.ts';
+import { personParams } from './person-params.ts';
 import { person, personExample } from './person-schema.ts';
 import { readPerson } from './person-store.ts';
 import { toPerson } from './to-person.ts';
-
-const personParams = Type.Object({
-  ...projectParams.properties,
-  id: Type.String({
-    description:
-      'The uuid, the number or a distinct id of the person, tried in this order; percent-encoded as all parts of an address.',
-  }),
-});
 
 /** One person. */
 export function personItemRoutes({ sql }: { sql: Sql }) {
@@ -33,7 +24,7 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
       examples: { response: personExample },
       target: addressedProject(sql),
       handler: async ({ target: { environmentId }, params }) => {
-        const { uuid } = await addressedPerson(sql, environmentId, params.id);
+        const { uuid } = await findPerson(sql, environmentId, params.id);
         const row = await readPerson(sql, environmentId, uuid);
         if (row === undefined) throw new AppError('not_found', 'Not found.');
         return toPerson(row, (await listDistinctIds(sql, environmentId, [row])).get(uuid));

@@ -79,3 +79,14 @@ export async function readPerson(sql: Sql, projectId: number, uuid: string): Pro
   );
   return rows[0];
 }
+
+/** The uuids of those persons that exist, by their uuids or numbers. */
+export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]): Promise<string[]> {
+  const rows = await sql.query<{ uuid: string }>(
+    `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])
+      UNION
+     SELECT uuid FROM person WHERE project_id = $1::int AND id = ANY ($3::bigint[])`,
+    [projectId, ids.filter((id) => id.includes('-')), ids.filter((id) => !id.includes('-'))],
+  );
+  return rows.map(({ uuid }) => uuid);
+}

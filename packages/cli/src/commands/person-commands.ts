@@ -1,0 +1,55 @@
+import { deletePersons, findPersonToDelete, organizationOfEnvironment, showPerson, sqlOf } from '@millrace/db';
+import type { Command } from 'commander';
+import { parseId } from '../option-values.ts';
+import { withSession } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+
+const idArgument = 'its uuid, its number or one of its distinct ids';
+
+export function addPersonCommands(program: Command, terminal: Terminal): void {
+  const commands = program.command('persons').description('persons of an environment, and deleting them');
+  commands
+    .command('show')
+    .description('show a person with all its distinct ids')
+    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .argument('<id>', idArgument)
+    .action((id: string, { environment }: { environment: number }, command: Command) =>
+      withSession(command, terminal, async ({ prisma, printer }) => {
+        const person = await showPerson(sqlOf(prisma), environment, id);
+        printer.record({
+          uuid: person.uuid,
+          id: person.id,
+          distinctIds: person.distinct_ids,
+          isIdentified: person.is_identified,
+          properties: JSON.stringify(person.properties),
+          createdAt: person.created_at,
+        });
+      }),
+    );
+  commands
+    .command('delete')
+    .description('delete a person and its distinct ids at once, and what else holds data of it in the background')
+    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .option('--delete-events', 'delete its events, too; else they stay without what they hold of the person')
+    .argument('<id>', idArgument)
+    .action((id: string, options: { environment: number; deleteEvents?: boolean }, command: Command) =>
+      withSession(command, terminal, async ({ change, printer }) => {
+        const { environment: projectId, deleteEvents: deletesEvents = false } = options;
+        const deleted = await change(async (tx) => {
+          const organizationId = await organizationOfEnvironment(tx, projectId);
+          const sql = sqlOf(tx);
+          const { uuid } = await findPersonToDelete(sql, projectId, id);
+          const actor = { command: 'persons delete' };
+          return deletePersons(sql, { projectId, organizationId, uuids: [uuid], deletesEvents, actor });
+        });
+        const [first] = deleted;
+        printer.record({
+          deletionId: first?.id ?? null,
+          personUuid: first?.personUuid ?? null,
+          deleteEvents: deletesEvents,
+          deleted: first !== undefined,
+        });
+        printer.note('The rest follows: GET /api/environments/:id/persons/:uuid/activity/ shows how far it is.');
+      }),
+    );
+}

@@ -1,0 +1,84 @@
+import type { Sql } from '../sql-database.ts';
+
+export interface PersonDeletion {
+  id: string;
+  personUuid: string;
+}
+
+/**
+ * Locks the persons that exist, in the order in which the consumer locks persons (identity/ledger-store.ts there): who
+ * holds them is sure of their ids. @returns their uuids.
+ */
+export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): Promise<string[]> {
+  const rows = await tx.query<{ uuid: string }>(
+    `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[]) ORDER BY uuid FOR UPDATE`,
+    [projectId, uuids],
+  );
+  return rows.map(({ uuid }) => uuid);
+}
+
+/** The persons some distinct ids belong to. */
+export async function ownersOf(sql: Sql, projectId: number, distinctIds: string[]): Promise<string[]> {
+  const rows = await sql.query<{ person_uuid: string }>(
+    `SELECT DISTINCT person_uuid FROM person_distinct_id
+      WHERE project_id = $1::int AND distinct_id = ANY ($2::text[])`,
+    [projectId, distinctIds],
+  );
+  return rows.map(({ person_uuid }) => person_uuid);
+}
+
+/** Asks for the data of persons to be deleted, as of now: the clock is read when nobody can change them any more. */
+export async function insertDeletions(
+  tx: Sql,
+  projectId: number,
+  { deletions, deletesEvents }: { deletions: PersonDeletion[]; deletesEvents: boolean },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO person_deletion (id, project_id, person_uuid, delete_events, requested_at)
+     SELECT d.id, $1::int, d.person_uuid, $4::boolean, (SELECT clock_timestamp())
+       FROM unnest($2::uuid[], $3::uuid[]) AS d (id, person_uuid)`,
+    [projectId, ...columnsOf(deletions), deletesEvents],
+  );
+}
+
+/** Notes the ids of persons this transaction has locked. */
+export async function insertDeletedIds(tx: Sql, projectId: number, deletions: PersonDeletion[]): Promise<void> {
+  await tx.query(
+    `INSERT INTO deleted_distinct_id (project_id, id_hash, deletion_id, person_uuid, version, deleted_at, distinct_id)
+     SELECT d.project_id, sha256(convert_to(d.distinct_id, 'UTF8')), p.id, p.person_uuid, d.version, p.requested_at,
+            d.distinct_id
+       FROM person_deletion p
+       JOIN person_distinct_id d ON d.project_id = p.project_id AND d.person_uuid = p.person_uuid
+      WHERE p.id = ANY ($1::uuid[]) AND d.project_id = $2::int`,
+    [deletions.map(({ id }) => id), projectId],
+  );
+}
+
+/** Deletes persons this transaction has locked, and their ids. */
+export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: string[]): Promise<void> {
+  const values = [projectId, uuids];
+  await tx.query(
+    'DELETE FROM person_distinct_id WHERE project_id = $1::int AND person_uuid = ANY ($2::uuid[])',
+    values,
+  );
+  await tx.query('DELETE FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])', values);
+}
+
+/** One record for each, with the id of the deletion, by which the worker finds it to write its progress there. */
+export async function insertDeletionActivity(
+  tx: Sql,
+  projectId: number,
+  deletions: PersonDeletion[],
+  { organizationId, userId, detail }: { organizationId: string; userId: number | null; detail: object },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO activity_log (id, organization_id, environment_id, user_id, scope, item_id, activity, detail, created_at)
+     SELECT d.id, $4::uuid, $1::int, $5::int, 'Person', d.person_uuid::text, 'deleted', $6::jsonb, clock_timestamp()
+       FROM unnest($2::uuid[], $3::uuid[]) AS d (id, person_uuid)`,
+    [projectId, ...columnsOf(deletions), organizationId, userId, JSON.stringify(detail)],
+  );
+}
+
+function columnsOf(deletions: PersonDeletion[]): [string[], string[]] {
+  return [deletions.map(({ id }) => id), deletions.map(({ personUuid }) => personUuid)];
+}

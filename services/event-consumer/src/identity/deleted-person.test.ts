@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import type { CapturedEvent } from '@millrace/contracts';
+import { deletePersons } from '@millrace/db';
+import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
+import {
+  type ConsumerBed,
+  capturedEvent,
+  createConsumerBed,
+  logBatch,
+  type TestProject,
+} from '../testing/consumer-bed.ts';
+
+/** Persons that are deleted while events of theirs wait in the log, and ids that come back. */
+let bed: ConsumerBed;
+let deps: ProcessBatchDeps;
+let project: TestProject;
+let topic: string;
+let offset: number;
+beforeAll(async () => {
+  bed = await createConsumerBed();
+  deps = bed.createDeps();
+});
+afterAll(() => bed.stop());
+beforeEach(async () => {
+  project = await bed.createProject();
+  topic = randomUUID();
+  offset = 0;
+});
+
+async function consume(...events: Partial<CapturedEvent>[]) {
+  const batch = logBatch(
+    topic,
+    offset,
+    events.map((one) => capturedEvent(project.token, one)),
+  );
+  offset += events.length;
+  return processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, deps);
+}
+
+async function personOf(distinctId: string) {
+  const [found] = await bed.database.sql.query(
+    `SELECT p.uuid, p.properties - '$creator_event_uuid' AS properties, p.version, d.version AS mapping_version
+       FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+      WHERE d.project_id = $1 AND d.distinct_id = $2`,
+    [project.id, distinctId],
+  );
+  return found;
+}
+
+async function deletePersonOf(distinctId: string): Promise<void> {
+  const { uuid } = (await personOf(distinctId)) as { uuid: string };
+  const deletions = await bed.database.transaction((tx) =>
+    deletePersons(tx, {
+      projectId: project.id,
+      organizationId: randomUUID(),
+      uuids: [uuid],
+      deletesEvents: true,
+      actor: { command: 'test' },
+    }),
+  );
+  expect(deletions).toMatchObject([{ personUuid: uuid }]);
+}
+
+const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+const eventsOf = (distinctId: string) =>
+  bed.database.sql.query('SELECT uuid, person_id FROM event WHERE project_id = $1 AND distinct_id = $2', [
+    project.id,
+    distinctId,
+  ]);
+
+test('what was captured before the deletion is dropped, and counted', async () => {
+  await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
+  await deletePersonOf('ada');
+  const waited = at(-1000);
+  const report = await consume(
+    { distinct_id: 'ada', now: waited, properties: { $set: { email: 'ada@example.com' } } },
+    { distinct_id: 'ada-2', now: waited, event: '$identify', properties: { $anon_distinct_id: 'ada' } },
+    { distinct_id: 'ada', now: waited, properties: { $process_person_profile: false } },
+    { distinct_id: 'bob', now: waited },
+  );
+  expect(report).toMatchObject({ stored: 1, dropped: ['person_deleted', 'person_deleted', 'person_deleted'] });
+  expect(await personOf('ada')).toBeUndefined();
+  expect(await personOf('ada-2')).toBeUndefined();
+  expect(await eventsOf('ada')).toHaveLength(1);
+  expect(await bed.database.sql.query('SELECT 1 FROM ingestion_warning WHERE project_id = $1', [project.id])).toEqual(
+    [],
+  );
+});
+
+test('an id that comes back starts a new person, again and again', async () => {
+  const uuids = new Set<unknown>();
+  for (let life = 0; life < 3; life += 1) {
+    await consume({ distinct_id: 'ada', now: at(1000 * life), properties: { $set: { [`life_${life}`]: life } } });
+    const person = await personOf('ada');
+    expect(person).toMatchObject({
+      properties: { [`life_${life}`]: life },
+      version: '0',
+      mapping_version: String(life),
+    });
+    uuids.add(person?.uuid);
+    // The next life is captured later than the deletion.
+    await bed.database.sql.query('SELECT pg_sleep(0.01)');
+    await deletePersonOf('ada');
+    await bed.database.sql.query("UPDATE deleted_distinct_id SET deleted_at = deleted_at - interval '1 second'");
+  }
+  expect(uuids.size).toBe(3);
+});
+
+test('an event without a person profile names the person its id would get now', async () => {
+  await consume({ distinct_id: 'ada' });
+  const before = await personOf('ada');
+  await deletePersonOf('ada');
+  const later = { distinct_id: 'ada', now: at(5000) };
+  await consume({ ...later, properties: { $process_person_profile: false } }, { ...later });
+  const after = await personOf('ada');
+  const rows = await eventsOf('ada');
+  expect(rows.map(({ person_id }) => person_id).sort()).toEqual([before?.uuid, after?.uuid, after?.uuid].sort());
+});
+
+test('all ids of a merged person are deleted, and join somebody new each by itself', async () => {
+  await consume(
+    { distinct_id: 'anonymous' },
+    { distinct_id: 'ada', event: '$identify', properties: { $anon_distinct_id: 'anonymous' } },
+  );
+  await deletePersonOf('anonymous');
+  await consume({ distinct_id: 'anonymous', now: at(5000) }, { distinct_id: 'ada', now: at(5000) });
+  const [anonymous, ada] = [await personOf('anonymous'), await personOf('ada')];
+  expect(anonymous?.uuid).not.toBe(ada?.uuid);
+});
+
+test('a batch that read the person before it was deleted does not write it back', async () => {
+  await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
+  let isDeleted = false;
+  const racing: ProcessBatchDeps = {
+    ...deps,
+    step: async (name, work) => {
+      if (name === 'decide_events' && !isDeleted) {
+        isDeleted = true;
+        await deletePersonOf('ada');
+      }
+      return work();
+    },
+  };
+  const batch = logBatch(topic, offset, [
+    capturedEvent(project.token, { distinct_id: 'ada', properties: { $set: { plan: 'pro' } } }),
+  ]);
+  const run = (lockFirst: boolean) => processBatch({ batch, group: 'g', verdict: null, lockFirst }, racing);
+  await expect(run(false)).rejects.toThrow('a person');
+  expect(await run(true)).toMatchObject({ stored: 0, dropped: ['person_deleted'] });
+  expect(await personOf('ada')).toBeUndefined();
+});
