@@ -2,17 +2,22 @@
 export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
 
 /**
- * SQL for the level of the caller on an environment (reference/management-api.md 2.8): that in the organization, unless
- * the environment is private, which needs `access_control` and a plan with project permissions. Then administrators and
- * owners keep theirs, members have the one they were given here, and null means no access.
+ * SQL for the level of the caller on an environment (reference/management-api.md 2.8 and 8.4). Administrators and owners
+ * of the organization keep theirs everywhere. For members, where the plan has project permissions: who has the rule `none`
+ * is shut out; where the environment is private (`access_control`) they have the level they were given here, if any; else
+ * the highest of their own, what the rule for everybody gives, and, if there is such a rule, what they were given here.
+ * Null means no access.
  *
  * For a query that names environment `e`, its organization `o`, the caller's membership `m` and, left-joined by
  * `explicitMemberJoin`, the caller's own row `em`.
  */
 export const effectiveLevel = `CASE
-    WHEN NOT (e.access_control AND ${mayHavePrivateEnvironments}) THEN m.level
-    WHEN em.level IS NOT NULL THEN greatest(em.level, m.level)
-    WHEN m.level >= 8 THEN m.level
+    WHEN m.level >= 8 OR NOT ${mayHavePrivateEnvironments} THEN m.level
+    WHEN em.membership_id IS NOT NULL AND em.level IS NULL THEN NULL
+    WHEN e.access_control THEN CASE WHEN em.level IS NOT NULL THEN greatest(em.level, m.level) END
+    WHEN e.default_access_level = 'admin' THEN 8
+    WHEN e.default_access_level IS NOT NULL THEN greatest(em.level, m.level)
+    ELSE m.level
   END`;
 
 export const explicitMemberJoin =

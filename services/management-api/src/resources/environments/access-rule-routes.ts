@@ -1,13 +1,10 @@
 import { AppError } from '@millrace/errors';
-import { formatDateTime } from '@millrace/http';
 import { type TObject, Type } from 'typebox';
-import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { embeddedUser } from '../users/embedded-user.ts';
-import { type AccessRuleRow, listAccessRules } from './access-rule-store.ts';
-import { accessLevels, changeAccessRule } from './change-access-rule.ts';
-import { findEnvironmentForCaller } from './environment-store.ts';
+import { accessLevels } from './access-level.ts';
+import { changeAccessRule } from './change-access-rule.ts';
 import type { ItemDeps, ItemFamily } from './item-routes.ts';
+import { describeRule, readAccessRules } from './read-access-rules.ts';
 import { accessLevelOf } from './to-environment.ts';
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
@@ -19,7 +16,9 @@ const accessRule = Type.Object(
     resource_id: Type.String({ description: 'Id of the project or environment.' }),
     organization_member: nullableText('Membership it is for; null: everybody.'),
     role: Type.Null({ description: 'Always null: there are no roles.' }),
-    created_by: Type.Union([embeddedUser, Type.Null()], { description: 'Who made it; null when not known.' }),
+    created_by: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+      description: 'UUID of the user who made it; null when not known.',
+    }),
     created_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'When.' }),
     updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'Changed when.' }),
   },
@@ -45,7 +44,7 @@ const ruleExample = {
   resource_id: '1',
   organization_member: '0193f0c5-7a4e-7000-8000-0000000000cc',
   role: null,
-  created_by: null,
+  created_by: '0193f0c5-7a4e-7000-8000-0000000000bb',
   created_at: '2026-11-21T12:00:00Z',
   updated_at: '2026-11-21T12:00:00Z',
 };
@@ -60,14 +59,11 @@ const ruleChange = Type.Object({
   role: Type.Optional(Type.Unknown({ description: 'There are no roles: refused unless null.' })),
 });
 
-/** The rule for everybody is a setting: who changed it and when is in the activity log. */
-const unknownAuthor = { created_by: null, created_at: null, updated_at: null };
-
 type RuleFamily<P extends TObject> = Pick<ItemFamily<P>, 'kind' | 'path' | 'prefix' | 'params' | 'target'>;
 
 /** Changing who may use a private project or environment: the same for every path under which it is addressed. */
 export function accessRuleChangeRoute<P extends TObject>(
-  { transaction, announceKeyChange }: Pick<ItemDeps, 'transaction' | 'announceKeyChange'>,
+  { sql, transaction, announceKeyChange }: Pick<ItemDeps, 'sql' | 'transaction' | 'announceKeyChange'>,
   { kind, path, prefix, params, target }: RuleFamily<P>,
 ) {
   return defineRoute({
@@ -76,7 +72,7 @@ export function accessRuleChangeRoute<P extends TObject>(
     operationId: `${prefix}_access_controls_update`,
     summary: `Say who may use ${kind === 'project' ? 'a project' : 'an environment'}`,
     description:
-      'Sets the rule for everybody (`none` makes it private) or for one member. Rules count where it is private and the plan has project permissions.',
+      'Sets the rule for everybody (`none` makes it private) or for one member (`none` shuts the member out). Rules count where the plan has project permissions, those that give a member something only beside a rule for everybody; of both the highest counts. Administrators and owners of the organization have access whatever the rules say.',
     tags: [`${kind}s`],
     scope: 'project:write',
     params,
@@ -107,7 +103,9 @@ export function accessRuleChangeRoute<P extends TObject>(
       }
       const token = await transaction((tx) => changeAccessRule(tx, caller, { target: found, level, membershipId }));
       announceKeyChange([token]);
-      return { ...describeRule(found, { level, membershipId }), ...unknownAuthor };
+      const rules = await readAccessRules(sql, found.environmentId);
+      const now = rules.find((rule) => rule.organization_member === membershipId);
+      return now ?? describeRule(found.environmentId, { level: null, membershipId });
     },
   });
 }
@@ -139,13 +137,8 @@ export function accessRuleRoutes<P extends TObject>(
         },
       },
       target,
-      handler: async ({ caller, target: found }) => ({
-        access_controls: [
-          ...((await findEnvironmentForCaller(deps.sql, caller.userId, found.environmentId))?.access_control === true
-            ? [{ ...describeRule(found, { level: 'none', membershipId: null }), ...unknownAuthor }]
-            : []),
-          ...(await listAccessRules(deps.sql, found.environmentId)).map((row) => toRule(found, row)),
-        ],
+      handler: async ({ target: found }) => ({
+        access_controls: await readAccessRules(deps.sql, found.environmentId),
         available_access_levels: [...accessLevels],
         default_access_level: 'member',
         user_access_level: accessLevelOf(found.level),
@@ -154,26 +147,4 @@ export function accessRuleRoutes<P extends TObject>(
     }),
     accessRuleChangeRoute(deps, family),
   ];
-}
-
-function describeRule(
-  { environmentId }: AddressedProject,
-  { level, membershipId }: { level: string | null; membershipId: string | null },
-) {
-  return {
-    access_level: level,
-    resource: 'project',
-    resource_id: String(environmentId),
-    organization_member: membershipId,
-    role: null,
-  };
-}
-
-function toRule(target: AddressedProject, row: AccessRuleRow) {
-  return {
-    ...describeRule(target, { level: row.level >= 8 ? 'admin' : 'member', membershipId: row.organization_member }),
-    created_by: row.created_by as never,
-    created_at: formatDateTime(row.created_at),
-    updated_at: formatDateTime(row.updated_at),
-  };
 }

@@ -1,17 +1,17 @@
 import type { Sql, Transaction } from '@millrace/db';
-import { embeddedUserColumn } from '../users/embedded-user-store.ts';
 
 export interface AccessRuleRow {
-  /** 1 member or 8 administrator. */
-  level: number;
+  /** 1 member or 8 administrator; null: shut out. */
+  level: number | null;
   /** Membership. */
   organization_member: string;
-  created_by: unknown;
+  /** UUID of a user; null for one who is gone. */
+  created_by: string | null;
   created_at: Date;
   updated_at: Date;
 }
 
-const rule = `em.level, em.membership_id AS organization_member, ${embeddedUserColumn('u')} AS created_by, em.created_at,
+const rule = `em.level, em.membership_id AS organization_member, u.uuid AS created_by, em.created_at,
   em.updated_at`;
 
 /** Who was given access to an environment by name, the first one given in front. */
@@ -32,10 +32,24 @@ export async function isMembershipOf(tx: Sql, membershipId: string, organization
   return rows.length > 0;
 }
 
-/** Gives a member a level on an environment. @returns the level before, null for none. */
+/** Whether an environment is private, and what the rule for everybody gives otherwise. */
+export interface DefaultAccess extends Record<string, unknown> {
+  access_control: boolean;
+  default_access_level: 'member' | 'admin' | null;
+}
+
+export async function findDefaultAccess(sql: Sql, environmentId: number): Promise<DefaultAccess | undefined> {
+  const rows = await sql.query<DefaultAccess>(
+    'SELECT access_control, default_access_level FROM environment WHERE id = $1',
+    [environmentId],
+  );
+  return rows[0];
+}
+
+/** Gives a member a level on an environment, or with null shuts the member out. */
 export async function putAccessRule(
   tx: Transaction,
-  { environmentId, membershipId, level }: { environmentId: number; membershipId: string; level: number },
+  { environmentId, membershipId, level }: { environmentId: number; membershipId: string; level: number | null },
   createdById: number,
 ): Promise<void> {
   await tx.query(
@@ -52,15 +66,15 @@ export async function deleteAccessRule(tx: Transaction, environmentId: number, m
   ]);
 }
 
-/** A member's level on an environment by name, null for none. */
+/** The rule for a member on an environment. */
 export async function findAccessRule(
   tx: Transaction,
   environmentId: number,
   membershipId: string,
-): Promise<number | null> {
-  const rows = await tx.query<{ level: number }>(
+): Promise<{ level: number | null } | undefined> {
+  const rows = await tx.query<{ level: number | null }>(
     'SELECT level FROM environment_member WHERE environment_id = $1 AND membership_id = $2',
     [environmentId, membershipId],
   );
-  return rows[0]?.level ?? null;
+  return rows[0];
 }

@@ -1,18 +1,15 @@
-import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';
+import { type AccessLevel, toAccessLevel, toMembershipLevel } from './access-level.ts';
 import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
-import { lockEnvironment, updateEnvironment } from './environment-write-store.ts';
-
-export const accessLevels = ['none', 'member', 'admin'] as const;
-export type AccessLevel = (typeof accessLevels)[number];
+import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-write-store.ts';
 
 /**
  * Sets one rule of who may use an environment (reference/management-api.md 8.4). Without a member it is the rule for
- * everybody: `none` makes the environment private. Null removes a rule, which is for everybody to have access again.
+ * everybody: `none` makes the environment private. Null removes a rule; without the one for everybody all have access.
  *
  * @throws AppError `invalid` for a member that is none of the organization, `not_found` when the environment is gone.
  */
@@ -26,7 +23,7 @@ export async function changeAccessRule(
   if (!environment) throw new AppError('not_found', 'Not found.');
   const change =
     membershipId === null
-      ? await changeDefault(tx, environmentId, { before: environment.access_control, level })
+      ? await changeDefault(tx, environment, level)
       : await changeMember(tx, caller, { environmentId, organizationId, membershipId, level });
   await recordActivity(tx, {
     organizationId,
@@ -43,11 +40,14 @@ export async function changeAccessRule(
 
 async function changeDefault(
   tx: Transaction,
-  environmentId: number,
-  { before, level }: { before: unknown; level: AccessLevel | null },
+  { id, access_control, default_access_level }: StoredEnvironment,
+  level: AccessLevel | null,
 ) {
-  const after = await updateEnvironment(tx, environmentId, { access_control: level === 'none' });
-  return { before: { access_control: before }, after };
+  const after = await updateEnvironment(tx, id, {
+    access_control: level === 'none',
+    default_access_level: level === 'none' ? null : level,
+  });
+  return { before: { access_control, default_access_level }, after };
 }
 
 async function changeMember(
@@ -63,10 +63,8 @@ async function changeMember(
     });
   }
   const before = await findAccessRule(tx, environmentId, membershipId);
-  const after =
-    level === 'admin' ? membershipLevels.administrator : level === 'member' ? membershipLevels.member : null;
-  if (after === null) await deleteAccessRule(tx, environmentId, membershipId);
-  else await putAccessRule(tx, { environmentId, membershipId, level: after }, caller.userId);
+  if (level === null) await deleteAccessRule(tx, environmentId, membershipId);
+  else await putAccessRule(tx, { environmentId, membershipId, level: toMembershipLevel(level) }, caller.userId);
   const field = `access_of_${membershipId}`;
-  return { before: { [field]: before }, after: { [field]: after } };
+  return { before: { [field]: before ? toAccessLevel(before.level) : null }, after: { [field]: level } };
 }

@@ -25,7 +25,12 @@ export async function changeEnvironment(
   const before = await lockEnvironment(tx, target.environmentId);
   if (!before) throw new AppError('not_found', 'Not found.');
   if (Object.keys(settings).length === 0) return before;
-  const after = await updateEnvironment(tx, target.environmentId, mergeSettings(before, settings));
+  const isSwitched = settings.access_control !== undefined && settings.access_control !== before.access_control;
+  const after = await updateEnvironment(tx, target.environmentId, {
+    ...mergeSettings(before, settings),
+    // Whoever opens or shuts an environment does so for everybody alike.
+    ...(isSwitched && { default_access_level: null }),
+  });
   await recordActivity(tx, {
     organizationId: target.organizationId,
     environmentId: target.environmentId,

@@ -58,7 +58,8 @@ const openToMember = pageText(({ page, reach }) => {
   const projects = `FROM project p
     WHERE p.organization_id = o.id
       AND (m.level >= ${membershipLevels.administrator} OR (SELECT ${effectiveLevel}
-             FROM (SELECT id, access_control FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e
+             FROM (SELECT id, access_control, default_access_level FROM environment
+                    WHERE project_id = p.id ORDER BY id LIMIT 1) e
              ${explicitMemberJoin}) IS NOT NULL)`;
   const organizations = 'membership m JOIN organization o ON o.id = m.organization_id';
   const where = 'WHERE m.user_id = $2 AND m.organization_id = ANY ($1::uuid[])';
