@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { outputGroup, type TopicNames, topicNames } from '@millrace/contracts';
+import { consumerGroup, outputGroup, type TopicNames, topicNames } from '@millrace/contracts';
 import { createSqlDatabase, type ProjectChanges, type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import {
   createKafkaLog,
@@ -26,10 +26,13 @@ import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { createDefinitions } from './definitions/definitions.ts';
+import { describeFailure } from './describe-failure.ts';
 import { createEventPartitions } from './events/event-partitions.ts';
 import { createKnownIds } from './identity/known-ids.ts';
 import { createTurns } from './identity/turns.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
+import { drainLeftLog, type LeftReader } from './left-log/drain-left-log.ts';
+import { nameLeftLogs } from './left-log/name-left-logs.ts';
 import { createLiveLoad } from './live-load.ts';
 import { createFreeLocks } from './locks/free-locks.ts';
 import { publishLane } from './output/publish-lane.ts';
@@ -111,20 +114,39 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const published = createPublishMetrics(metrics);
   const liveLoad = createLiveLoad();
   const freeLocks = createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now });
-  const laneDeps = { ...config, log, database, topics, logger, onFatal: fail };
+  const laneDeps = { ...config, database, topics, logger, onFatal: fail };
+  /** All that reads lanes in a log; what is published goes to the chosen one, whichever is read. */
+  const readersOf = (from: Pick<EventLog, 'consume'>): LeftReader[] => [
+    ...lanes.map((lane) => ({
+      ...{ topic: topics[lane.lane], group: consumerGroup(lane.lane, config.topicPrefix) },
+      join: () => consumeLane(lane, { ...laneDeps, log: from, process: batchDeps, metricsOf, liveLoad, freeLocks }),
+    })),
+    ...publishedLanes.map((lane) => ({
+      ...{ topic: topics[lane], group: outputGroup(lane, config.topicPrefix) },
+      join: () =>
+        publishLane(lane, {
+          ...{ ...laneDeps, log: { consume: from.consume, append: log.append } },
+          ...{ projects: batchDeps.projects, published },
+        }),
+    })),
+  ];
+  const readers = readersOf(log);
+  nameLeftLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch((error: unknown) =>
+    logger.debug('logs that were left could not be looked for', describeFailure(error)),
+  );
+  let before: Promise<void> | undefined;
+  if (config.eventLog === 'kafka') {
+    const left = openPostgresLog(config, logger);
+    lifecycle.own('left log database', left.pool);
+    lifecycle.own('left log', { stop: () => left.log.close() });
+    const drain = drainLeftLog({ database, readers: readersOf(left.log), logger, metrics });
+    lifecycle.own('left log drain', drain);
+    before = drain.begun();
+  }
   const consuming = startLanes({
-    log,
-    topics,
-    topicPartitions: config.topicPartitions,
-    logger,
-    joins: [
-      ...lanes.map(
-        (lane) => () => consumeLane(lane, { ...laneDeps, process: batchDeps, metricsOf, liveLoad, freeLocks }),
-      ),
-      ...publishedLanes.map(
-        (lane) => () => publishLane(lane, { ...laneDeps, projects: batchDeps.projects, published }),
-      ),
-    ],
+    ...{ log, topics, topicPartitions: config.topicPartitions, logger },
+    ...(before === undefined ? {} : { before }),
+    joins: readers.map(({ join }) => join),
   });
   lifecycle.own('lanes', {
     stop() {
@@ -170,13 +192,22 @@ function openLog(config: ConsumerConfig, logger: Logger, metrics: Metrics): { lo
       log: createKafkaLog({ ...kafkaConnection(config), clientId: service, sessionTimeoutMs, logger, metrics }),
     };
   }
+  return openPostgresLog(config, logger, metrics);
+}
+
+function openPostgresLog(
+  config: ConsumerConfig,
+  logger: Logger,
+  metrics?: Metrics,
+): { log: EventLog; pool: SqlDatabase } {
   const pool = openLogPool(config, logger);
   // Nobody reads on where publishing was switched off: its group must not have records kept for ever.
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []
       : configuredLanes(config).map(({ lane }) => outputGroup(lane, config.topicPrefix));
-  return { log: createPostgresLog({ database: pool, logger, metrics, retiredGroups }), pool };
+  const more = metrics === undefined ? {} : { metrics };
+  return { log: createPostgresLog({ database: pool, logger, retiredGroups, ...more }), pool };
 }
 
 function openLogPool({ databaseUrl: url }: ConsumerConfig, logger: Logger): SqlDatabase {

@@ -8,6 +8,8 @@ export interface StartLanesOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
+  /** What is to be read before; it resolves in any case. */
+  before?: Promise<void>;
   /** One function per lane; joins its group. */
   joins: (() => Promise<LogConsumer>)[];
   logger: Logger;
@@ -25,7 +27,7 @@ const longestDelayMs = 5000;
  * Creates the topics and joins the groups in the background, again and again until the log is there: the process comes
  * up, answers its health checks and waits. Stopping waits for the batches in hand.
  */
-export function startLanes({ log, topics, topicPartitions, joins, logger }: StartLanesOptions): RunningLanes {
+export function startLanes({ log, topics, topicPartitions, before, joins, logger }: StartLanesOptions): RunningLanes {
   const stopping = new AbortController();
   const consumers: LogConsumer[] = [];
   let isReady = false;
@@ -33,6 +35,7 @@ export function startLanes({ log, topics, topicPartitions, joins, logger }: Star
   async function start(): Promise<void> {
     const wanted = Object.values(topics).map((topic: string) => ({ topic, partitions: topicPartitions }));
     await untilDone('topics', () => log.ensureTopics(wanted));
+    await Promise.race([before, aborted(stopping.signal)]);
     for (const join of joins) {
       await untilDone('group', async () => {
         consumers.push(await join());

@@ -1,0 +1,111 @@
+import type { SqlDatabase } from '@millrace/db/sql';
+import { type LogConsumer, readUnread, type TopicGroup } from '@millrace/event-log';
+import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import { describeFailure } from '../describe-failure.ts';
+import { sleepUntilAborted } from '../sleep-until-aborted.ts';
+
+/** One group that would read the log in PostgreSQL. */
+export interface LeftReader extends TopicGroup {
+  /** Joins it there. */
+  join(): Promise<LogConsumer>;
+}
+
+export interface DrainLeftLogDeps {
+  database: Pick<SqlDatabase, 'sql'>;
+  readers: readonly LeftReader[];
+  logger: Logger;
+  metrics: Metrics;
+}
+
+export interface LeftLogDrain extends Stoppable {
+  /** Resolves when nothing was left, or is no more, or when nothing moves: whoever waits must not wait for ever. */
+  begun(): Promise<void>;
+}
+
+const lookEveryMs = 5000;
+const busyLookEveryMs = 250;
+/** A backlog that does not shrink for so long holds up nobody any more. */
+const patienceMs = 20_000;
+/** Gateways may go on appending there for a while: they are changed after the consumers. */
+const restMs = 10_000;
+
+/**
+ * Where events went to the log in PostgreSQL before Kafka was chosen: processes what is left there, in its own groups, as
+ * if that log were still the chosen one, and looks again and again, because gateways are changed after the consumers.
+ */
+export function drainLeftLog({ database, readers, logger, metrics }: DrainLeftLogDeps): LeftLogDrain {
+  const stopping = new AbortController();
+  const left = metrics.gauge('millrace_log_left_records', 'Unread records in the log that was left', [
+    'topic',
+    'group',
+  ]);
+  const joined = new Map<LeftReader, LogConsumer>();
+  let announceBegun: () => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    announceBegun = resolve;
+  });
+  let fewest = Number.POSITIVE_INFINITY;
+  let movedAt = performance.now();
+  let emptySince: number | null = null;
+
+  async function look(): Promise<void> {
+    const unread = await readUnread(database.sql, readers);
+    let total = 0;
+    for (const reader of readers) {
+      const records = unread.find(({ topic, group }) => topic === reader.topic && group === reader.group)?.records ?? 0;
+      total += records;
+      if (records > 0 || joined.has(reader)) left.set({ topic: reader.topic, group: reader.group }, records);
+      if (records > 0 && !joined.has(reader)) {
+        const { topic, group } = reader;
+        logger.warn('records are left in the log in PostgreSQL; they are processed now', { topic, group, records });
+        joined.set(reader, await reader.join());
+      }
+    }
+    follow(total);
+    if (emptySince !== null && performance.now() - emptySince > restMs) await leave();
+  }
+
+  function follow(total: number): void {
+    emptySince = total > 0 ? null : (emptySince ?? performance.now());
+    if (total < fewest) movedAt = performance.now();
+    fewest = Math.min(fewest, total);
+    if (total === 0) announceBegun();
+    else if (performance.now() - movedAt > patienceMs) {
+      logger.error('what is left in the log in PostgreSQL is not processed', { records: total });
+      movedAt = performance.now();
+      announceBegun();
+    }
+  }
+
+  async function leave(): Promise<void> {
+    const consumers = [...joined.values()];
+    if (consumers.length > 0 && !stopping.signal.aborted) logger.info('nothing is left in the log in PostgreSQL');
+    joined.clear();
+    fewest = Number.POSITIVE_INFINITY;
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await look();
+      } catch (error) {
+        logger.debug('the log in PostgreSQL could not be looked at', describeFailure(error));
+        // PostgreSQL is away: the lanes wait for it themselves.
+        announceBegun();
+      }
+      await sleepUntilAborted(joined.size > 0 ? busyLookEveryMs : lookEveryMs, stopping.signal);
+    }
+  }
+
+  const running = run();
+  return {
+    begun: () => begun,
+    async stop() {
+      stopping.abort();
+      announceBegun();
+      await running;
+      await leave();
+    },
+  };
+}
