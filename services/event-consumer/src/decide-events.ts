@@ -1,3 +1,4 @@
+import { BatchTooLarge } from './batch-too-large.ts';
 import type { DropReason } from './events/event-outcome.ts';
 import type { EventRow } from './events/event-row.ts';
 import { isOfDeletedPerson } from './identity/deleted-person.ts';
@@ -16,13 +17,20 @@ export interface Decisions {
 }
 
 /**
+ * What the rows of a batch show of persons, beside what their events hold themselves, is at most about this. So a batch
+ * writes no more than some megabytes, however large the persons are.
+ */
+const maxShownBytes = 8 * 1024 * 1024;
+
+/**
  * Applies the rules project by project, each project's events in their order. Projects share nothing. Properties are read
  * here, event by event.
  *
- * @throws UnreadableProperties as `toIncomingEvent` does.
+ * @throws UnreadableProperties as `toIncomingEvent` does; BatchTooLarge when the rows of several events show too much.
  */
 export function decideEvents(admitted: AdmittedEvent[], ledger: Ledger): Decisions {
   const decisions: Decisions = { rows: [], warnings: [], dropped: [] };
+  let shownBytes = 0;
   for (const [projectId, events] of byProject(admitted)) {
     const project = ledger.projects.get(projectId);
     if (project === undefined) throw new Error(`project ${projectId} is missing from the ledger`);
@@ -37,8 +45,15 @@ export function decideEvents(admitted: AdmittedEvent[], ledger: Ledger): Decisio
       for (const warning of [...one.warnings, ...outcome.warnings]) {
         decisions.warnings.push(ruleWarning(warning, { projectId, uuid: received.uuid, capturedAtMs }));
       }
-      if (outcome.kind === 'store') decisions.rows.push(outcome.row);
-      else decisions.dropped.push(outcome.reason);
+      if (outcome.kind === 'drop') {
+        decisions.dropped.push(outcome.reason);
+        continue;
+      }
+      decisions.rows.push(outcome.row);
+      shownBytes += outcome.row.personBytes;
+      if (shownBytes > maxShownBytes && admitted.length > 1) {
+        throw new BatchTooLarge('its rows show large persons', Math.ceil(admitted.length / decisions.rows.length));
+      }
     }
   }
   return decisions;

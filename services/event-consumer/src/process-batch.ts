@@ -120,13 +120,15 @@ async function processRecords(
       await step('wait_for_earlier', () => turn.untilCommitted());
       await save();
     }
-    await step('store_warnings', () => insertWarnings(tx, [...intake.warnings, ...deps.throttle(warnings)]));
     await step('mark_ingested', () => markEventsIngested(tx, deps.projects.withoutEvents(projectsStored)));
     const groups = groupsToWrite(loaded.ledger);
     // Whoever has this turn waits for nobody: the ids' turns come before it.
     held.push(await step('take_group_turn', () => deps.turns.take(new Set(groups.keys()), { untilEnded: true })));
     const changes = await step('lock_groups', () => lockAndChangeGroups(tx, loaded.ledger, [...groups.values()]));
-    await step('commit', () => tx.commitWith(() => [...saveGroups(tx, changes), advanceOffset(tx, key, last)]));
+    const allWarnings = [...intake.warnings, ...deps.throttle([...warnings, ...changes.warnings])];
+    await step('commit', () =>
+      tx.commitWith(() => [insertWarnings(tx, allWarnings), ...saveGroups(tx, changes), advanceOffset(tx, key, last)]),
+    );
 
     return {
       outcome: 'done',

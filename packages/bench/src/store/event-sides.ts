@@ -114,6 +114,7 @@ function toRow(event: CapturedEvent, projectId: number): EventRow {
     personUuid: event.uuid,
     personCreatedAtMs: time,
     personProperties: personProperties(event),
+    personBytes: 0,
     personMode: 0,
     isHistorical: false,
   };

@@ -24,7 +24,7 @@ export async function personSide({ database, projectId, streams }: StoreJob, cou
   return dealBatches(persons, streams, (batch) =>
     database.transaction(async (tx) => {
       const ids = batch.map(({ mainDistinctId: distinctId }) => ({ projectId, distinctId }));
-      const found = (await readMappings(tx, ids)).map(({ person }) => person);
+      const { persons: found } = await readMappings(tx, ids);
       const known = new Set(found.map(({ uuid }) => uuid));
       await lockVersions(tx, found);
       await updatePersons(

@@ -22,6 +22,8 @@ export interface EventRow {
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: JsonObject;
+  /** About their size as JSON, as far as they are not the event's own. */
+  personBytes: number;
   personMode: PersonMode;
   isHistorical: boolean;
 }

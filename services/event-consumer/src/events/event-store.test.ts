@@ -32,6 +32,7 @@ function row(overrides: Partial<EventRow> = {}): EventRow {
     personUuid: randomUUID(),
     personCreatedAtMs: timestampMs - 1,
     personProperties: { email: 'x' },
+    personBytes: 0,
     personMode: 2,
     isHistorical: true,
     ...overrides,

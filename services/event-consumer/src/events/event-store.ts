@@ -12,13 +12,10 @@ export interface WrittenEvents {
   rest: Iterable<Buffer>;
 }
 
-/** Several times a batch of ordinary events. */
-const maxWrittenBytes = 4 * 1024 * 1024;
+/** A batch at its largest, about: its records, and what its rows show of persons (decide-events.ts). */
+const maxWrittenBytes = 16 * 1024 * 1024;
 
-/**
- * Writes rows out ahead of `insertEvents`, as bytes need a fraction of their memory. Up to a limit: every row carries its
- * person's properties, and those of one large person may be many megabytes.
- */
+/** Writes rows out ahead of `insertEvents`, as bytes need a fraction of their memory. */
 export function writeEvents(rows: EventRow[]): WrittenEvents {
   const personTexts = new Map<JsonObject, string>();
   const rest = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));

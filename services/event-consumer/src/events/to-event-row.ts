@@ -18,6 +18,7 @@ export function toEventRow(event: IncomingEvent, properties: LaidOver, person: E
     personUuid: person.uuid,
     personCreatedAtMs: person.createdAtMs,
     personProperties: person.properties,
+    personBytes: person.bytes,
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };

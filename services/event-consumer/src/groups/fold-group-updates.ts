@@ -1,12 +1,15 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { GroupUpdate } from '../identity/ledger.ts';
+import { bytesAfter, change, type HeldProperties, hold, noChange } from '../intake/held-properties.ts';
 import { jsonEqual } from '../intake/json-equal.ts';
 import { setOwn } from '../intake/json-object.ts';
 
-export interface GroupState {
+/** Largest properties a group may have, in bytes of JSON; as those of a person. */
+export const maxGroupPropertiesBytes = 655_360;
+
+export interface GroupState extends HeldProperties {
   index: number;
   key: string;
-  properties: JsonObject;
   version: number;
   createdAtMs: number;
   isNew: boolean;
@@ -24,33 +27,50 @@ export function groupStateKey({ index, key }: { index: number; key: string }): s
 /**
  * Applies updates to the groups of one project, in their order: creates those that are not there, lays properties over
  * the others, shallowly. Nothing new means nothing written, the version included (reference/event-processing.md 8.2).
+ *
+ * @returns the updates that would make their group too large. They are not applied; a group they name is created without
+ * properties, as a person is.
  */
-export function foldGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): void {
+export function foldGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): GroupUpdate[] {
+  const tooLarge: GroupUpdate[] = [];
   for (const update of updates) {
-    const { index, key, groupSet, createdAtMs } = update;
-    const stateKey = groupStateKey(update);
-    const group = groups.get(stateKey);
-    if (group === undefined) {
-      const properties = { ...groupSet };
-      groups.set(stateKey, { index, key, properties, version: 1, createdAtMs, isNew: true, isDirty: true });
-      continue;
-    }
-    const properties = mergedProperties(group.properties, groupSet);
-    if (properties === group.properties) continue;
-    group.properties = properties;
-    group.version += 1;
-    group.createdAtMs = Math.min(group.createdAtMs, createdAtMs);
-    group.isDirty = true;
+    const group = groups.get(groupStateKey(update));
+    const isApplied = group === undefined ? createGroup(update, groups) : updateGroup(group, update);
+    if (!isApplied) tooLarge.push(update);
   }
+  return tooLarge;
 }
 
-/** The same object when nothing changed. */
-function mergedProperties(before: JsonObject, groupSet: JsonObject): JsonObject {
-  let after: JsonObject | null = null;
+/** @returns false when its properties are too large, and left out. */
+function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
+  const { index, key, groupSet, createdAtMs } = update;
+  const group: GroupState = {
+    ...{ index, key, version: 1, createdAtMs, isNew: true, isDirty: true },
+    properties: { ...groupSet },
+  };
+  groups.set(groupStateKey(update), group);
+  if (bytesAfter(group, noChange, maxGroupPropertiesBytes) <= maxGroupPropertiesBytes) return true;
+  hold(group, {});
+  return false;
+}
+
+/** @returns false when the group would become too large; it stays as it is. */
+function updateGroup(group: GroupState, { groupSet, createdAtMs }: GroupUpdate): boolean {
+  const put = differing(groupSet, group.properties);
+  if (Object.keys(put).length === 0) return true;
+  const update = { put, removed: [] };
+  if (bytesAfter(group, update, maxGroupPropertiesBytes) > maxGroupPropertiesBytes) return false;
+  change(group, update);
+  group.version += 1;
+  group.createdAtMs = Math.min(group.createdAtMs, createdAtMs);
+  group.isDirty = true;
+  return true;
+}
+
+function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
+  const put: JsonObject = {};
   for (const key of Object.keys(groupSet)) {
-    if (Object.hasOwn(before, key) && jsonEqual(before[key], groupSet[key])) continue;
-    after ??= { ...before };
-    setOwn(after, key, groupSet[key]);
+    if (!Object.hasOwn(before, key) || !jsonEqual(before[key], groupSet[key])) setOwn(put, key, groupSet[key]);
   }
-  return after ?? before;
+  return put;
 }

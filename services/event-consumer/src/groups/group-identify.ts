@@ -21,7 +21,9 @@ export function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): Rule
   if (index === null) return [];
   // Not the event's time alone: a clock that runs ahead must not make a group that is created in the future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
-  ledger.groupUpdates.push({ index, key: target.key, groupSet, createdAtMs });
+  const { uuid, event: name, distinctId, capturedAtMs } = event;
+  const from = { uuid, event: name, distinctId, capturedAtMs };
+  ledger.groupUpdates.push({ index, key: target.key, groupSet, createdAtMs, from });
   return [];
 }
 

@@ -3,6 +3,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
 import { insertNew } from '../identity/ledger-moved.ts';
+import { checkLoaded, maxLoadedBytes } from '../intake/loaded-state.ts';
 
 export interface StoredGroupType {
   projectId: number;
@@ -40,18 +41,38 @@ export async function readGroupTypes(tx: Transaction, projectIds: number[]): Pro
   }));
 }
 
-/** Locks those of the groups that exist and returns them as they are once locked. */
+/**
+ * Locks those of the groups that exist and returns them as they are once locked.
+ *
+ * @throws BatchTooLarge when several of them are too much to be loaded at once.
+ */
 export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<StoredGroup[]> {
   if (keys.length === 0) return [];
   const rows = await tx.query<GroupRow>(
-    `SELECT g.project_id, g.group_type_index, g.group_key, g.group_properties, g.version,
-            (extract(epoch FROM g.created_at) * 1000)::float8 AS created_at_ms
-       FROM unnest($1::int[], $2::int[], $3::text[]) AS touched (project_id, group_type_index, group_key)
-       JOIN "group" g USING (project_id, group_type_index, group_key)
-      ORDER BY g.project_id, g.group_type_index, g.group_key COLLATE "C"
-        FOR NO KEY UPDATE OF g`,
-    [keys.map(({ projectId }) => projectId), keys.map(({ index }) => index), keys.map(({ key }) => key)],
+    `WITH locked AS MATERIALIZED (
+       SELECT g.*
+         FROM unnest($1::int[], $2::int[], $3::text[]) AS touched (project_id, group_type_index, group_key)
+         JOIN "group" g USING (project_id, group_type_index, group_key)
+        ORDER BY g.project_id, g.group_type_index, g.group_key COLLATE "C"
+          FOR NO KEY UPDATE OF g)
+     SELECT project_id, group_type_index, group_key, version, running_bytes,
+            CASE WHEN running_bytes <= $4 THEN group_properties END AS group_properties,
+            (extract(epoch FROM created_at) * 1000)::float8 AS created_at_ms
+       FROM (SELECT locked.*,
+                    sum(octet_length(group_properties::text)) OVER (ROWS UNBOUNDED PRECEDING)::float8 AS running_bytes
+               FROM locked) AS measured`,
+    [
+      keys.map(({ projectId }) => projectId),
+      keys.map(({ index }) => index),
+      keys.map(({ key }) => key),
+      keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxLoadedBytes,
+    ],
   );
+  if (keys.length > 1)
+    checkLoaded(
+      'its groups are large',
+      rows.map(({ running_bytes: bytes }) => bytes),
+    );
   return rows.map((row) => ({
     projectId: row.project_id,
     index: row.group_type_index,
@@ -126,6 +147,8 @@ interface GroupRow {
   group_properties: JsonObject;
   version: string;
   created_at_ms: number;
+  /** Of the properties of the groups up to this row. */
+  running_bytes: number;
 }
 
 const groupColumns = `project_id int, group_type_index int, group_key text, group_properties jsonb, version bigint,

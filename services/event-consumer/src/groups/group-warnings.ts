@@ -1,6 +1,8 @@
+import type { GroupUpdate } from '../identity/ledger.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
 import { cutText, maxIdCharacters } from '../intake/text-length.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
+import { maxGroupPropertiesBytes } from './fold-group-updates.ts';
 
 /** Enough of a name to recognise it by. */
 const shownCharacters = 100;
@@ -28,6 +30,21 @@ export function groupKeyTooLong(event: IncomingEvent, groupKey: string): RuleWar
       distinctId: event.distinctId,
       groupKey: cutText(groupKey, shownCharacters),
       maxCharacters: maxIdCharacters,
+    },
+  };
+}
+
+/** The update was refused, the event stored. */
+export function groupSizeViolation({ from, index, key }: GroupUpdate): RuleWarning {
+  return {
+    type: 'group_properties_size_violation',
+    details: {
+      eventUuid: from.uuid,
+      event: from.event,
+      distinctId: from.distinctId,
+      groupTypeIndex: index,
+      groupKey: cutText(key, shownCharacters),
+      maxBytes: maxGroupPropertiesBytes,
     },
   };
 }

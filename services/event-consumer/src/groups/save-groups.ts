@@ -1,7 +1,10 @@
 import type { Transaction } from '@millrace/db/sql';
 import type { Ledger } from '../identity/ledger.ts';
+import { ruleWarning } from '../warnings/to-stored-warning.ts';
+import type { StoredWarning } from '../warnings/warning-store.ts';
 import { foldGroupUpdates, type GroupStates, groupStateKey } from './fold-group-updates.ts';
 import { type GroupKey, insertGroups, lockGroups, type StoredGroup, updateGroups } from './group-store.ts';
+import { groupSizeViolation } from './group-warnings.ts';
 
 /** The groups the batch writes, each once. */
 export function groupsToWrite(ledger: Ledger): Map<string, GroupKey> {
@@ -18,6 +21,7 @@ export function groupsToWrite(ledger: Ledger): Map<string, GroupKey> {
 export interface GroupChanges {
   newGroups: StoredGroup[];
   changedGroups: StoredGroup[];
+  warnings: StoredWarning[];
 }
 
 /**
@@ -26,7 +30,7 @@ export interface GroupChanges {
  * what a group holds.
  */
 export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger, keys: GroupKey[]): Promise<GroupChanges> {
-  const changes: GroupChanges = { newGroups: [], changedGroups: [] };
+  const changes: GroupChanges = { newGroups: [], changedGroups: [], warnings: [] };
   if (keys.length === 0) return changes;
   const statesOf = new Map<number, GroupStates>();
   for (const { projectId, ...group } of await lockGroups(tx, keys)) {
@@ -35,7 +39,9 @@ export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger, keys:
   }
   for (const { projectId, groupUpdates } of ledger.projects.values()) {
     const states: GroupStates = statesOf.get(projectId) ?? new Map();
-    foldGroupUpdates(groupUpdates, states);
+    for (const update of foldGroupUpdates(groupUpdates, states)) {
+      changes.warnings.push(ruleWarning(groupSizeViolation(update), { projectId, ...update.from }));
+    }
     for (const group of states.values()) {
       if (group.isNew) changes.newGroups.push({ projectId, ...group });
       else if (group.isDirty) changes.changedGroups.push({ projectId, ...group });

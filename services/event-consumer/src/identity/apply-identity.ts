@@ -32,6 +32,7 @@ export function applyIdentity(event: IncomingEvent, properties: LaidOver, ledger
       uuid: person.uuid,
       createdAtMs: person.createdAtMs,
       properties: update.shownProperties,
+      bytes: update.shownBytes,
       mode: personMode.full,
     },
     warnings: [...(merge?.warnings ?? []), ...update.warnings],

@@ -1,11 +1,13 @@
+import type { JsonObject } from '@millrace/contracts';
+import { boundOf, bytesAfter, change, hold } from '../intake/held-properties.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { overlaid } from '../intake/json-object.ts';
+import { setOwn } from '../intake/json-object.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import { isIllegalDistinctId } from './illegal-distinct-ids.ts';
 import type { PersonState, ProjectLedger } from './ledger.ts';
 import { attachDistinctId, createPerson, moveDistinctIds, personOf } from './ledger-persons.ts';
 import type { MergeRequest } from './merge-request.ts';
-import { isOverSizeLimit, sizeViolation } from './person-properties-size.ts';
+import { isOverSizeLimit, maxPersonPropertiesBytes, sizeViolation } from './person-properties-size.ts';
 import { planMerge } from './plan-merge.ts';
 
 /** What a merge did to the person the event belongs to. */
@@ -72,10 +74,22 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);
   target.version = Math.max(source.version, target.version);
-  const properties = overlaid(source.properties, target.properties);
-  if (isOverSizeLimit(properties)) return [sizeViolation(event, target.uuid)];
-  target.properties = properties;
+  // The smaller is mixed into the larger. The source's properties belong to nobody any more.
+  const [into, put] =
+    boundOf(source) > boundOf(target)
+      ? [source, target.properties]
+      : [target, missingIn(target.properties, source.properties)];
+  const mixing = { put, removed: [] };
+  if (isOverSizeLimit(bytesAfter(into, mixing, maxPersonPropertiesBytes))) return [sizeViolation(event, target.uuid)];
+  change(into, mixing);
+  if (into === source) hold(target, source.properties, source.size);
   return [];
+}
+
+function missingIn(properties: JsonObject, others: JsonObject): JsonObject {
+  const missing: JsonObject = {};
+  for (const key of Object.keys(others)) if (!Object.hasOwn(properties, key)) setOwn(missing, key, others[key]);
+  return missing;
 }
 
 function untouched(): MergeOutcome {

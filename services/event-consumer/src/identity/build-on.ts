@@ -49,6 +49,7 @@ function takePerson(uuid: string, theirs: ProjectLedger, ours: ProjectLedger, lo
   const read = ours.persons.get(uuid);
   if (decided === undefined || (read !== undefined && decided.version <= read.version)) return;
   const { projectId } = ours;
-  ours.persons.set(uuid, { ...decided, isNew: false, isDirty: false });
+  // The other batch has not written it yet.
+  ours.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
   loaded.stored.set(storedPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
 }

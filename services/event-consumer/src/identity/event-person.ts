@@ -7,5 +7,7 @@ export interface EventPerson {
   /** Null for a made-up person of an event that has none. */
   createdAtMs: number | null;
   properties: JsonObject;
+  /** About the size of the properties as JSON; 0 where they come from the event itself. */
+  bytes: number;
   mode: PersonMode;
 }

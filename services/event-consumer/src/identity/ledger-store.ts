@@ -19,14 +19,14 @@
  *  6. new persons, inserted in the order of (project, uuid)                      insertPersons
  *  7. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
  *  8. new group types in the order of (project, index)                           groups/group-store.ts
- *  9. warnings in the order of (project, id), environments by id
- * 10. the turn of its groups, then groups: stored ones, then new ones, in the
- *     order of (project, type index, key)                                        groups/save-groups.ts
+ *  9. environments by id                                                        events/first-event-store.ts
+ * 10. the turn of its groups, then stored groups in the order of (project, type
+ *     index, key), warnings in the order of (project, id), new groups as stored  groups/save-groups.ts
  *
  * Event rows wait for nobody once their identities are stored, so they come before or after 5 to 8. The turns (3, 4, 10)
  * are waited for outside the database, which cannot see a circle they are part of. There is none: whoever holds a lock of
  * 5 to 9 waits for nothing above it, a turn waits only for batches that took theirs before, and whoever holds the turn of
- * its groups waits for nothing but groups. (A batch that locks first takes 5 when it loads; it builds on nobody.)
+ * its groups waits for nothing but groups and warnings. (A batch that locks first takes 5 when it loads; it builds on nobody.)
  *
  * Who deletes persons (packages/db, delete-persons.ts) takes 5, then the mappings of persons it holds, and nothing else.
  *
@@ -43,6 +43,7 @@
  */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
+import { checkLoaded, maxLoadedBytes } from '../intake/loaded-state.ts';
 import { insertNew, LedgerMoved } from './ledger-moved.ts';
 
 export interface DistinctIdKey {
@@ -119,32 +120,56 @@ export async function readPersons(tx: Transaction, keys: PersonKey[]): Promise<S
   return rows.map(toStoredPerson);
 }
 
-/** The mappings of those ids that have one, each with its person, all as of one moment. Takes no locks. */
+/**
+ * The mappings of those ids that have one, and their persons, each once, all as of one moment. Takes no locks.
+ *
+ * A large value is measured before it is sent: many ids may belong to persons of hundreds of kilobytes each.
+ *
+ * @throws BatchTooLarge when the persons of more than two ids are too much to be loaded at once.
+ */
 export async function readMappings(
   tx: Transaction,
   ids: DistinctIdKey[],
-): Promise<{ mapping: StoredMapping; person: StoredPerson }[]> {
-  if (ids.length === 0) return [];
+): Promise<{ mappings: StoredMapping[]; persons: StoredPerson[] }> {
+  if (ids.length === 0) return { mappings: [], persons: [] };
   // LATERAL with LIMIT: looks into the indexes for each id, where a join may come to read whole tables.
   const rows = await tx.query<MappedPersonRow>(
-    `SELECT d.project_id, d.distinct_id, d.version AS mapping_version, p.uuid, p.main_distinct_id, p.properties,
-            p.is_identified, p.version, (extract(epoch FROM p.created_at) * 1000)::float8 AS created_at_ms
-       FROM unnest($1::int[], $2::text[]) AS touched (project_id, distinct_id)
-      CROSS JOIN LATERAL (SELECT * FROM person_distinct_id d
-                           WHERE d.project_id = touched.project_id AND d.distinct_id = touched.distinct_id LIMIT 1) AS d
-      CROSS JOIN LATERAL (SELECT * FROM person p
-                           WHERE p.project_id = d.project_id AND p.uuid = d.person_uuid LIMIT 1) AS p`,
-    idColumns(ids),
+    `SELECT project_id, distinct_id, mapping_version, uuid, main_distinct_id, is_identified, version, created_at_ms,
+            running_bytes,
+            CASE WHEN is_first AND running_bytes <= $3 THEN properties END AS properties
+       FROM (SELECT id_of.*,
+                    sum(CASE WHEN NOT is_first THEN 0
+                             WHEN pg_column_compression(properties) IS NULL THEN pg_column_size(properties)
+                             ELSE octet_length(properties::text) END)
+                      OVER (ROWS UNBOUNDED PRECEDING)::float8 AS running_bytes
+               FROM (SELECT d.project_id, d.distinct_id, d.version AS mapping_version, p.uuid, p.main_distinct_id,
+                            p.properties, p.is_identified, p.version,
+                            (extract(epoch FROM p.created_at) * 1000)::float8 AS created_at_ms,
+                            row_number() OVER (PARTITION BY p.project_id, p.uuid) = 1 AS is_first
+                       FROM unnest($1::int[], $2::text[]) AS touched (project_id, distinct_id)
+                      CROSS JOIN LATERAL (SELECT * FROM person_distinct_id d
+                                           WHERE d.project_id = touched.project_id
+                                             AND d.distinct_id = touched.distinct_id LIMIT 1) AS d
+                      CROSS JOIN LATERAL (SELECT * FROM person p
+                                           WHERE p.project_id = d.project_id AND p.uuid = d.person_uuid LIMIT 1) AS p
+                    ) AS id_of) AS measured`,
+    [...idColumns(ids), ids.length <= 2 ? Number.MAX_SAFE_INTEGER : maxLoadedBytes],
   );
-  return rows.map((row) => ({
-    mapping: {
-      projectId: row.project_id,
-      distinctId: row.distinct_id,
-      personUuid: row.uuid,
-      version: Number(row.mapping_version),
-    },
-    person: toStoredPerson(row),
+  if (ids.length > 2)
+    checkLoaded(
+      'its persons are large',
+      rows.map(({ running_bytes: bytes }) => bytes),
+    );
+  const mappings = rows.map((row) => ({
+    projectId: row.project_id,
+    distinctId: row.distinct_id,
+    personUuid: row.uuid,
+    version: Number(row.mapping_version),
   }));
+  const persons = rows.flatMap((row) =>
+    row.properties === null ? [] : [toStoredPerson({ ...row, properties: row.properties })],
+  );
+  return { mappings, persons };
 }
 
 /** Locks the persons. @throws LedgerMoved when one of them is gone or has another version than the one read. */
@@ -248,17 +273,24 @@ export async function insertMappings(tx: Transaction, mappings: StoredMapping[])
   );
 }
 
-interface MappedPersonRow extends PersonRow {
+interface MappedPersonRow extends PersonColumns {
   distinct_id: string;
   mapping_version: string;
+  /** Of the properties of the persons up to this row. */
+  running_bytes: number;
+  /** Null in all rows of a person but the first, and beyond the limit. */
+  properties: JsonObject | null;
 }
 
-interface PersonRow {
+interface PersonRow extends PersonColumns {
+  properties: JsonObject;
+}
+
+interface PersonColumns {
   [column: string]: unknown;
   project_id: number;
   uuid: string;
   main_distinct_id: string;
-  properties: JsonObject;
   is_identified: boolean;
   version: string;
   created_at_ms: number;

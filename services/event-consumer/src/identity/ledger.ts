@@ -1,4 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
+import type { HeldProperties } from '../intake/held-properties.ts';
+import type { IncomingEvent } from '../intake/incoming-event.ts';
 
 /**
  * The ledger: every person, distinct id, group type and group a batch touches, loaded and locked before the rules run
@@ -50,10 +52,9 @@ export interface DeletedId {
   deletedAtMs: number;
 }
 
-export interface PersonState {
+export interface PersonState extends HeldProperties {
   uuid: string;
   mainDistinctId: string;
-  properties: JsonObject;
   isIdentified: boolean;
   /** +1 per event that changed the person, so that it does not depend on how the log was cut into batches. */
   version: number;
@@ -76,6 +77,8 @@ export interface GroupUpdate {
   /** Laid over the properties of the group. */
   groupSet: JsonObject;
   createdAtMs: number;
+  /** What says so, for warnings. */
+  from: Pick<IncomingEvent, 'uuid' | 'event' | 'distinctId' | 'capturedAtMs'>;
 }
 
 /**

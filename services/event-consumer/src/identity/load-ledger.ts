@@ -111,13 +111,10 @@ export function storedPersonKey(projectId: number, uuid: string): string {
 }
 
 async function loadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
-  for (const { mapping, person } of await readMappings(tx, ids)) {
-    const { projectId, distinctId, personUuid, version } = mapping;
-    const project = loaded.ledger.projects.get(projectId);
-    if (project === undefined) continue;
-    project.distinctIds.set(distinctId, { personUuid, version, isNew: false });
-    // Another of its ids may have brought the person already.
-    if (!project.persons.has(personUuid)) addPerson(loaded, person);
+  const { mappings, persons } = await readMappings(tx, ids);
+  for (const person of persons) addPerson(loaded, person);
+  for (const { projectId, distinctId, personUuid, version } of mappings) {
+    loaded.ledger.projects.get(projectId)?.distinctIds.set(distinctId, { personUuid, version, isNew: false });
   }
 }
 

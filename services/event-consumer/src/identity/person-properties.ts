@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
+import type { PropertyChange } from '../intake/held-properties.ts';
 import { jsonEqual } from '../intake/json-equal.ts';
-import { objectOrEmpty, overlaid, setOwn, withoutKeys } from '../intake/json-object.ts';
+import { objectOrEmpty, overlaid, setOwn } from '../intake/json-object.ts';
 import { type LaidOver, propertyOf } from '../intake/laid-over.ts';
 import { isFilteredKey } from './person-write-filter.ts';
 import { unsetKeys } from './unset-keys.ts';
@@ -12,9 +13,9 @@ export interface PersonChange {
   unset: readonly string[];
 }
 
-export interface PersonUpdate {
-  /** The properties afterwards; the same object as before when nothing changed. */
-  properties: JsonObject;
+export interface PersonUpdate extends PropertyChange {
+  /** False when nothing is put and nothing removed. */
+  isChange: boolean;
   /** False when nothing changed, or only keys the person has and the write filter lists. */
   isWorthWriting: boolean;
 }
@@ -38,25 +39,26 @@ export function initialProperties(change: PersonChange, eventUuid: string): Json
  * `$set_once` fills what is missing or null, `$set` overwrites, `$unset` removes what the person had before the event
  * (reference/event-processing.md 6.3). The given properties are left alone.
  */
-export function updateProperties(before: JsonObject, change: PersonChange): PersonUpdate {
-  let after: JsonObject | null = null;
-  let isWorthWriting = false;
-  const put = (key: string, value: unknown): void => {
-    after ??= { ...before };
-    setOwn(after, key, value);
+export function planUpdate(before: JsonObject, change: PersonChange): PersonUpdate {
+  const put: JsonObject = {};
+  const removed = new Set(change.unset.filter((key) => Object.hasOwn(before, key)));
+  let isChange = removed.size > 0;
+  let isWorthWriting = isChange;
+  const add = (key: string, value: unknown): void => {
+    if (removed.has(key)) return;
+    setOwn(put, key, value);
+    isChange = true;
     isWorthWriting ||= !Object.hasOwn(before, key) || !isFilteredKey(key);
   };
   for (const key of Object.keys(change.setOnce)) {
     const value = change.setOnce[key];
-    if (!Object.hasOwn(change.set, key) && isUnfilled(before, key, value)) put(key, value);
+    if (!Object.hasOwn(change.set, key) && isUnfilled(before, key, value)) add(key, value);
   }
   for (const key of Object.keys(change.set)) {
     const value = change.set[key];
-    if (!Object.hasOwn(before, key) || !jsonEqual(before[key], value)) put(key, value);
+    if (!Object.hasOwn(before, key) || !jsonEqual(before[key], value)) add(key, value);
   }
-  const removed = change.unset.filter((key) => Object.hasOwn(before, key));
-  if (removed.length === 0) return { properties: after ?? before, isWorthWriting };
-  return { properties: withoutKeys(after ?? before, new Set(removed)), isWorthWriting: true };
+  return { put, removed: [...removed], isChange, isWorthWriting };
 }
 
 function isUnfilled(before: JsonObject, key: string, value: unknown): boolean {

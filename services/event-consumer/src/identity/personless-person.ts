@@ -16,9 +16,9 @@ export function personlessPerson(event: IncomingEvent, ledger: ProjectLedger): E
   const person = personOf(event.distinctId, ledger);
   if (person === null) {
     const uuid = newPersonUuid(event.distinctId, ledger);
-    return { uuid, createdAtMs: null, properties: {}, mode: personMode.propertyless };
+    return { uuid, createdAtMs: null, properties: {}, bytes: 0, mode: personMode.propertyless };
   }
   const isUpgraded = !event.project.personProcessingOptOut && event.timestampMs > person.createdAtMs + upgradeAfterMs;
   const mode = isUpgraded ? personMode.forceUpgrade : personMode.propertyless;
-  return { uuid: person.uuid, createdAtMs: person.createdAtMs, properties: {}, mode };
+  return { uuid: person.uuid, createdAtMs: person.createdAtMs, properties: {}, bytes: 0, mode };
 }

@@ -1,11 +1,25 @@
 import type { JsonObject } from '@millrace/contracts';
+import {
+  bytesAfter,
+  change,
+  changed,
+  hold,
+  noChange,
+  type PropertyChange,
+  roughBytes,
+} from '../intake/held-properties.ts';
 import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { overlaid } from '../intake/json-object.ts';
 import type { LaidOver } from '../intake/laid-over.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import type { PersonState } from './ledger.ts';
-import { initialProperties, type PersonChange, personChange, updateProperties } from './person-properties.ts';
-import { isOverSizeLimit, sizeViolation } from './person-properties-size.ts';
+import { initialProperties, type PersonChange, personChange, planUpdate } from './person-properties.ts';
+import {
+  isOverSizeLimit,
+  maxPersonPropertiesBytes,
+  maxShownBytes,
+  notShown,
+  sizeViolation,
+} from './person-properties-size.ts';
 import { isPersonEvent, neverUpdatesPerson } from './person-write-filter.ts';
 
 interface PersonUpdateRequest {
@@ -17,39 +31,69 @@ interface PersonUpdateRequest {
   properties: LaidOver;
 }
 
-interface PersonUpdateOutcome {
+interface PersonUpdateOutcome extends ShownPerson {
   isChanged: boolean;
-  /** The person's properties as the event's row shows them: with this event's own changes, even unwritten ones. */
+}
+
+/** The person's properties as the event's row shows them: with this event's own changes, even unwritten ones. */
+interface ShownPerson {
   shownProperties: JsonObject;
+  /** About their size as JSON. */
+  shownBytes: number;
   warnings: RuleWarning[];
 }
 
 /** Carries `$set`, `$set_once` and `$unset` of an event to its person (reference/event-processing.md 6.3, 6.4, 6.6). */
 export function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
-  const change = personChange(properties);
-  if (isNewPerson) return setFirstProperties(person, change, event);
-  if (neverUpdatesPerson(event.event)) return unchanged(overlaid(person.properties, change.set));
+  const asked = personChange(properties);
+  if (isNewPerson) return setFirstProperties(person, asked, event);
+  if (neverUpdatesPerson(event.event)) return unchanged(show(person, { put: asked.set, removed: [] }, event));
 
-  const update = updateProperties(person.properties, change);
-  if (update.properties === person.properties) return unchanged(person.properties);
-  if (isOverSizeLimit(update.properties)) return tooLarge(person, event);
-  if (!update.isWorthWriting && !isPersonEvent(event.event)) return unchanged(update.properties);
-  person.properties = update.properties;
-  return { isChanged: true, shownProperties: person.properties, warnings: [] };
+  const update = planUpdate(person.properties, asked);
+  if (!update.isChange) return unchanged(show(person, noChange, event));
+  if (isOverSizeLimit(bytesAfter(person, update, maxPersonPropertiesBytes))) return tooLarge(person, event);
+  if (!update.isWorthWriting && !isPersonEvent(event.event)) return unchanged(show(person, update, event));
+  change(person, update);
+  return { isChanged: true, ...show(person, noChange, event, update.put) };
 }
 
-function setFirstProperties(person: PersonState, change: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
-  const properties = initialProperties(change, event.uuid);
-  const isTooLarge = isOverSizeLimit(properties);
-  person.properties = isTooLarge ? { $creator_event_uuid: event.uuid } : properties;
-  return isTooLarge ? tooLarge(person, event) : unchanged(properties);
+function setFirstProperties(person: PersonState, asked: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
+  const properties = initialProperties(asked, event.uuid);
+  hold(person, properties);
+  if (!isOverSizeLimit(bytesAfter(person, noChange, maxPersonPropertiesBytes))) {
+    return unchanged(show(person, noChange, event, properties));
+  }
+  hold(person, { $creator_event_uuid: event.uuid });
+  return tooLarge(person, event);
 }
 
-function unchanged(shownProperties: JsonObject): PersonUpdateOutcome {
-  return { isChanged: false, shownProperties, warnings: [] };
+function unchanged(shown: ShownPerson): PersonUpdateOutcome {
+  return { isChanged: false, ...shown };
 }
 
 /** The event is stored, the update is discarded. */
 function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcome {
-  return { isChanged: false, shownProperties: person.properties, warnings: [sizeViolation(event, person.uuid)] };
+  const shown = show(person, noChange, event);
+  return { isChanged: false, ...shown, warnings: [sizeViolation(event, person.uuid), ...shown.warnings] };
+}
+
+/**
+ * @param unwritten changes of the event that the person does not get, and its row shows.
+ * @param own what the event changed, which is shown of a large person.
+ */
+function show(
+  person: PersonState,
+  unwritten: PropertyChange,
+  event: IncomingEvent,
+  own: JsonObject = unwritten.put,
+): ShownPerson {
+  if (bytesAfter(person, unwritten, maxShownBytes) > maxShownBytes) {
+    return { shownProperties: own, shownBytes: 0, warnings: [notShown(event, person.uuid)] };
+  }
+  const shownBytes = roughBytes(person);
+  if (unwritten !== noChange) {
+    return { shownProperties: changed(person.properties, unwritten), shownBytes, warnings: [] };
+  }
+  person.areShared = true;
+  return { shownProperties: person.properties, shownBytes, warnings: [] };
 }

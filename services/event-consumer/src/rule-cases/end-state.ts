@@ -42,7 +42,8 @@ export function decidedState(
     rows: sorted(
       outcomes.flatMap(({ outcome }) => {
         if (outcome.kind !== 'store') return [];
-        const { projectId: _, timestampMs, capturedAtMs: __, personCreatedAtMs, written: ___, ...row } = outcome.row;
+        const { projectId: _, timestampMs, capturedAtMs: __, personCreatedAtMs, ...others } = outcome.row;
+        const { written: ___, personBytes: ____, ...row } = others;
         const personCreatedAt = personCreatedAtMs === null ? null : iso(personCreatedAtMs);
         return [{ ...row, properties: flattened(row.properties), timestamp: iso(timestampMs), personCreatedAt }];
       }),

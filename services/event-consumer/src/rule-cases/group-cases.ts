@@ -72,7 +72,7 @@ export const groupCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: {} }],
     outcomes: [{ row: { properties: { ...acme, $group_set: { name: 'Acme' }, $browser: 'Firefox' } } }],
     also: (world) => {
-      expect(world.group('org', 'acme')).toEqual({
+      expect(world.group('org', 'acme')).toMatchObject({
         index: 0,
         key: 'acme',
         properties: { name: 'Acme' },

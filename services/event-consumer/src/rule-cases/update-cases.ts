@@ -291,7 +291,7 @@ export const updateCases: RuleCase[] = [
     start: { persons: [{ ids: ['u'] }] },
     send: [{ event: '$set', distinct_id: 'u', properties: { $set: { b: 'x'.repeat(655_360 - '{"b":""}'.length) } } }],
     persons: [{ ids: ['u'], version: 1 }],
-    outcomes: [{}],
+    outcomes: [{ warnings: ['person_properties_not_shown'] }],
   },
   {
     is: 'an update of one byte more is not',
@@ -316,7 +316,48 @@ export const updateCases: RuleCase[] = [
     },
     send: [{ event: '$identify', distinct_id: 'u', properties: { $anon_distinct_id: 'anon', $set: { c: 1 } } }],
     persons: [{ ids: ['u', 'anon'], isIdentified: true }],
-    outcomes: [{ warnings: ['person_properties_size_violation'], personProperties: { c: 1, b: undefined } }],
+    outcomes: [
+      {
+        warnings: ['person_properties_size_violation', 'person_properties_not_shown'],
+        personProperties: { c: 1, b: undefined },
+      },
+    ],
+  },
+  {
+    is: 'what an update replaces makes room for it',
+    start: { persons: [{ ids: ['u'], properties: { big: 'x'.repeat(600_000), old: 'y'.repeat(50_000) } }] },
+    send: [
+      { event: '$set', distinct_id: 'u', properties: { $set: { more: 'z'.repeat(6000) } } },
+      { event: '$set', distinct_id: 'u', properties: { $set: { big: 'é"'.repeat(150_000) }, $unset: ['old', 'old'] } },
+      { event: '$set', distinct_id: 'u', properties: { $set: { more: 'z'.repeat(55_340) } } },
+      { event: '$set', distinct_id: 'u', properties: { $set: { more: 'z'.repeat(55_341) } } },
+    ],
+    persons: [{ ids: ['u'], version: 2 }],
+    outcomes: [
+      { warnings: ['person_properties_size_violation', 'person_properties_not_shown'] },
+      { warnings: ['person_properties_not_shown'] },
+      { warnings: ['person_properties_not_shown'] },
+      { warnings: ['person_properties_size_violation', 'person_properties_not_shown'] },
+    ],
+  },
+  {
+    is: 'an event shows of a person over 65,536 bytes what it changed itself, and of others all',
+    start: { persons: [{ ids: ['u'], properties: { big: 'x'.repeat(65_536 - '{"big":"","n":1}'.length), n: 0 } }] },
+    send: [
+      { event: '$set', distinct_id: 'u', properties: { $set: { n: 1 } } },
+      { event: '$set', distinct_id: 'u', properties: { $set: { n: 10 }, $set_once: { n: 3, once: 1 } } },
+      { event: 'e', distinct_id: 'u' },
+      { event: '$pageview', distinct_id: 'u', properties: { $set: { $browser: 'unwritten' }, $unset: ['nothing'] } },
+      { event: '$set', distinct_id: 'u', properties: { $unset: ['big'] } },
+    ],
+    persons: [{ ids: ['u'], version: 4, properties: { n: 10, once: 1, $browser: 'unwritten' } }],
+    outcomes: [
+      { personProperties: { big: 'x'.repeat(65_536 - '{"big":"","n":1}'.length), n: 1 } },
+      { warnings: ['person_properties_not_shown'], row: { personProperties: { n: 10, once: 1 } } },
+      { warnings: ['person_properties_not_shown'], row: { personProperties: {} } },
+      { warnings: ['person_properties_not_shown'], row: { personProperties: { $browser: 'unwritten' } } },
+      { row: { personProperties: { n: 10, once: 1, $browser: 'unwritten' } } },
+    ],
   },
   {
     is: 'no prototype is touched by keys that name one',

@@ -35,6 +35,8 @@ export const warningSeverity = {
   ignored_invalid_timestamp: 'warning',
   skipping_event_invalid_distinct_id: 'error',
   person_properties_size_violation: 'error',
+  person_properties_not_shown: 'info',
+  group_properties_size_violation: 'error',
   // Raised by the consumer for migrations that the gateway could not check.
   historical_migration_not_in_plan: 'error',
   // Raised by the consumer when it gives up on a record.

@@ -1,0 +1,112 @@
+import type { JsonObject } from '@millrace/contracts';
+import { overlaid, setOwn, withoutKeys } from './json-object.ts';
+
+/**
+ * Properties of a person or a group while a batch changes them. An event of a hundred bytes may change one of hundreds of
+ * kilobytes, five hundred times a batch: so they are changed in place, and measured once and then by what changes.
+ */
+export interface HeldProperties {
+  properties: JsonObject;
+  /** True when an event's row or another batch holds the same object: it is copied before it is changed. */
+  areShared?: boolean;
+  /** Known once somebody has asked. */
+  size?: PropertiesSize;
+}
+
+interface PropertiesSize {
+  /** Bytes as JSON; at most, unless `isExact`. */
+  bytes: number;
+  isExact: boolean;
+}
+
+/** What becomes of properties: these are put, then those go, which are there. No key is in both, none twice. */
+export interface PropertyChange {
+  put: JsonObject;
+  removed: readonly string[];
+}
+
+export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
+
+/**
+ * Bytes of the properties as JSON after a change, of which nothing is done. Exact when they are more than `limit`, else
+ * it may be a bound: nearly all are told to be small by one look at them.
+ */
+export function bytesAfter(held: HeldProperties, change: PropertyChange, limit: number): number {
+  const bound = boundOf(held) + mostBytesOf(change.put);
+  if (bound <= limit) return bound;
+  measure(held);
+  return exactBytesAfter(held, change);
+}
+
+/** Larger than what the properties are, or as large. */
+export function boundOf(held: HeldProperties): number {
+  held.size ??= { bytes: mostBytesOf(held.properties), isExact: false };
+  return held.size.bytes;
+}
+
+/** What the properties take as JSON, about: the bound is for text of nothing but escapes, which plain text is a sixth of. */
+export function roughBytes(held: HeldProperties): number {
+  const bound = boundOf(held);
+  return held.size?.isExact ? bound : bound / 6;
+}
+
+/** Carries a change out. */
+export function change(held: HeldProperties, { put, removed }: PropertyChange): void {
+  if (held.size !== undefined) {
+    const { isExact } = held.size;
+    const bytes = isExact ? exactBytesAfter(held, { put, removed }) : held.size.bytes + mostBytesOf(put);
+    held.size = { bytes, isExact };
+  }
+  if (held.areShared) hold(held, { ...held.properties }, held.size);
+  for (const key of Object.keys(put)) setOwn(held.properties, key, put[key]);
+  for (const key of removed) delete held.properties[key];
+}
+
+/** The properties as they would be; a new object. */
+export function changed(properties: JsonObject, { put, removed }: PropertyChange): JsonObject {
+  const after = overlaid(properties, put);
+  return removed.length === 0 ? after : withoutKeys(after, new Set(removed));
+}
+
+/** Gives it other properties, which nobody else may change. */
+export function hold(held: HeldProperties, properties: JsonObject, size?: PropertiesSize): void {
+  held.properties = properties;
+  held.areShared = false;
+  if (size === undefined) delete held.size;
+  else held.size = size;
+}
+
+function measure(held: HeldProperties): void {
+  if (held.size?.isExact) return;
+  const bytes = Buffer.byteLength(JSON.stringify(held.properties), 'utf8');
+  // Each member counts with a comma, so the first of them has one too many.
+  held.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
+}
+
+function exactBytesAfter({ properties, size }: HeldProperties, { put, removed }: PropertyChange): number {
+  let bytes = size?.bytes ?? 0;
+  for (const key of Object.keys(put)) {
+    if (Object.hasOwn(properties, key)) bytes -= memberBytes(key, properties[key]);
+    bytes += memberBytes(key, put[key]);
+  }
+  for (const key of removed) bytes -= memberBytes(key, properties[key]);
+  return bytes;
+}
+
+/** With the colon and a comma. */
+function memberBytes(key: string, value: unknown): number {
+  return Buffer.byteLength(JSON.stringify({ [key]: value }), 'utf8') - 1;
+}
+
+/** An upper bound of the JSON size: an escaped UTF-16 unit takes at most six bytes, a number at most 25. */
+function mostBytesOf(value: unknown): number {
+  if (typeof value === 'string') return 6 * value.length + 3;
+  if (typeof value !== 'object' || value === null) return 25;
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    for (const child of value) bytes += mostBytesOf(child) + 1;
+  } else {
+    for (const key of Object.keys(value)) bytes += 6 * key.length + 4 + mostBytesOf(Reflect.get(value, key));
+  }
+  return bytes;
+}
