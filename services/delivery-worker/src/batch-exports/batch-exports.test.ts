@@ -312,6 +312,23 @@ test('a backfill exports events by their own time, interval by interval, and say
   expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
 });
 
+test('the runs of a backfill are made at once: another interval of the export changes none', async () => {
+  const { sql } = bed.database;
+  const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
+  await sql.query(
+    `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start)
+     VALUES ('b4', $1, '2009-01-01T00:00:00Z', '2009-02-01T00:00:00Z', '2009-01-01T00:00:00Z')`,
+    [id],
+  );
+  expect(await planBackfill(bed.database)).toBe(true);
+  await sql.query(`UPDATE batch_export SET "interval" = 'every 5 minutes' WHERE id = $1`, [id]);
+  expect(await planBackfill(bed.database)).toBe(false);
+  const runs = await runsOf(id);
+  expect(runs.length).toBe(31 * 24);
+  expect(runs.at(-1)).toMatchObject({ data_interval_start: new Date('2009-01-31T23:00:00Z') });
+  await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
+});
+
 test('a backfill of what a pause has missed goes by when events were stored', async () => {
   const { sql } = bed.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });

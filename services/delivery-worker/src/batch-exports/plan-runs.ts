@@ -1,17 +1,14 @@
+import { mostBackfillRuns } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { exportIntervalAt, nextExportInterval, type TimeSpan } from '@millrace/schedule';
+import { exportSpans, nextExportInterval } from '@millrace/schedule';
 import {
   insertRuns,
   lockDueExport,
   lockOpenBackfill,
-  type PlannableBackfill,
   setNextInterval,
   updateBackfill,
 } from './plan-store.ts';
 import { readSettledUntil } from './settled-store.ts';
-
-/** Runs of one backfill that wait or are in progress at the same time. */
-const mostOpenRuns = 10;
 
 /**
  * Makes the run of an interval that has ended and moves the export on, in one transaction: every interval gets exactly one
@@ -32,32 +29,31 @@ export async function planRun(database: Database, settleSeconds?: number): Promi
   });
 }
 
-/** Makes the next runs of a backfill, or closes it when all have ended. @returns whether there may be more. */
+/**
+ * Makes the runs of a backfill, all at once, or closes it when all have ended. Of one that is larger than may be asked for
+ * (it was begun by a former version) more are made when those have ended.
+ *
+ * @returns whether there may be more.
+ */
 export async function planBackfill(database: Database): Promise<boolean> {
   return database.transaction(async (tx) => {
-    const backfill = await lockOpenBackfill(tx, mostOpenRuns);
+    const backfill = await lockOpenBackfill(tx);
     if (!backfill) return false;
-    const { id, next_interval_start: from, failed_runs } = backfill;
-    if (from === null) {
-      await updateBackfill(tx, id, { status: failed_runs > 0 ? 'Failed' : 'Completed', nextStart: null });
+    const { id, next_interval_start: start, end_at: end, has_failed_run } = backfill;
+    if (start === null) {
+      await updateBackfill(tx, id, { status: has_failed_run ? 'Failed' : 'Completed', nextStart: null });
       return true;
     }
-    const spans = nextSpans(from, backfill, mostOpenRuns - backfill.open_runs);
+    const spans = firstOf(exportSpans({ start, end }, backfill), mostBackfillRuns);
     await insertRuns(tx, { exportId: backfill.batch_export_id, backfillId: id }, spans);
-    const reached = spans.at(-1)?.end ?? backfill.end_at;
-    await updateBackfill(tx, id, { status: 'Running', nextStart: reached < backfill.end_at ? reached : null });
+    const reached = spans.at(-1)?.end ?? end;
+    await updateBackfill(tx, id, { status: 'Running', nextStart: reached < end ? reached : null });
     return true;
   });
 }
 
-/** Whole intervals, but for the first and the last, which are cut to the range. */
-function nextSpans(from: Date, { interval, timezone, end_at }: PlannableBackfill, most: number): TimeSpan[] {
-  const spans: TimeSpan[] = [];
-  for (let start = from; start < end_at && spans.length < most; ) {
-    const whole = exportIntervalAt(interval, start, timezone);
-    const end = whole.end < end_at ? whole.end : end_at;
-    spans.push({ start, end });
-    start = end;
-  }
-  return spans;
+function firstOf<T>(things: Iterable<T>, most: number): T[] {
+  const first: T[] = [];
+  for (const thing of things) if (first.push(thing) === most) break;
+  return first;
 }

@@ -54,24 +54,21 @@ export interface PlannableBackfill {
   timezone: string;
   end_at: Date;
   next_interval_start: Date | null;
-  /** Runs of it that have not ended. */
-  open_runs: number;
-  failed_runs: number;
+  has_failed_run: boolean;
 }
 
-/** Locks a backfill that has runs to be made or that can be closed; a few runs of one are open at a time. */
-export async function lockOpenBackfill(tx: Transaction, mostOpenRuns: number): Promise<PlannableBackfill | undefined> {
+/** Locks a backfill of which no run is open: its runs are to be made, or it can be closed. */
+export async function lockOpenBackfill(tx: Transaction): Promise<PlannableBackfill | undefined> {
   const rows = await tx.query<PlannableBackfill & Record<string, unknown>>(
-    `SELECT b.id, b.batch_export_id, e."interval", e.timezone, b.end_at, b.next_interval_start, r.open_runs, r.failed_runs
+    `SELECT b.id, b.batch_export_id, e."interval", e.timezone, b.end_at, b.next_interval_start,
+            EXISTS (SELECT FROM batch_export_run r
+                     WHERE r.backfill_id = b.id AND r.created_at >= b.created_at AND r.status = 'Failed') AS has_failed_run
        FROM batch_export_backfill b
        JOIN batch_export e ON e.id = b.batch_export_id
-       JOIN LATERAL (SELECT (count(*) FILTER (WHERE finished_at IS NULL))::int AS open_runs,
-                            (count(*) FILTER (WHERE status = 'Failed'))::int AS failed_runs
-                       FROM batch_export_run WHERE backfill_id = b.id AND created_at >= b.created_at) r ON true
-      WHERE b.status = 'Running' AND (b.next_interval_start IS NOT NULL AND r.open_runs < $1
-                                      OR b.next_interval_start IS NULL AND r.open_runs = 0)
+      WHERE b.status = 'Running'
+        AND NOT EXISTS (SELECT FROM batch_export_run r
+                         WHERE r.backfill_id = b.id AND r.created_at >= b.created_at AND r.finished_at IS NULL)
       ORDER BY b.created_at LIMIT 1 FOR UPDATE OF b SKIP LOCKED`,
-    [mostOpenRuns],
   );
   return rows[0];
 }

@@ -41,6 +41,18 @@ export async function upsertBackfill(
   return begun.length > 0;
 }
 
+export async function countOtherRunning(
+  tx: Transaction,
+  { exportId, id }: { exportId: string; id: string },
+): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM batch_export_backfill
+      WHERE batch_export_id = $1 AND id <> $2 AND status = 'Running'`,
+    [exportId, id],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** One page of an export's backfills, the newest first, and how many there are. */
 export async function listBackfills(
   sql: Sql,

@@ -1,8 +1,9 @@
+import { mostBackfillRuns } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { formatDateTime, parseDateTime } from '@millrace/http';
-import { exportIntervalAt } from '@millrace/schedule';
-import { upsertBackfill } from './backfill-store.ts';
+import { exportIntervalAt, exportSpans } from '@millrace/schedule';
+import { countOtherRunning, upsertBackfill } from './backfill-store.ts';
 import type { BatchExportRow } from './batch-export-store.ts';
 
 export interface Range {
@@ -10,18 +11,28 @@ export interface Range {
   end: Date;
 }
 
+/** Backfills of one export. */
+const mostRunning = 10;
+
 /**
  * Asks for a range of the past (reference/management-api.md 10.2).
  *
  * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
+ * @param exported locked by this transaction.
+ * @throws AppError `invalid` when it would make too many runs, or too many others are running.
  * @returns the id of the backfill, and whether it began by this: asked for again while it is running it goes on.
  */
 export async function startBackfill(
   tx: Transaction,
-  { id: exportId }: BatchExportRow,
+  exported: BatchExportRow,
   { byStoredTime = false, ...range }: Range & { byStoredTime?: boolean },
 ): Promise<{ id: string; hasBegun: boolean }> {
+  requireFewRuns(range, exported);
+  const exportId = exported.id;
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
+  if ((await countOtherRunning(tx, { exportId, id })) >= mostRunning) {
+    throw refusal(`Only ${mostRunning} backfills of an export run at a time. Wait for one, or cancel it.`);
+  }
   return { id, hasBegun: await upsertBackfill(tx, { id, exportId, ...range, byStoredTime }) };
 }
 
@@ -45,6 +56,17 @@ export function parseRange(
     );
   }
   return { start, end };
+}
+
+function requireFewRuns(range: Range, schedule: Pick<BatchExportRow, 'interval' | 'timezone'>): void {
+  let runs = 0;
+  for (const _span of exportSpans(range, schedule)) {
+    runs += 1;
+    if (runs <= mostBackfillRuns) continue;
+    throw refusal(
+      `A backfill makes at most ${mostBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${schedule.interval}' makes more. Ask for it in parts.`,
+    );
+  }
 }
 
 function parseTime(value: unknown): Date {
