@@ -1,3 +1,4 @@
+export { mostBackfillRuns } from './backfill-limit.ts';
 export {
   type CapturedEvent,
   type CapturedRecord,
@@ -44,6 +45,5 @@ export {
 export { type ProjectChange, parseProjectChange, projectChangeChannel } from './project-changes.ts';
 export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionKinds } from './restrictions.ts';
 export { allScopes, type GrantedScope, grants, isScope, type Scope, type ScopeObject, scopeObjects } from './scopes.ts';
-export { mostBackfillRuns } from './backfill-limit.ts';
 export { type SubscriptionTargetType, subscriptionTargetTypes, targetsOf } from './subscription-targets.ts';
 export { consumerGroup, type Lane, lanes, outputGroup, type TopicNames, topicNames } from './topics.ts';

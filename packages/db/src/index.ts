@@ -16,6 +16,7 @@ export {
   newPersonalApiKeyValue,
   newProjectToken,
 } from './accounts/key-values.ts';
+export { takeMails } from './accounts/mail-allowance-store.ts';
 export { addMember, listMembers, type NewMember, removeMember, setMemberLevel } from './accounts/members.ts';
 export {
   findMemberLevel,

@@ -6,10 +6,11 @@ export const configSchema = Type.Object({
   healthPort: integerSetting(8021, 'a TCP port; 0 takes a free one', { max: 65_535 }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
   databaseUrl: Type.String({ description: 'postgresql://user:password@host:port/database' }),
-  databasePoolSize: integerSetting(6, 'database connections at most', { min: 2, max: 1000 }),
+  databasePoolSize: integerSetting(8, 'database connections at most', { min: 2, max: 1000 }),
   smtpUrl: Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   smtpTimeoutMs: integerSetting(20_000, 'milliseconds one attempt to send a mail may take', { min: 1, max: 60_000 }),
+  mailsPerOrganizationHour: integerSetting(1000, 'mails one organization may send in an hour; 0 = no limit'),
   publicAppUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address of the application reports link to' }),
   ),

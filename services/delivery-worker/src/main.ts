@@ -40,11 +40,22 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
   const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, secretsKey } = config;
   const { keepOutcomesDays, keepDeletedIdsDays } = config;
+  const { mailsPerOrganizationHour: mailsPerHour } = config;
+  // An export keeps a connection as long as it takes, and needs others for a moment.
+  const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
   const secretBox = createSecretBox(secretsKey);
   secretBox.requireKeys(await sealingKeyIds(database.sql));
   const worker = startWorker(
     { database, mailer, logger, metrics, secretBox },
-    { publicAppUrl, mayBePrivate, pollIntervalMs, keepOutcomesDays, keepDeletedIdsDays },
+    {
+      publicAppUrl,
+      mayBePrivate,
+      pollIntervalMs,
+      keepOutcomesDays,
+      keepDeletedIdsDays,
+      mailsPerHour,
+      exportsAtOnce,
+    },
   );
   lifecycle.own('worker', {
     stop() {

@@ -1,3 +1,5 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createMetrics } from '@millrace/runtime';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerBed, type WorkerBed } from './testing/worker-bed.ts';
@@ -9,19 +11,22 @@ beforeAll(async () => {
 });
 afterAll(() => bed.stop());
 
+const options = {
+  publicAppUrl: undefined,
+  mayBePrivate: true,
+  pollIntervalMs: 20,
+  keepOutcomesDays: 90,
+  keepDeletedIdsDays: 90,
+  mailsPerHour: 0,
+  exportsAtOnce: 2,
+};
+
 test('a worker sends what is due once, clean up, and end when they are told to', async () => {
   const { sql } = bed.database;
   const [kept, gone] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
   await storeSubscription(sql, kept.environmentId, { next_delivery_date: new Date() });
   await sql.query('DELETE FROM project WHERE id = $1', [gone.projectId]);
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
-  const options = {
-    publicAppUrl: undefined,
-    mayBePrivate: true,
-    pollIntervalMs: 20,
-    keepOutcomesDays: 90,
-    keepDeletedIdsDays: 90,
-  };
   const worker = startWorker(bed, options);
   await eventually(() => bed.mailServer.mails.length > 0, { what: 'The report' });
   await eventually(async () => (await sql.query('SELECT 1 FROM environment_cleanup')).length === 0, {
@@ -32,4 +37,38 @@ test('a worker sends what is due once, clean up, and end when they are told to',
   expect(await bed.metrics.registry.metrics()).toContain(
     'subscription_deliveries_total{target_type="email",result="delivered"} 1',
   );
+});
+
+/** An address that takes every connection and never answers. */
+async function startSilence(): Promise<{ url: string; connections: () => number; stop(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    connections: () => sockets.size,
+    stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+test('a target that never answers holds up the reports of nobody else', async () => {
+  const { sql } = bed.database;
+  const silence = await startSilence();
+  const [bad, good] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
+  const due = { target_type: 'webhook', next_delivery_date: new Date(), frequency: 'yearly' };
+  for (let number = 0; number < 60; number += 1) {
+    await storeSubscription(sql, bad.environmentId, { ...due, target_value: silence.url });
+  }
+  const worker = startWorker({ ...bed, metrics: createMetrics({ withProcessMetrics: false }) }, options);
+  await eventually(() => silence.connections() > 0, { what: 'the first silence' });
+  await storeSubscription(sql, good.environmentId, { ...due, target_value: `${bed.receiver.url}/good` });
+  await eventually(() => bed.receiver.posts.length > 0, { what: 'the report of another organization' });
+  // None of those to the silent address has come to an end by then: it was not waited for.
+  const ended = await sql.query(`SELECT FROM subscription_delivery WHERE status = 'pending' AND error IS NOT NULL`);
+  expect([ended.length, silence.connections() <= 5]).toEqual([0, true]);
+  silence.stop();
+  await worker.stop();
 });

@@ -6,6 +6,7 @@ import { planBackfill, planRun } from './batch-exports/plan-runs.ts';
 import { sealSecrets } from './batch-exports/seal-secrets.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
+import { createFairPlaces } from './fair-places.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
 import { deletePersonData } from './privacy/delete-person-data.ts';
 import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
@@ -25,6 +26,10 @@ export interface WorkerOptions {
   /** Whether webhooks and exports may lead into private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
+  /** Of one organization; 0 = no limit. */
+  mailsPerHour: number;
+  /** Exports that are done at a time; each holds a connection while it runs. */
+  exportsAtOnce: number;
   /** How long it can be seen what came of reports and runs. */
   keepOutcomesDays: number;
   /** How long hashes of the ids of deleted persons are kept. */
@@ -32,6 +37,8 @@ export interface WorkerOptions {
 }
 
 const postTimeoutMs = 10_000;
+/** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its place. */
+const reportsAtOnce = { most: 20, mostEach: 5 };
 
 /** Everything this service does by itself. Several of it share the work, row by row. */
 export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable {
@@ -40,20 +47,20 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const deliverDeps = {
     ...deps,
     ...options,
-    sql: database.sql,
     postTimeoutMs,
     counter: createDeliveryMetrics(deps.metrics),
   };
   const { mayBePrivate } = options;
   const exportDeps = { database, logger, secretBox, mayBePrivate, counter: createExportMetrics(deps.metrics) };
+  const reports = createFairPlaces('deliver_reports', { ...reportsAtOnce, logger });
+  // One of each organization: a large one does not hold up all others.
+  const exports = createFairPlaces('export', { most: options.exportsAtOnce, mostEach: 1, logger });
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
-    { name: 'deliver_reports', work: () => deliverDue(deliverDeps) },
+    { name: 'deliver_reports', work: () => deliverDue(deliverDeps, reports) },
     { name: 'plan_exports', work: () => planRun(database) },
     { name: 'plan_backfills', work: () => planBackfill(database) },
-    // Two at a time: a large one does not hold up all others.
-    { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
-    { name: 'export', work: (signal) => exportDue(exportDeps, signal) },
+    { name: 'export', work: (signal) => exportDue(exportDeps, signal, exports) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
     { name: 'delete_person_data', work: () => deletePersonData(database) },
     { name: 'clean_up', work: () => cleanUp(database) },
@@ -64,6 +71,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   return {
     async stop() {
       await Promise.all(running.map((part) => part.stop()));
+      await Promise.all([reports.settle(), exports.settle()]);
     },
   };
 }

@@ -44,6 +44,7 @@ export const configSchema = Type.Object({
     30,
     'requests with a wrong key or none from one address per minute before it is shut out; 0 = no limit',
   ),
+  subscriptionsPerOrganization: integerSetting(500, 'subscriptions one organization may have; 0 = no limit'),
   secretsKey: secretsKeySetting,
   nodeEnv: Type.Optional(
     Type.String({ description: '`production`: secrets of batch exports are stored encrypted or not at all' }),

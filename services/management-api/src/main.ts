@@ -98,6 +98,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
       requestsPerHour: config.apiRequestsPerHour,
       wrongKeysPerMinute: config.apiWrongKeysPerMinute,
     },
+    mostSubscriptions: config.subscriptionsPerOrganization,
     tokenSecret: config.tokenSecret ?? randomBytes(32).toString('base64url'),
     logger,
     metrics,

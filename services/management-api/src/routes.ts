@@ -40,6 +40,8 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prism
   destinationSecrets: DestinationSecrets;
   /** To be called after the commit. */
   announceKeyChange: KeyChanges['announce'];
+  /** Of one organization; 0 = no limit. */
+  mostSubscriptions: number;
   /** Signs what the API hands out for other services to check (`live_events_token`). */
   tokenSecret: string;
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connectForeign, createDatabase, type ForeignConnection } from '@millrace/db';
 import { createFaultProxy, createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
+import { createFairPlaces } from '../fair-places.ts';
+import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
 import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
@@ -41,7 +43,7 @@ const forever = new AbortController().signal;
 const untilNothingIsLeft = async (work: () => Promise<boolean>) => {
   for (let rounds = 0; await work(); rounds += 1) if (rounds > 200) throw new Error('It does not come to an end.');
 };
-const runAll = () => untilNothingIsLeft(() => exportDue(deps, forever));
+const runAll = () => untilNothingIsLeft(() => oneRound((places) => exportDue(deps, forever, places)));
 const runsOf = (id: string) =>
   bed.database.sql.query(
     `SELECT status, records_completed, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
@@ -182,10 +184,12 @@ test("a consumer's batch that outlasts its interval holds it back, also before i
   const consumer = createDatabase({ url: bed.databaseUrl, logger: bed.logger, applicationName: 'event-consumer' });
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   const plan = () => planRun(bed.database, 0);
-  const run = () => untilNothingIsLeft(() => exportDue({ ...deps, settleSeconds: 0 }, forever));
+  const run = () =>
+    untilNothingIsLeft(() => oneRound((places) => exportDue({ ...deps, settleSeconds: 0 }, forever, places)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
-    const end = new Date();
+    // A whole millisecond, which must not lie before the moment the transaction began in.
+    const end = new Date(Date.now() + 2);
     await sql.query(
       'UPDATE batch_export SET next_interval_start = $2, next_interval_end = $3, end_at = $3 WHERE id = $1',
       [id, new Date(end.getTime() - 60_000), end],
@@ -257,7 +261,7 @@ test('a wrong database is given up after five attempts', async () => {
 test('a private network is refused unless it is allowed', async () => {
   const { id } = await oneRun();
   await untilNothingIsLeft(() => planRun(bed.database));
-  await untilNothingIsLeft(() => exportDue({ ...deps, mayBePrivate: false }, forever));
+  await untilNothingIsLeft(() => oneRound((places) => exportDue({ ...deps, mayBePrivate: false }, forever, places)));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Failed', attempts: 1, latest_error: expect.stringContaining('private network') },
   ]);
@@ -285,7 +289,7 @@ test('a worker that stops gives its run back, and the attempt does not count', a
   await untilNothingIsLeft(() => planRun(bed.database));
   const stopping = new AbortController();
   stopping.abort();
-  await exportDue(deps, stopping.signal);
+  await oneRound((places) => exportDue(deps, stopping.signal, places));
   expect(await runsOf(id)).toMatchObject([{ status: 'Starting', attempts: 0 }]);
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
@@ -310,6 +314,32 @@ test('a backfill exports events by their own time, interval by interval, and say
   expect(await count(table)).toBe(4500);
   const [backfill] = await sql.query(`SELECT status, finished_at FROM batch_export_backfill WHERE id = 'b1'`);
   expect(backfill).toMatchObject({ status: 'Completed', finished_at: expect.any(Date) });
+});
+
+test('organizations take turns, and a schedule comes before what is asked for of the past', async () => {
+  const { sql } = bed.database;
+  const [first, second] = [await oneRun(), await oneRun()];
+  await sql.query(
+    `INSERT INTO batch_export_run (id, batch_export_id, data_interval_start, data_interval_end, attempt_at)
+     SELECT gen_random_uuid(), $1, '2026-11-09'::timestamptz + n * interval '1 hour',
+            '2026-11-09'::timestamptz + (n + 1) * interval '1 hour', '2026-11-09' FROM generate_series(1, 20) n`,
+    [first.id],
+  );
+  await untilNothingIsLeft(() => planRun(bed.database));
+  const done = async () => {
+    const rows = await sql.query<{ id: string; done: number }>(
+      `SELECT batch_export_id AS id, (count(*) FILTER (WHERE status = 'Completed'))::int AS done
+         FROM batch_export_run GROUP BY batch_export_id`,
+    );
+    return [first.id, second.id].map((id) => rows.find((row) => row.id === id)?.done);
+  };
+  const places = createFairPlaces('test', { most: 1, mostEach: 1, logger: bed.logger });
+  for (let round = 0; round < 2; round += 1) {
+    await exportDue(deps, forever, places);
+    await places.settle();
+  }
+  expect(await done()).toEqual([1, 1]);
+  await sql.query('DELETE FROM batch_export WHERE id = $1', [first.id]);
 });
 
 test('the runs of a backfill are made at once: another interval of the export changes none', async () => {

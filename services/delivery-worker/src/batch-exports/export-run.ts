@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
+import type { FairPlaces } from '../fair-places.ts';
 import {
   DestinationError,
   type DestinationOptions,
@@ -32,15 +33,27 @@ export interface ExportRunDeps extends DestinationOptions {
 class Interrupted extends Error {}
 
 /**
- * Does one run that is due: all of its interval or nothing. Memory holds one page, whatever the interval holds.
+ * Begins a run that is due, beside those under way.
  *
- * @param signal aborted when the worker stops; the run is then given back at its next page.
+ * @param signal aborted when the worker stops; runs are then given back at their next page.
  * @returns whether there may be more.
  */
-export async function exportDue(deps: ExportRunDeps, signal: AbortSignal): Promise<boolean> {
+export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, places: FairPlaces): Promise<boolean> {
+  if (places.free() === 0) {
+    await places.givenBack();
+    return true;
+  }
   const { sql } = deps.database;
-  const run = await claimRun(sql, { leaseSeconds, settledUntil: await readSettledUntil(sql, deps.settleSeconds) });
+  const settledUntil = await readSettledUntil(sql, deps.settleSeconds);
+  const run = await claimRun(sql, { leaseSeconds, settledUntil, turns: places.turns() });
   if (!run) return false;
+  places.start(run.organization_id, () => doRun(run, deps, signal));
+  return true;
+}
+
+/** All of a run's interval or nothing. Memory holds one page, whatever the interval holds. */
+async function doRun(run: ClaimedRun, deps: ExportRunDeps, signal: AbortSignal): Promise<void> {
+  const { sql } = deps.database;
   const labels = { destination: run.destination_type, model: run.model };
   try {
     if (run.attempts > retryDelaysSeconds.length + 1)
@@ -51,12 +64,11 @@ export async function exportDue(deps: ExportRunDeps, signal: AbortSignal): Promi
   } catch (error) {
     if (error instanceof Interrupted) {
       if (signal.aborted) await releaseRun(sql, run);
-      return true;
+      return;
     }
     deps.counter.inc({ ...labels, result: 'failed' });
     await recordFailure(run, error, deps);
   }
-  return true;
 }
 
 async function recordFailure(run: ClaimedRun, error: unknown, { database, logger }: ExportRunDeps): Promise<void> {

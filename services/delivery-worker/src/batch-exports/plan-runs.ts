@@ -1,13 +1,7 @@
 import { mostBackfillRuns } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { exportSpans, nextExportInterval } from '@millrace/schedule';
-import {
-  insertRuns,
-  lockDueExport,
-  lockOpenBackfill,
-  setNextInterval,
-  updateBackfill,
-} from './plan-store.ts';
+import { insertRuns, lockDueExport, lockOpenBackfill, setNextInterval, updateBackfill } from './plan-store.ts';
 import { readSettledUntil } from './settled-store.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
+import type { Turns } from '../fair-places.ts';
 
 /** A run that was claimed, with where it writes to. */
 export interface ClaimedRun {
@@ -11,6 +12,7 @@ export interface ClaimedRun {
   data_interval_start: Date;
   data_interval_end: Date;
   batch_export_id: string;
+  organization_id: string;
   environment_id: number;
   model: ExportModel;
   destination_type: ExportDestinationType;
@@ -23,34 +25,44 @@ export interface ClaimedRun {
 type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
 
 /**
- * Claims the oldest run that is to be done. A claim holds for `leaseSeconds` and is renewed by `renewClaim`.
+ * Claims a run that is to be done: that of the organization whose turn it is, the oldest of its schedule before those of its
+ * backfills. A claim holds for `leaseSeconds` and is renewed by `renewClaim`.
  * @param settledUntil what was stored later is not exported yet (`readSettledUntil`); a run of the events' own time does
  * not ask for it.
  */
 export async function claimRun(
   sql: Sql,
-  { leaseSeconds, settledUntil }: { leaseSeconds: number; settledUntil: Date | null },
+  { leaseSeconds, settledUntil, turns }: { leaseSeconds: number; settledUntil: Date | null; turns: Turns },
 ): Promise<ClaimedRun | undefined> {
+  const full = turns.organizationIds.filter((_, index) => (turns.counts[index] ?? 0) >= turns.mostEach);
   const rows = await sql.query<ClaimedRun & Record<string, unknown>>(
     `WITH due AS (
-       SELECT id FROM batch_export_run
-        WHERE status IN ('Starting', 'Running', 'FailedRetryable') AND attempt_at <= now()
-          AND (data_interval_end <= $2
-               OR EXISTS (SELECT FROM batch_export_backfill b WHERE b.id = backfill_id AND NOT b.by_stored_time))
-        ORDER BY attempt_at, data_interval_start LIMIT 1 FOR UPDATE SKIP LOCKED
+       SELECT r.id, p.organization_id
+         FROM batch_export_run r
+         JOIN batch_export e ON e.id = r.batch_export_id
+         JOIN environment v ON v.id = e.environment_id
+         JOIN project p ON p.id = v.project_id
+        WHERE r.status IN ('Starting', 'Running', 'FailedRetryable') AND r.attempt_at <= now()
+          AND (r.data_interval_end <= $4
+               OR EXISTS (SELECT FROM batch_export_backfill b WHERE b.id = r.backfill_id AND NOT b.by_stored_time))
+          AND p.organization_id <> ALL ($2::uuid[])
+        ORDER BY p.organization_id <= $3::uuid, p.organization_id, r.backfill_id IS NOT NULL, r.attempt_at,
+                 r.data_interval_start
+        LIMIT 1 FOR UPDATE OF r SKIP LOCKED
      ), claimed AS (
        UPDATE batch_export_run r
           SET status = 'Running', attempts = r.attempts + 1, attempt_at = now() + make_interval(secs => $1),
               records_completed = NULL, last_updated_at = now()
          FROM due WHERE r.id = due.id
-       RETURNING r.*
+       RETURNING r.*, due.organization_id
      )
-     SELECT c.id, c.attempts, coalesce(b.by_stored_time, true) AS by_stored_time, c.data_interval_start, c.data_interval_end, c.batch_export_id,
-            e.environment_id, e.model, e.destination_type, e.destination_config, e.destination_secrets
+     SELECT c.id, c.attempts, coalesce(b.by_stored_time, true) AS by_stored_time, c.data_interval_start, c.data_interval_end,
+            c.batch_export_id, c.organization_id, e.environment_id, e.model, e.destination_type, e.destination_config,
+            e.destination_secrets
        FROM claimed c
        JOIN batch_export e ON e.id = c.batch_export_id
        LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,
-    [leaseSeconds, settledUntil],
+    [leaseSeconds, full, turns.last, settledUntil],
   );
   return rows[0];
 }

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { createTestTenant } from '@millrace/testing';
 import S3rver from 's3rver';
+import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
 import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
@@ -42,7 +43,7 @@ afterAll(async () => {
 const forever = new AbortController().signal;
 const runAll = async () => {
   while (await planRun(bed.database));
-  while (await exportDue(deps, forever));
+  while (await oneRound((places) => exportDue(deps, forever, places)));
 };
 const runOf = async (id: string) =>
   (
@@ -145,7 +146,7 @@ test('an unknown bucket and a wrong key are named, without the key', async () =>
 test('a private address is refused unless it is allowed', async () => {
   const { id } = await oneExport({});
   while (await planRun(bed.database));
-  while (await exportDue({ ...deps, mayBePrivate: false }, forever));
+  while (await oneRound((places) => exportDue({ ...deps, mayBePrivate: false }, forever, places)));
   expect(await runOf(id)).toMatchObject({
     status: 'Failed',
     latest_error: 'The object storage failed: EPRIVATEADDRESS.',

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createSecretBox } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';
+import { oneRound } from '../testing/one-round.ts';
 import { storeExport } from '../testing/stored-export.ts';
 import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
 import { createExportMetrics, exportDue } from './export-run.ts';
@@ -71,7 +72,8 @@ test('a run whose secrets cannot be decrypted says so, and is tried again', asyn
   });
   while (await planRun(bed.database));
   const counter = createExportMetrics(bed.metrics);
-  while (await exportDue({ ...bed, mayBePrivate: true, counter }, new AbortController().signal));
+  const due = { ...bed, mayBePrivate: true, counter };
+  while (await oneRound((places) => exportDue(due, new AbortController().signal, places)));
   const rows = await sql.query('SELECT status, latest_error FROM batch_export_run WHERE batch_export_id = $1', [id]);
   expect(rows).toEqual([
     { status: 'FailedRetryable', latest_error: 'The secrets of the destination cannot be decrypted: send them again.' },

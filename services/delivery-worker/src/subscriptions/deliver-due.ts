@@ -1,25 +1,36 @@
-import type { Sql } from '@millrace/db';
+import type { Database, Sql } from '@millrace/db';
 import type { Logger, Metrics } from '@millrace/runtime';
+import type { FairPlaces } from '../fair-places.ts';
 import { type DeliverDeps, type DeliveryOutcome, deliver } from './deliver.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery } from './delivery-store.ts';
+import { withinMailLimit } from './mail-limit.ts';
 
-const portion = 10;
 /** Longer than any attempt can take. */
 const leaseSeconds = 120;
 /** Waits before the second, third, … attempt; after the last one it is given up. */
 const retryDelaysSeconds = [60, 300, 1800, 7200];
 
 export interface DeliverDueDeps extends DeliverDeps {
-  sql: Sql;
+  database: Pick<Database, 'sql' | 'transaction'>;
+  /** Of one organization; 0 = no limit. */
+  mailsPerHour: number;
   logger: Logger;
   counter: ReturnType<typeof createDeliveryMetrics>;
 }
 
-/** Sends what is to be sent, some reports side by side. @returns whether there may be more. */
-export async function deliverDue(deps: DeliverDueDeps): Promise<boolean> {
-  const claimed = await claimDeliveries(deps.sql, { limit: portion, leaseSeconds });
-  await Promise.all(claimed.map((delivery) => deliverOne(delivery, deps)));
-  return claimed.length === portion;
+/** Begins to send what is to be sent, beside what is under way. @returns whether there may be more. */
+export async function deliverDue(deps: DeliverDueDeps, places: FairPlaces): Promise<boolean> {
+  if (places.free() === 0) {
+    await places.givenBack();
+    return true;
+  }
+  const { mailsPerHour } = deps;
+  const claimed = await deps.database.transaction(async (tx) => {
+    const due = await claimDeliveries(tx, { limit: places.free(), leaseSeconds, turns: places.turns() });
+    return withinMailLimit(tx, due, mailsPerHour);
+  });
+  for (const delivery of claimed) places.start(delivery.organization_id, () => deliverOne(delivery, deps));
+  return claimed.length > 0;
 }
 
 async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Promise<void> {
@@ -34,7 +45,7 @@ async function deliverOne(delivery: ClaimedDelivery, deps: DeliverDueDeps): Prom
       reason: outcome.error,
     });
   }
-  await record(deps.sql, delivery, outcome);
+  await record(deps.database.sql, delivery, outcome);
 }
 
 /** A report that has taken its worker down every time is not tried for ever. */

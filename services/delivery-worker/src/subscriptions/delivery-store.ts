@@ -1,10 +1,12 @@
-import type { Sql } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
+import type { Turns } from '../fair-places.ts';
 
 /** A report that was claimed, with all it says. */
 export interface ClaimedDelivery {
   id: string;
   /** Counts this attempt; also tells whether the claim still holds. */
   attempts: number;
+  organization_id: string;
   occasion: string;
   due_at: Date;
   target: string;
@@ -26,33 +28,66 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Claims some reports that are to be sent, the oldest first. A claim holds for `leaseSeconds`; whoever has not finished by
- * then counts as dead, and the report is anybody's again.
+ * Claims some reports that are to be sent: of each organization in turn the oldest, as many as it has places left. A claim
+ * holds for `leaseSeconds`; whoever has not finished by then counts as dead, and the report is anybody's again.
  */
 export async function claimDeliveries(
-  sql: Sql,
-  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
+  tx: Transaction,
+  { limit, leaseSeconds, turns }: { limit: number; leaseSeconds: number; turns: Turns },
 ): Promise<ClaimedDelivery[]> {
-  return sql.query<ClaimedDelivery & Record<string, unknown>>(
+  return tx.query<ClaimedDelivery & Record<string, unknown>>(
     `WITH due AS (
-       SELECT id FROM subscription_delivery
-        WHERE status = 'pending' AND attempt_at <= now()
-        ORDER BY attempt_at
-        LIMIT $1
-          FOR UPDATE SKIP LOCKED
+       SELECT d.id, p.organization_id,
+              row_number() OVER (PARTITION BY p.organization_id ORDER BY d.attempt_at, d.id)
+                + coalesce(taken.places, 0) AS turn
+         FROM subscription_delivery d
+         JOIN subscription s ON s.id = d.subscription_id
+         JOIN environment e ON e.id = s.environment_id
+         JOIN project p ON p.id = e.project_id
+         LEFT JOIN unnest($3::uuid[], $4::int[]) AS taken (organization_id, places)
+           ON taken.organization_id = p.organization_id
+        WHERE d.status = 'pending' AND d.attempt_at <= now()
+     ), chosen AS (
+       SELECT id, organization_id FROM due WHERE turn <= $5
+        ORDER BY turn, organization_id <= $6::uuid, organization_id LIMIT $1
+     ), locked AS (
+       SELECT d.id, chosen.organization_id FROM subscription_delivery d JOIN chosen ON chosen.id = d.id
+        WHERE d.status = 'pending' AND d.attempt_at <= now()
+          FOR UPDATE OF d SKIP LOCKED
      ), claimed AS (
        UPDATE subscription_delivery d
           SET attempts = d.attempts + 1, attempt_at = now() + make_interval(secs => $2)
-         FROM due WHERE d.id = due.id
-       RETURNING d.*
+         FROM locked WHERE d.id = locked.id
+       RETURNING d.*, locked.organization_id
      )
-     SELECT c.id, c.attempts, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id, s.target_type,
-            s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval", s.byweekday,
-            s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook AS slack_incoming_webhook
+     SELECT c.id, c.attempts, c.organization_id, c.occasion, c.due_at, c.target, c.invite_message, c.subscription_id,
+            s.target_type, s.target_value, s.deleted, s.title, s.dashboard, s.insight, s.frequency, s."interval",
+            s.byweekday, s.bysetpos, s.environment_id, e.name AS environment_name, e.slack_incoming_webhook
        FROM claimed c
        JOIN subscription s ON s.id = c.subscription_id
        JOIN environment e ON e.id = s.environment_id`,
-    [limit, leaseSeconds],
+    [limit, leaseSeconds, turns.organizationIds, turns.counts, turns.mostEach, turns.last],
+  );
+}
+
+/**
+ * Puts off all mails of an organization that are due, claimed ones among them, without counting an attempt.
+ * @param reason can be read by the owner of the subscription.
+ */
+export async function putOffMails(
+  tx: Transaction,
+  { organizationId, claimed, reason }: { organizationId: string; claimed: readonly string[]; reason: string },
+): Promise<void> {
+  await tx.query(
+    `UPDATE subscription_delivery d
+        SET error = $3, attempt_at = date_trunc('hour', now()) + interval '1 hour',
+            attempts = d.attempts - CASE WHEN d.id = ANY ($2::uuid[]) THEN 1 ELSE 0 END
+       FROM subscription s
+       JOIN environment e ON e.id = s.environment_id
+       JOIN project p ON p.id = e.project_id
+      WHERE s.id = d.subscription_id AND s.target_type = 'email' AND p.organization_id = $1
+        AND d.status = 'pending' AND (d.attempt_at <= now() OR d.id = ANY ($2::uuid[]))`,
+    [organizationId, claimed, reason],
   );
 }
 

@@ -1,7 +1,8 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
-import { createDeliveryMetrics, type DeliverDueDeps, deliverDue } from './deliver-due.ts';
+import { deliverDue as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver-due.ts';
 import { scheduleDue } from './schedule-due.ts';
 
 const now = new Date('2026-11-10T12:00:00Z');
@@ -13,7 +14,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(bed.database);
   deps = {
     ...bed,
-    sql: bed.database.sql,
+    mailsPerHour: 0,
     publicAppUrl: 'https://app.example.com/',
     mayBePrivate: true,
     postTimeoutMs: 2000,
@@ -37,6 +38,7 @@ const deliveries = () =>
 const nextDate = async (id: number) =>
   (await bed.database.sql.query('SELECT next_delivery_date FROM subscription WHERE id = $1', [id]))[0]
     ?.next_delivery_date;
+const deliverDue = (given: DeliverDueDeps) => oneRound((places) => beginDue(given, places));
 const makeDue = () =>
   bed.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
 
@@ -224,6 +226,49 @@ test('a Slack channel is reached through the webhook of the project', async () =
   await set(null);
   expect(bed.receiver.posts).toMatchObject([{ path: '/services/T2', body: { channel: 'C1' } }]);
   expect(await deliveries()).toMatchObject([{ status: 'delivered' }]);
+});
+
+test('mails beyond the limit of the hour are put off with a reason, and go out in the next', async () => {
+  const addresses = Array.from({ length: 5 }, (_, number) => `reader-${number}@example.com`);
+  await store({ target_value: addresses.join(',') });
+  await scheduleDue(bed.database, now);
+  await deliverDue({ ...deps, mailsPerHour: 3 });
+  expect(bed.mailServer.mails.length).toBe(3);
+  const waiting = (await deliveries()).filter(({ status }) => status === 'pending');
+  const reason = 'The organization may send 3 mails an hour; this one is sent in the next hour.';
+  const putOff = { attempts: 0, error: reason, is_later: true };
+  expect(waiting).toMatchObject([putOff, putOff]);
+  // Whoever else sends in this hour has the same limit.
+  await store({ target_value: 'late@example.com' });
+  await scheduleDue(bed.database, now);
+  await deliverDue({ ...deps, mailsPerHour: 3 });
+  expect(bed.mailServer.mails.length).toBe(3);
+  await bed.database.sql.query(`UPDATE organization_mail_hour SET hour = hour - interval '1 hour'`);
+  await makeDue();
+  await deliverDue({ ...deps, mailsPerHour: 3 });
+  expect(bed.mailServer.mails.length).toBe(6);
+});
+
+test('what is no mail has no limit, and a limit of one organization is no other’s', async () => {
+  const other = await createTestTenant(bed.database);
+  await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
+  await store({ target_type: 'webhook', target_value: `${bed.receiver.url}/hook` });
+  await storeSubscription(bed.database.sql, other.environmentId, { target_value: 'other@example.com' });
+  await scheduleDue(bed.database, now);
+  await bed.database.sql.query('DELETE FROM organization_mail_hour');
+  await deliverDue({ ...deps, mailsPerHour: 1 });
+  expect([bed.mailServer.mails.length, bed.receiver.posts.length]).toEqual([2, 1]);
+});
+
+test('organizations take turns, each within its places', async () => {
+  const other = await createTestTenant(bed.database);
+  await store({ target_value: Array.from({ length: 10 }, (_, number) => `many-${number}@example.com`).join(',') });
+  await scheduleDue(bed.database, now);
+  await storeSubscription(bed.database.sql, other.environmentId, { target_value: 'one@example.com' });
+  await scheduleDue(bed.database, now);
+  await oneRound((places) => beginDue(deps, places), { most: 4, mostEach: 3 });
+  const sent = bed.mailServer.mails.map(({ to }) => to[0]);
+  expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });
 
 test('a claim whose worker has died is free again when its lease is over', async () => {

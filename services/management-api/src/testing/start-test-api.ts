@@ -64,6 +64,7 @@ export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<Te
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     keyValue: createInProcessKeyValue(),
     limits: { requestsPerMinute: 0, requestsPerHour: 0, wrongKeysPerMinute: 0 },
+    mostSubscriptions: 0,
     tokenSecret: 'secret of a test',
     ...overrides,
   });

@@ -492,7 +492,12 @@ describe('backfills', () => {
     ['X29', '2021-01-01T00:00:00', '2021-01-01T01:00:00Z', 'Input 2021-01-01T00:00:00 is naive.'],
     ['X29 a date', '2021-01-01', '2021-01-02T01:00:00Z', 'Input 2021-01-01 is naive.'],
     ['X30', '2021-01-01T00:00:00Z', soon(2), 'too far into the future'],
-    ['too many runs', '2019-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "interval 'hour' makes more. Ask for it in parts."],
+    [
+      'too many runs',
+      '2019-01-01T00:00:00Z',
+      '2021-01-01T00:00:00Z',
+      "interval 'hour' makes more. Ask for it in parts.",
+    ],
     ['X31 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
     ['X31 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
   ])('%s: %s to %s is refused', async (_name, start, end, detail) => {
@@ -508,7 +513,11 @@ describe('backfills', () => {
     for (let number = 1; number < 10; number += 1) {
       expect(await post(`${id}/backfill`, range(day(number), day(number + 1)))).toMatchObject(ok);
     }
-    const refusal = VE('invalid_input', null, 'Only 10 backfills of an export run at a time. Wait for one, or cancel it.');
+    const refusal = VE(
+      'invalid_input',
+      null,
+      'Only 10 backfills of an export run at a time. Wait for one, or cancel it.',
+    );
     expect(await post(`${id}/backfill`, range(day(20), day(21)))).toMatchObject(refusal);
     expect(await post(`${id}/backfill`, range(day(1), day(2)))).toMatchObject(ok);
   });

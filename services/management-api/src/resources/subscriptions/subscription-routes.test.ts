@@ -373,3 +373,31 @@ test('a list costs the same number of statements whatever its length', async () 
   };
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });
+
+describe('how many an organization may have', () => {
+  let small: TestApi;
+  let actors: OrganizationActors;
+  beforeAll(async () => {
+    small = await startTestApi({ mostSubscriptions: 2 });
+    actors = await createActors(small.database);
+  });
+  afterAll(() => small.stop());
+  const refusal = VE(
+    'limit_exceeded',
+    null,
+    'An organization has at most 2 subscriptions. Delete one that is not needed.',
+  );
+  const send = (method: 'POST' | 'PATCH', id: string, body: object) =>
+    small.send(method, `/api/environments/${actors.projectId}/subscriptions/${id}`, { key: actors.M.key, body });
+
+  test('no more, not even two at the same moment, until one is deleted; none comes back beyond it', async () => {
+    const made = await Promise.all([1, 2, 3, 4].map(() => send('POST', '', valid)));
+    expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
+    expect(made.find(({ status }) => status === 400)).toMatchObject(refusal);
+    const [first, second] = made.filter(({ status }) => status === 201).map(({ body }) => body.id);
+    expect((await send('PATCH', `${first}/`, { deleted: false, title: 'As it was' })).status).toBe(200);
+    expect((await send('PATCH', `${second}/`, { deleted: true })).status).toBe(200);
+    expect((await send('POST', '', valid)).status).toBe(201);
+    expect(await send('PATCH', `${second}/`, { deleted: false })).toMatchObject(refusal);
+  });
+});

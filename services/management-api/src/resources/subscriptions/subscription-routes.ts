@@ -7,6 +7,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { delivery, deliveryExample } from './delivery-schema.ts';
 import { listDeliveries } from './delivery-store.ts';
 import { recordSubscriptionActivity } from './record-subscription-activity.ts';
+import { withinSubscriptionLimit } from './subscription-limit.ts';
 import { subscriptionPlace } from './subscription-place.ts';
 import {
   newSubscription,
@@ -39,11 +40,19 @@ const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
 /** The same routes below an environment and, as older clients know them, below a project (reference/management-api.md 9.1). */
-export function subscriptionRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
-  return [...routesBelow('environments', database), ...routesBelow('projects', database)];
+export function subscriptionRoutes(deps: SubscriptionDeps) {
+  return [...routesBelow('environments', deps), ...routesBelow('projects', deps)];
 }
 
-function routesBelow(family: 'environments' | 'projects', { sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+export interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'> {
+  /** Of one organization; 0 = no limit. */
+  mostSubscriptions: number;
+}
+
+function routesBelow(
+  family: 'environments' | 'projects',
+  { sql, transaction, mostSubscriptions: most }: SubscriptionDeps,
+) {
   const path = `/api/${family}/:project_id/subscriptions`;
   const tags: [string] = ['subscriptions'];
   const target = subscriptionPlace(sql);
@@ -84,7 +93,10 @@ function routesBelow(family: 'environments' | 'projects', { sql, transaction }: 
       handler: async ({ caller, target: place, body }) =>
         transaction(async (tx) => {
           const author = { userId: caller.userId, environmentId: place.environmentId };
-          const after = await createSubscription(tx, author, { body, now: new Date() });
+          const { after } = await withinSubscriptionLimit(tx, { ...place, most }, async () => {
+            const after = await createSubscription(tx, author, { body, now: new Date() });
+            return { after, isOneMore: !after.deleted };
+          });
           await recordSubscriptionActivity(tx, { actor: caller, place }, { after });
           return toSubscription(after);
         }),
@@ -128,7 +140,10 @@ function routesBelow(family: 'environments' | 'projects', { sql, transaction }: 
         handler: async ({ caller, target: place, params: { id }, body }) =>
           transaction(async (tx) => {
             const { environmentId } = place;
-            const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
+            const change = await withinSubscriptionLimit(tx, { ...place, most }, async () => {
+              const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
+              return { ...change, isOneMore: change.before.deleted && !change.after.deleted };
+            });
             await recordSubscriptionActivity(tx, { actor: caller, place }, change);
             return toSubscription(change.after);
           }),

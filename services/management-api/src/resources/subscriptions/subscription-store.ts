@@ -118,3 +118,16 @@ export async function updateSubscription(
     [id, nextDeliveryDate, ...writable.map((name) => fields[name])],
   );
 }
+
+/** Subscriptions of all projects of an organization, without the deleted ones. */
+export async function countSubscriptions(sql: Sql, organizationId: string): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count
+       FROM project p
+       JOIN environment e ON e.project_id = p.id
+       JOIN subscription s ON s.environment_id = e.id
+      WHERE p.organization_id = $1 AND NOT s.deleted`,
+    [organizationId],
+  );
+  return rows[0]?.count ?? 0;
+}
