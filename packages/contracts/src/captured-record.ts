@@ -26,8 +26,10 @@ export interface CapturedEvent {
   now: string;
   /** When the client says it sent the request, ISO 8601 UTC. Absent when unknown. */
   sent_at?: string;
-  /** Client address, null when unknown. */
+  /** Client address, null when unknown. It is there whatever the project wants to be stored of it. */
   ip: string | null;
+  /** Present and true when the client sets no cookie: the consumer makes the distinct id out of what the request shows. */
+  cookieless_mode?: true | undefined;
   /** Present and true for events of a historical migration. */
   historical_migration?: true;
   /**

@@ -50,6 +50,7 @@ export { addRestriction, listRestrictions, type NewRestriction, removeRestrictio
 export { sqlOf } from './accounts/sql-of.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './accounts/users.ts';
 export { type WithdrawnInvite, withdrawInvites } from './accounts/withdraw-invites-store.ts';
+export { deleteExpiredSalts } from './cookieless-salts.ts';
 export { type CopyRow, copyRows } from './copy-format.ts';
 export { createDatabase, type Database } from './database.ts';
 export {

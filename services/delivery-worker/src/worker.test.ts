@@ -27,10 +27,17 @@ test('a worker sends what is due once, clean up, and end when they are told to',
   await storeSubscription(sql, kept.environmentId, { next_delivery_date: new Date() });
   await sql.query('DELETE FROM project WHERE id = $1', [gone.projectId]);
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
+  await sql.query(
+    `INSERT INTO cookieless_salt (day, salt, expires_at)
+     VALUES ('2026-01-01', '\\x00', now() - interval '1 second'), ('2999-01-01', '\\x00', now() + interval '1 hour')`,
+  );
   const worker = startWorker(bed, options);
   await eventually(() => bed.mailServer.mails.length > 0, { what: 'The report' });
   await eventually(async () => (await sql.query('SELECT 1 FROM environment_cleanup')).length === 0, {
     what: 'Cleaning up',
+  });
+  await eventually(async () => (await sql.query('SELECT 1 FROM cookieless_salt')).length === 1, {
+    what: 'Forgetting a salt',
   });
   await worker.stop();
   expect(bed.mailServer.mails.length).toBe(1);

@@ -1,4 +1,4 @@
-import type { Database } from '@millrace/db';
+import { type Database, deleteExpiredSalts } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
@@ -65,6 +65,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'delete_person_data', work: () => deletePersonData(database) },
     { name: 'clean_up', work: () => cleanUp(database) },
     { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
+    { name: 'forget_salts', work: async () => (await deleteExpiredSalts(database.sql)) > 0 },
     { name: 'forget_old', work: () => forgetOld(database.sql, options.keepOutcomesDays) },
   ];
   const running = tasks.map((task) => startPolling(task, { intervalMs: options.pollIntervalMs, logger, metrics }));

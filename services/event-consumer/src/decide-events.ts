@@ -1,9 +1,10 @@
 import { BatchTooLarge } from './batch-too-large.ts';
-import type { DropReason } from './events/event-outcome.ts';
+import type { DropReason, EventOutcome } from './events/event-outcome.ts';
 import type { EventRow } from './events/event-row.ts';
 import { isOfDeletedPerson } from './identity/deleted-person.ts';
 import type { Ledger } from './identity/ledger.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
+import type { Refusal } from './intake/refuse-event.ts';
 import { toIncomingEvent } from './intake/to-incoming-event.ts';
 import { processEvent } from './process-event.ts';
 import { ruleWarning } from './warnings/to-stored-warning.ts';
@@ -40,7 +41,7 @@ export function decideEvents(admitted: AdmittedEvent[], ledger: Ledger): Decisio
         decisions.dropped.push('person_deleted');
         continue;
       }
-      const outcome = processEvent(incoming, project);
+      const outcome = one.refusal === undefined ? processEvent(incoming, project) : toDrop(one.refusal);
       const { received, capturedAtMs } = one;
       for (const warning of [...one.warnings, ...outcome.warnings]) {
         decisions.warnings.push(ruleWarning(warning, { projectId, uuid: received.uuid, capturedAtMs }));
@@ -57,6 +58,10 @@ export function decideEvents(admitted: AdmittedEvent[], ledger: Ledger): Decisio
     }
   }
   return decisions;
+}
+
+function toDrop({ reason, warning }: Refusal): EventOutcome {
+  return { kind: 'drop', reason, warnings: [warning] };
 }
 
 function byProject(admitted: AdmittedEvent[]): Map<number, AdmittedEvent[]> {

@@ -24,6 +24,7 @@ import {
 import { type ConsumerConfig, configuredLanes, consumerConfigSchema } from './config.ts';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
+import { createCookielessSalts } from './cookieless/salts.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { createDefinitions } from './definitions/definitions.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -174,6 +175,7 @@ function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definit
   const { database, changes, log, topics, metrics } = parts;
   return {
     database,
+    salts: createCookielessSalts(database.sql),
     projects: createProjectResolver({ sql: database.sql, changes }),
     partitions: createEventPartitions(database),
     deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),

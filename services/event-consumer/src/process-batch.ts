@@ -1,5 +1,7 @@
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import { advanceOffset, type LogBatch, type LogRecord, lockOffset } from '@millrace/event-log';
+import { replaceVisitors } from './cookieless/replace-visitors.ts';
+import type { CookielessSalts } from './cookieless/salts.ts';
 import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
 import type { DeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { type DecideDeps, type DecidedBatch, decideBatch } from './decide-batch.ts';
@@ -24,6 +26,7 @@ import { insertWarnings } from './warnings/warning-store.ts';
 export interface ProcessBatchDeps extends DecideDeps {
   database: Pick<SqlDatabase, 'transaction'>;
   projects: ProjectResolver;
+  salts: CookielessSalts;
   partitions: EventPartitions;
   deadLetters: DeadLetterLog;
   definitions: Pick<Definitions, 'see' | 'note'>;
@@ -165,11 +168,12 @@ async function processRecords(
 async function takeIn(
   { batch, verdict }: BatchWork,
   depth: ReadingDepth,
-  { step, projects, partitions, now }: ProcessBatchDeps,
+  { step, projects, salts, partitions, now }: ProcessBatchDeps,
 ) {
   const parsed = await step('parse_records', () => parseRecords(batch, { verdict, depth }));
-  const resolved = await step('resolve_projects', () => projects.resolve(ownersOf(parsed)));
-  const intake = await step('admit_records', () => admitRecords(parsed, resolved, now()));
+  const projectOf = await step('resolve_projects', () => projects.resolve(ownersOf(parsed)));
+  const intake = await step('admit_records', () => admitRecords(parsed, projectOf, now()));
+  await step('replace_visitors', () => replaceVisitors(intake.events, { projectOf, salts, nowMs: now() }));
   await step('ensure_partitions', () => partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
   return intake;
 }

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type CapturedEvent, encodeCapturedRecord, type JsonObject, recordKey } from '@millrace/contracts';
 import type { Database, Prisma } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
+import { createCookielessSalts } from '../../../../services/event-consumer/src/cookieless/salts.ts';
 import { createDefinitions } from '../../../../services/event-consumer/src/definitions/definitions.ts';
 import { createEventPartitions } from '../../../../services/event-consumer/src/events/event-partitions.ts';
 import type { EventRow } from '../../../../services/event-consumer/src/events/event-row.ts';
@@ -79,6 +80,7 @@ function processDeps(database: Database): ProcessBatchDeps {
   const logger = createLogger('bench', 'warn');
   return {
     database,
+    salts: createCookielessSalts(database.sql),
     projects: createProjectResolver({ sql: database.sql, changes: unchanging }),
     partitions: createEventPartitions(database),
     deadLetters: {

@@ -11,6 +11,13 @@ export type DropReason =
   | 'invalid_anon_distinct_id'
   | 'invalid_event_for_flags'
   | 'distinct_id_too_long'
+  /** Of visitors without cookies (cookieless/replace-visitors.ts). */
+  | 'cookieless_mode_disabled'
+  | 'cookieless_unsupported_event'
+  | 'cookieless_missing_user_agent'
+  | 'cookieless_missing_ip'
+  | 'cookieless_missing_host'
+  | 'cookieless_timestamp_out_of_range'
   | 'migration_not_in_plan'
   | 'person_deleted';
 

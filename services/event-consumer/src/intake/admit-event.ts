@@ -3,6 +3,7 @@ import type { DropReason } from '../events/event-outcome.ts';
 import type { RuleWarning } from '../warnings/warning.ts';
 import type { IngestProject, RecordPosition } from './incoming-event.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
+import type { Refusal } from './refuse-event.ts';
 import { isLongerThan, maxIdCharacters } from './text-length.ts';
 import type { UnreadEvent } from './unread-event.ts';
 
@@ -17,6 +18,8 @@ export interface AdmittedEvent {
   hasUnreadableTimestamp: boolean;
   /** They count only if it is not a duplicate. */
   warnings: RuleWarning[];
+  /** Set when it is dropped, unless it is a duplicate, before any rule sees it. */
+  refusal?: Refusal;
 }
 
 /** An event ready for its project, or the reason why the project cannot have it. */

@@ -14,6 +14,10 @@ export interface IngestProject {
 export interface ResolvedProject extends IngestProject {
   /** Whether the organization's plan includes historical migrations (contract/ingestion.md, historical rule 1). */
   mayMigrate: boolean;
+  /** Whether visitors without cookies get an id of the day (`cookieless_server_hash_mode`). */
+  isCookieless: boolean;
+  /** IANA name. */
+  timezone: string;
 }
 
 /** Where a record stood in the log; names it in warnings, dead letters and logs. */

@@ -91,6 +91,7 @@ function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | Inval
     properties,
   };
   if (typeof sent_at === 'string') captured.sent_at = sent_at;
+  if (record.cookieless_mode === true) captured.cookieless_mode = true;
   if (record.historical_migration === true) captured.historical_migration = true;
   if (record.plan_unchecked === true) captured.plan_unchecked = true;
   if (record.force_disable_person_processing === true) captured.force_disable_person_processing = true;

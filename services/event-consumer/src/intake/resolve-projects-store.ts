@@ -10,6 +10,8 @@ export interface ProjectRow {
   personProcessingOptOut: boolean;
   hasIngestedEvent: boolean;
   mayMigrate: boolean;
+  isCookieless: boolean;
+  timezone: string;
 }
 
 /** The environments with any of these ids or project API keys. */
@@ -17,6 +19,7 @@ export async function selectProjects(sql: Sql, ids: number[], tokens: string[]):
   const rows = await sql.query<Omit<ProjectRow, 'mayMigrate'> & { features: unknown }>(
     `SELECT environment.id, api_token AS token, anonymize_ips AS "anonymizeIps",
             person_processing_opt_out AS "personProcessingOptOut", ingested_event AS "hasIngestedEvent",
+            coalesce(cookieless_server_hash_mode, 0) <> 0 AS "isCookieless", timezone,
             organization.available_product_features AS features
        FROM environment
        JOIN project ON project.id = environment.project_id

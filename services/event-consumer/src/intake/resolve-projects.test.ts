@@ -39,6 +39,8 @@ test('finds all projects of a batch with one statement and remembers them', asyn
     anonymizeIps: false,
     personProcessingOptOut: false,
     mayMigrate: false,
+    isCookieless: false,
+    timezone: 'UTC',
   });
   expect(projectOf({ token: b.token, now })?.id).toBe(b.id);
   await resolver.resolve(keys(b.token, a.token));

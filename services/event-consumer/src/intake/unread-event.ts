@@ -73,6 +73,14 @@ export function readProperties(event: CapturedEvent | UnreadEvent): { properties
   return { properties, text };
 }
 
+/** The event with its properties. @throws UnreadableProperties as `readProperties` does. */
+export function readWhole(event: CapturedEvent | UnreadEvent): CapturedEvent {
+  const { properties } = readProperties(event);
+  if (!isUnread(event)) return { ...event, properties };
+  const { unread: _read, ...head } = event;
+  return { ...head, properties };
+}
+
 export function isUnread(event: CapturedEvent | UnreadEvent): event is UnreadEvent {
   return 'unread' in event;
 }

@@ -4,6 +4,7 @@ import { createDatabase, type Database, watchProjectChanges } from '@millrace/db
 import type { AppendRecord, LogBatch, LogRecord } from '@millrace/event-log';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
 import { createTestDatabase, eventually } from '@millrace/testing';
+import { createCookielessSalts } from '../cookieless/salts.ts';
 import { createDeadLetterLog } from '../dead-letters/dead-letter-log.ts';
 import { createEventPartitions } from '../events/event-partitions.ts';
 import { createKnownIds } from '../identity/known-ids.ts';
@@ -48,6 +49,7 @@ export async function createConsumerBed(): Promise<ConsumerBed> {
     deadLetters,
     createDeps: (overrides) => ({
       database,
+      salts: createCookielessSalts(database.sql),
       projects: createProjectResolver({ sql: database.sql, changes }),
       partitions: createEventPartitions(database),
       deadLetters: createDeadLetterLog({

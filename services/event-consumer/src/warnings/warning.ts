@@ -37,6 +37,13 @@ export const warningSeverity = {
   person_properties_size_violation: 'error',
   person_properties_not_shown: 'info',
   group_properties_size_violation: 'error',
+  // Raised for visitors without cookies; the first two tell why nothing arrives.
+  cookieless_mode_disabled: 'error',
+  cookieless_unsupported_event: 'error',
+  cookieless_missing_user_agent: 'error',
+  cookieless_missing_ip: 'error',
+  cookieless_missing_host: 'error',
+  cookieless_timestamp_out_of_range: 'error',
   // Raised by the consumer for migrations that the gateway could not check.
   historical_migration_not_in_plan: 'error',
   // Raised by the consumer when it gives up on a record.

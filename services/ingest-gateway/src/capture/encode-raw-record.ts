@@ -31,6 +31,7 @@ function headOf(record: CapturedEvent): string {
   let head = `{"kind":"event","uuid":"${uuid}","token":${JSON.stringify(token)},${stamp}"distinct_id":${JSON.stringify(distinctId)},"event":${JSON.stringify(event)},"timestamp":"${timestamp}","now":"${now}"`;
   if (sentAt !== undefined) head += `,"sent_at":"${sentAt}"`;
   head += ip === null ? ',"ip":null' : `,"ip":${JSON.stringify(ip)}`;
+  if (record.cookieless_mode) head += ',"cookieless_mode":true';
   if (record.historical_migration) head += ',"historical_migration":true';
   if (record.plan_unchecked) head += ',"plan_unchecked":true';
   if (record.force_disable_person_processing) head += ',"force_disable_person_processing":true';

@@ -90,10 +90,11 @@ export function toCapturedEvents(
       dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
     const { properties } = fields.event;
+    const isCookieless = properties.$cookieless_mode === true;
     const ip = 'capture_internal' in properties ? '127.0.0.1' : arrival.ip;
     accepted.push({
       index,
-      partitionId: properties.$cookieless_mode === true ? (arrival.ip ?? '') : distinctId,
+      partitionId: isCookieless ? (arrival.ip ?? '') : distinctId,
       record: {
         kind: 'event',
         uuid,
@@ -105,6 +106,7 @@ export function toCapturedEvents(
         now,
         sent_at: sentAt,
         ip,
+        cookieless_mode: isCookieless ? true : undefined,
         historical_migration: request.isHistorical ? true : undefined,
         $set: fields.event.$set ?? undefined,
         $set_once: fields.event.$set_once ?? undefined,

@@ -38,6 +38,14 @@ const checks: Record<string, (value: unknown) => unknown> = {
   session_replay_config: checkReplayConfig,
   live_events_columns: withoutEmpty,
   recording_domains: withoutEmpty,
+  cookieless_server_hash_mode: (value) => {
+    if (value !== 2) return value;
+    throw invalid(
+      'cookieless_server_hash_mode',
+      'Mode 2 (stateful) is not supported: 0 is off, 1 stateless.',
+      'invalid_choice',
+    );
+  },
 };
 
 function withoutEmpty(value: unknown): unknown {

@@ -83,7 +83,7 @@ const filledEnvironment = {
   session_recording_url_trigger_config: [{ url: 'a', matching: 'regex' }],
   session_recording_url_blocklist_config: [{ url: 'a', matching: 'regex' }],
   session_recording_event_trigger_config: ['e'],
-  cookieless_server_hash_mode: 2,
+  cookieless_server_hash_mode: 1,
   human_friendly_comparison_periods: true,
   capture_dead_clicks: true,
   default_data_theme: 3,

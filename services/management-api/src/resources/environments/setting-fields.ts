@@ -94,7 +94,9 @@ export const settingFields: Record<string, SettingField> = {
   live_events_columns: nullableTexts('Columns of the list of live events.'),
   recording_domains: nullableTexts('Where sessions may be recorded; null for everywhere.', 200),
   cookieless_server_hash_mode: environmentOnly(
-    plain(nullable(Type.Enum([0, 1, 2]), 'Identifying without cookies: 0 off, 1 stateless, 2 stateful.')),
+    plain(
+      nullable(Type.Enum([0, 1, 2]), 'Ids for visitors without cookies: 0 off, 1 stateless. 2 (stateful) is refused.'),
+    ),
   ),
   human_friendly_comparison_periods: environmentOnly(nullableFlag('Whether periods are compared by calendar.')),
   inject_web_apps: nullableFlag('Whether apps are injected into web pages.'),

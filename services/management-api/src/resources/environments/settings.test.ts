@@ -309,3 +309,19 @@ describe.each(families)('%s', (_family, pathOf) => {
     expect(await patch({ access_control: true })).toMatchObject({ status: 200, body: { access_control: true } });
   });
 });
+
+test('the mode for visitors without cookies is off, stateless or not decided; a mode there is not is refused', async () => {
+  const { tenant, keys } = await createItemBed(api);
+  const path = `/api/environments/${tenant.environmentId}/`;
+  const patch = (mode: unknown) =>
+    api.send('PATCH', path, { key: keys.A, body: { cookieless_server_hash_mode: mode } });
+  for (const mode of [1, null, 0]) {
+    expect(await patch(mode)).toMatchObject({ status: 200, body: { cookieless_server_hash_mode: mode } });
+  }
+  const detail = 'Mode 2 (stateful) is not supported: 0 is off, 1 stateless.';
+  expect(await patch(2)).toMatchObject({
+    status: 400,
+    body: invalid('cookieless_server_hash_mode', detail, 'invalid_choice'),
+  });
+  expect((await api.get(path, keys.A)).body).toMatchObject({ cookieless_server_hash_mode: 0 });
+});

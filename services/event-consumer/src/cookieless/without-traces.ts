@@ -1,0 +1,19 @@
+import type { CapturedEvent, JsonObject } from '@millrace/contracts';
+import { isJsonObject, withoutKeys } from '../intake/json-object.ts';
+
+/** What the id of a visitor is made of and, stored beside it, would say whose it is. */
+const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
+/** As browsers write it to the person. */
+const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
+
+/** The event without them, wherever clients write them. */
+export function withoutTraces(event: CapturedEvent): CapturedEvent {
+  const bare: CapturedEvent = { ...event, ip: null, properties: withoutKeys(event.properties, traces) };
+  for (const name of ['$set', '$set_once'] as const) {
+    const nested = bare.properties[name];
+    if (isJsonObject(nested)) bare.properties[name] = withoutKeys(nested, personTraces);
+    const beside: JsonObject | undefined = event[name];
+    if (beside !== undefined) bare[name] = withoutKeys(beside, personTraces);
+  }
+  return bare;
+}
