@@ -8,10 +8,10 @@ import { startPageServer } from './page-server.ts';
 import type { Call, Sdk } from './sdk.ts';
 
 const packages = [
-  { packageName: 'posthog-js', bundle: 'module.js' },
-  { packageName: 'posthog-js-1.257', bundle: 'module.js' },
-  // Its base64 carries each half of an emoji as UTF-8 of its own; stored is the emoji.
-  { packageName: 'posthog-js-1.100', bundle: 'es.js' },
+  { packageName: 'posthog-js', bundle: 'module.js', options: {} },
+  { packageName: 'posthog-js-1.257', bundle: 'module.js', options: {} },
+  // Nobody tells it of gzip, so it packs as base64, in which each half of an emoji is UTF-8 of its own.
+  { packageName: 'posthog-js-1.100', bundle: 'es.js', options: { advanced_disable_decide: true } },
 ];
 
 const text = 'Grüße 👋';
@@ -28,13 +28,13 @@ const flags = [
 
 export function browserSdks(): Sdk[] {
   const executablePath = findChromium();
-  return packages.map(({ packageName, bundle }) => ({
+  return packages.map(({ packageName, bundle, options }) => ({
     name: `posthog-js ${installedVersion(packageName)}`,
     kind: 'browser',
     calls: ['capture', 'identify', 'alias', 'group identify', 'batch', 'unload'],
     unavailable: executablePath === null ? 'there is no Chromium' : null,
     async open(target) {
-      const site = await startPageServer(packageName, bundle);
+      const site = await startPageServer(packageName, bundle, options);
       const profile = await mkdtemp(join(tmpdir(), 'millrace-chromium-'));
       const context = await chromium.launchPersistentContext(profile, {
         executablePath: executablePath ?? '',

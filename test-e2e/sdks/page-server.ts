@@ -10,11 +10,15 @@ export interface PageServer {
   stop(): Promise<void>;
 }
 
-/** A site that uses the browser SDK as its npm package gives it, in a script of type module. */
-export async function startPageServer(packageName: string, bundle: string): Promise<PageServer> {
+/**
+ * A site that uses the browser SDK as its npm package gives it, in a script of type module.
+ *
+ * @param options of the SDK, beside those every page needs.
+ */
+export async function startPageServer(packageName: string, bundle: string, options: object): Promise<PageServer> {
   const sdk = await readFile(new URL(`dist/${bundle}`, packageDirectory(packageName)));
   const files: Record<string, { type: string; content: string | Buffer }> = {
-    '/': { type: 'text/html; charset=utf-8', content: page },
+    '/': { type: 'text/html; charset=utf-8', content: pageWith(options) },
     '/left': { type: 'text/html', content: '<!doctype html><title>Left</title>' },
     '/sdk.js': { type: 'text/javascript', content: sdk },
   };
@@ -37,12 +41,14 @@ export async function startPageServer(packageName: string, bundle: string): Prom
 }
 
 // A browser that is driven looks like a bot to the SDK, so that filter is off; all else is as the SDK comes.
-const page = `<!doctype html>
+const pageWith = (options: object) => `<!doctype html>
 <title>Shop</title>
 <button id="buy" data-attr="buy">Buy now</button>
 <script type="module">
   import posthog from '/sdk.js';
   const query = new URLSearchParams(location.search);
-  posthog.init(query.get('key'), { api_host: query.get('host'), opt_out_useragent_filter: true });
+  posthog.init(query.get('key'), {
+    api_host: query.get('host'), opt_out_useragent_filter: true, ...${JSON.stringify(options)},
+  });
   window.posthog = posthog;
 </script>`;

@@ -34,5 +34,16 @@ function toText(body: Buffer): string {
   if (body[0] === 0x1f && body[1] === 0x8b) return gunzipSync(body).toString();
   const text = body.toString();
   if (!text.startsWith('data=')) return text;
-  return Buffer.from(new URLSearchParams(text).get('data') ?? '', 'base64').toString();
+  return joinHalves(Buffer.from(new URLSearchParams(text).get('data') ?? '', 'base64'));
+}
+
+/** Text in which old browser SDKs wrote each half of an emoji as UTF-8 of its own, three bytes each. */
+function joinHalves(bytes: Buffer): string {
+  const joined = bytes.toString('latin1').replace(/\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]/g, (halves) => {
+    const units = [halves.slice(1, 3), halves.slice(4)].map((half) => {
+      return 0xd000 | ((half.charCodeAt(0) & 0x3f) << 6) | (half.charCodeAt(1) & 0x3f);
+    });
+    return Buffer.from(String.fromCharCode(...units)).toString('latin1');
+  });
+  return Buffer.from(joined, 'latin1').toString();
 }
