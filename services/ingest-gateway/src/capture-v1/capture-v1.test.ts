@@ -107,6 +107,17 @@ describe('sdk-wire section 9, row 20', () => {
   });
 });
 
+test.each([
+  ['a small batch', 10],
+  ['a large batch', 300_000],
+])('empty arrays where PHP means objects are objects: %s', async (_size, bytes) => {
+  const { token } = await createTestTenant(fixture.database);
+  const properties = { $groups: [], $group_set: [], list: [], filler: 'x'.repeat(bytes) };
+  expect(await send({ token, body: batchOf(event({ properties })) })).toMatchObject({ status: 200 });
+  const [stored] = await reader.events(token, 1);
+  expect(stored?.properties).toMatchObject({ $groups: {}, $group_set: {}, list: [] });
+});
+
 describe('one event is left out, the others are stored', () => {
   const long = 'x'.repeat(201);
   test.each<[string, object]>([
@@ -278,12 +289,18 @@ describe('the whole request is refused', () => {
   });
 
   test('zstd is understood where Node.js knows it, and refused by name elsewhere', async () => {
-    const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Uint8Array };
+    const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string | Buffer) => Uint8Array };
     const headers = { 'content-encoding': 'zstd' };
     const text = JSON.stringify(batchOf(event()));
-    const answer = await send({ headers, body: zstdCompressSync?.(text) ?? text });
-    const expected = zstdCompressSync === undefined ? [415, 'unsupported_encoding'] : [200, undefined];
-    expect([answer.status, answer.json.error]).toEqual(expected);
+    const bomb = Buffer.alloc(110 * 1024 * 1024);
+    const isKnown = zstdCompressSync !== undefined;
+    const answers = await Promise.all(
+      [text, bomb].map((body) => send({ headers, body: zstdCompressSync?.(body) ?? text })),
+    );
+    expect(answers.map(({ status, json }) => [status, json.error])).toEqual([
+      isKnown ? [200, undefined] : [415, 'unsupported_encoding'],
+      isKnown ? [413, 'payload_too_large'] : [415, 'unsupported_encoding'],
+    ]);
   });
 
   test('OPTIONS allows what a page asks for', async () => {
