@@ -7,15 +7,22 @@ import { createKeyChanges } from './access/announce-key-change.ts';
 import { createGuessLimit } from './access/guess-limit.ts';
 import { personalKeyAccess } from './access/personal-key-access.ts';
 import { createRateLimit } from './access/rate-limit.ts';
+import { createSignUpLimit } from './access/sign-up-limit.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/docs-page.ts';
 import { type RouteDeps, routes } from './routes.ts';
 import { translateDatabaseError } from './translate-database-error.ts';
 
-export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange'> {
+export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange' | 'signUpLimit' | 'userChangeLimit'> {
   /** Where limits are counted and key changes are announced: Redis, or this process alone. */
   keyValue: KeyValue;
   /** 0 = no limit (reference/management-api.md 2.7). */
-  limits: { requestsPerMinute: number; requestsPerHour: number; wrongKeysPerMinute: number };
+  limits: {
+    requestsPerMinute: number;
+    requestsPerHour: number;
+    wrongKeysPerMinute: number;
+    signUpsPerMinute: number;
+    userChangesPerMinute: number;
+  };
   logger: Logger;
   metrics: Metrics;
   health: Health;
@@ -44,7 +51,13 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     createRateLimit({ keyValue, name: 'wrong', windows: [{ seconds: 60, limit: limits.wrongKeysPerMinute }] }),
   );
   const announceKeyChange = createKeyChanges(keyValue, logger).announce;
-  const declared = routes({ ...deps, announceKeyChange });
+  const signUpLimit = createSignUpLimit({ keyValue, perMinute: limits.signUpsPerMinute });
+  const userChangeLimit = createRateLimit({
+    keyValue,
+    name: 'user',
+    windows: [{ seconds: 60, limit: limits.userChangesPerMinute }],
+  });
+  const declared = routes({ ...deps, announceKeyChange, signUpLimit, userChangeLimit });
   const setSecurityHeaders = securityHeaders();
   const api = mount(declared, {
     access: personalKeyAccess({ sql, logger, requestLimit, guessLimit }),

@@ -45,6 +45,11 @@ export const configSchema = Type.Object({
     'requests with a wrong key or none from one address per minute before it is shut out; 0 = no limit',
   ),
   subscriptionsPerOrganization: integerSetting(500, 'subscriptions one organization may have; 0 = no limit'),
+  apiSignUpsPerMinute: integerSetting(
+    20,
+    'requests for invites without a key from one address per minute, and wrong ones for one invite; 0 = no limit',
+  ),
+  apiUserChangesPerMinute: integerSetting(5, 'changes of their own account one user may try per minute; 0 = no limit'),
   secretsKey: secretsKeySetting,
   nodeEnv: Type.Optional(
     Type.String({ description: '`production`: secrets of batch exports are stored encrypted or not at all' }),

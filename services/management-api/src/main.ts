@@ -97,6 +97,8 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
       requestsPerMinute: config.apiRequestsPerMinute,
       requestsPerHour: config.apiRequestsPerHour,
       wrongKeysPerMinute: config.apiWrongKeysPerMinute,
+      signUpsPerMinute: config.apiSignUpsPerMinute,
+      userChangesPerMinute: config.apiUserChangesPerMinute,
     },
     mostSubscriptions: config.subscriptionsPerOrganization,
     tokenSecret: config.tokenSecret ?? randomBytes(32).toString('base64url'),

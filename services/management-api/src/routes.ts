@@ -3,6 +3,8 @@ import type { Route } from '@millrace/http';
 import type { KeyChanges } from './access/announce-key-change.ts';
 import { belowEnvironmentsToo } from './access/below-environments-too.ts';
 import type { Caller } from './access/caller.ts';
+import type { RateLimit } from './access/rate-limit.ts';
+import type { SignUpLimit } from './access/sign-up-limit.ts';
 import { batchExportRoutes } from './resources/batch-exports/batch-export-routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
 import { eventDefinitionRoutes } from './resources/definitions/event-definition-routes.ts';
@@ -42,6 +44,10 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prism
   announceKeyChange: KeyChanges['announce'];
   /** Of one organization; 0 = no limit. */
   mostSubscriptions: number;
+  /** Of who asks for invites without a key. */
+  signUpLimit: SignUpLimit;
+  /** Of changes a person makes to their own account, by user. */
+  userChangeLimit: RateLimit;
   /** Signs what the API hands out for other services to check (`live_events_token`). */
   tokenSecret: string;
 }

@@ -3,7 +3,7 @@ import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@mi
 import { createPersonalApiKey } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
-import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
+import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { networkOf } from './guess-limit.ts';
 import { createRateLimit } from './rate-limit.ts';
 
@@ -112,7 +112,9 @@ describe('over the wire', () => {
   let api: TestApi;
   let tenant: TestTenant;
   beforeEach(async () => {
-    api = await startTestApi({ limits: { requestsPerMinute: 5, requestsPerHour: 100, wrongKeysPerMinute: 3 } });
+    api = await startTestApi({
+      limits: { ...noLimits, requestsPerMinute: 5, requestsPerHour: 100, wrongKeysPerMinute: 3 },
+    });
     tenant = await createTestTenant(api.database);
   });
   afterEach(() => api.stop());

@@ -35,6 +35,15 @@ export interface TestApi {
 /** Opens the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
+/** Every limit of requests switched off. */
+export const noLimits: AppDeps['limits'] = {
+  requestsPerMinute: 0,
+  requestsPerHour: 0,
+  wrongKeysPerMinute: 0,
+  signUpsPerMinute: 0,
+  userChangesPerMinute: 0,
+};
+
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
 export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<TestApi> {
   const testDatabase = await createTestDatabase();
@@ -63,8 +72,8 @@ export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<Te
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     keyValue: createInProcessKeyValue(),
-    limits: { requestsPerMinute: 0, requestsPerHour: 0, wrongKeysPerMinute: 0 },
     mostSubscriptions: 0,
+    limits: noLimits,
     tokenSecret: 'secret of a test',
     ...overrides,
   });

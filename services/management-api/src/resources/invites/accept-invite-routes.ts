@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Database, findInvite, hashInviteToken, inviteExpiresAt, isInviteExpired } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
-import { formatDateTime } from '@millrace/http';
+import { type ApiRequest, formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
+import type { SignUpLimit } from '../../access/sign-up-limit.ts';
 import { acceptAsUser, signUpByInvite } from './accept-invite.ts';
 import {
   acceptedInvite,
@@ -25,7 +26,19 @@ const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description
 export function acceptInviteRoutes({
   prisma,
   inviteMailing,
-}: Pick<Database, 'prisma'> & { inviteMailing: InviteMailing }) {
+  signUpLimit,
+}: Pick<Database, 'prisma'> & { inviteMailing: InviteMailing; signUpLimit: SignUpLimit }) {
+  const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
+  /** Who has not the secret is told nothing, and not for ever. */
+  const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
+    hiddenFromStrangers(async () => {
+      try {
+        return await work();
+      } catch (error) {
+        if (isAppError(error, 'not_found')) await signUpLimit.countWrong(id);
+        throw error;
+      }
+    });
   /** After the commit. */
   const toldTo = <T extends Joined>(joined: T): T => {
     inviteMailing.tellJoined(joined);
@@ -45,9 +58,13 @@ export function acceptInviteRoutes({
       query: Type.Object({ token: Type.Optional(Type.String({ description: 'The secret of the mail.' })) }),
       responses: { 200: { description: 'The invite.', schema: invitation } },
       examples: { response: invitationExample },
+      target: countRequest,
       handler: async ({ params, query }) => {
-        const invite = await hiddenFromStrangers(() => findInvite(prisma, params.id));
-        requireToken(invite, query.token ?? '');
+        const invite = await withSecret(params.id, async () => {
+          const found = await findInvite(prisma, params.id);
+          requireToken(found, query.token ?? '');
+          return found;
+        });
         const organization = await prisma.organization.findUniqueOrThrow({ where: { id: invite.organization_id } });
         return {
           ...invite,
@@ -74,8 +91,9 @@ export function acceptInviteRoutes({
         request: { token: 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk' },
         response: { ...acceptedInviteExample, personal_api_key: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' },
       },
+      target: countRequest,
       handler: async ({ params, body }) =>
-        hiddenFromStrangers(async () =>
+        withSecret(params.id, async () =>
           toldTo(
             await signUpByInvite(prisma, params.id, {
               firstName: body.first_name,

@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { firstEnvironment } from '../../access/addressed-store.ts';
 import { type Caller, type Membership, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { type RateLimit, throttled } from '../../access/rate-limit.ts';
 import { listOrganizations } from '../organizations/organization-store.ts';
 import { toOrganization } from '../organizations/to-organization.ts';
 import { findEnvironmentSummary } from '../projects/project-store.ts';
@@ -13,7 +14,11 @@ import { userChanges } from './user-changes.ts';
 import { me, meExample } from './user-schema.ts';
 import { findCurrentPlace, findUser } from './user-store.ts';
 
-export function userRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+export interface UserRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
+  userChangeLimit: RateLimit;
+}
+
+export function userRoutes({ sql, transaction, userChangeLimit }: UserRouteDeps) {
   return [
     defineRoute({
       method: 'GET',
@@ -40,6 +45,11 @@ export function userRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       body: userChanges,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
+      // Before the body is looked at: those that fail count too (case K42).
+      target: async ({ caller }) => {
+        const wait = await userChangeLimit.take(String(caller.userId));
+        if (wait !== null) throw throttled(wait);
+      },
       handler: async ({ caller, body }) => {
         await transaction((tx) => changeUser(tx, caller, body));
         return describeCaller(sql, await withCurrentPlace(sql, caller));

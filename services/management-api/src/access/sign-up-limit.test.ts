@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { hashInviteToken, newInviteToken } from '@millrace/db';
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
+
+/** What holds back who has no key, and who changes an account over and over. */
+let api: TestApi;
+let tenant: TestTenant;
+beforeEach(async () => {
+  const limits = { ...noLimits, signUpsPerMinute: 4, userChangesPerMinute: 5 };
+  api = await startTestApi({ limits, trustedProxies: 1 });
+  tenant = await createTestTenant(api.database);
+});
+afterEach(() => api.stop());
+
+async function invite(): Promise<{ path: string; token: string }> {
+  const path = `/api/organizations/${tenant.organizationId}/invites/`;
+  const body = { target_email: `${randomUUID()}@example.com` };
+  const { id } = (await api.send('POST', path, { key: tenant.personalApiKey, body })).body;
+  const token = newInviteToken();
+  await api.database.prisma.organization_invite.update({ where: { id }, data: { token_hash: hashInviteToken(token) } });
+  return { path: `/api/signup/${id}/`, token };
+}
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+const look = (path: string, token: string, address: string) => api.send('GET', `${path}?token=${token}`, from(address));
+
+test('an address asks for invites so often, right or wrong, and is then told to wait', async () => {
+  const { path, token } = await invite();
+  const statuses = [
+    await look(path, token, '192.0.2.1'),
+    await look(path, 'x', '192.0.2.1'),
+    await look(`/api/signup/${randomUUID()}/`, token, '192.0.2.1'),
+    await api.send('POST', path, { body: { token: 'x' }, ...from('192.0.2.1') }),
+    await look(path, token, '192.0.2.1'),
+    await api.send('POST', path, { body: { token }, ...from('192.0.2.1') }),
+    await look(path, token, '192.0.2.2'),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([200, 404, 404, 404, 429, 429, 200]);
+  const refused = await look(path, token, '192.0.2.1');
+  expect(refused.body).toMatchObject({ type: 'throttled_error', code: 'throttled' });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+test('for one invite wrong secrets are refused wherever they come from; the right one is not', async () => {
+  const { path, token } = await invite();
+  const statuses: number[] = [];
+  for (let count = 0; count < 6; count += 1) statuses.push((await look(path, 'x', `192.0.2.${count}`)).status);
+  expect(statuses).toEqual([404, 404, 404, 404, 429, 429]);
+  expect((await look(path, token, '192.0.2.9')).status).toBe(200);
+  expect((await api.send('POST', path, { body: { token }, ...from('192.0.2.9') })).status).toBe(201);
+});
+
+test('K42: who fails to change an account seven times in a minute has to wait, with any key; reading is not limited', async () => {
+  const patch = (body: object) => api.send('PATCH', '/api/users/@me/', { key: tenant.personalApiKey, body });
+  const statuses: number[] = [];
+  for (let count = 0; count < 7; count += 1) statuses.push((await patch({ first_name: { count } })).status);
+  expect(statuses).toEqual([400, 400, 400, 400, 400, 429, 429]);
+  expect((await patch({ first_name: 'Ada' })).status).toBe(429);
+  expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
+  const other = await createTestTenant(api.database);
+  const answer = await api.send('PATCH', '/api/users/@me/', { key: other.personalApiKey, body: { first_name: 'Ada' } });
+  expect(answer.status).toBe(200);
+});
