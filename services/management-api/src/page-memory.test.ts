@@ -1,9 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, environment } from '@millrace/runtime';
-import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
+import {
+  compilePrograms,
+  createTestDatabase,
+  createTestTenant,
+  type TestDatabase,
+  type TestTenant,
+} from '@millrace/testing';
 
 /** What lists of rows as large as they can be take of the process: 240 persons, some 150 MB, asked for by four at once. */
 const persons = 240;
@@ -14,6 +19,7 @@ const MiB = 1024 * 1024;
 let testDatabase: TestDatabase;
 let database: Database;
 let tenant: TestTenant;
+let programs: Awaited<ReturnType<typeof compilePrograms>>;
 let child: ChildProcess;
 let url: string;
 
@@ -27,7 +33,9 @@ beforeAll(async () => {
        FROM generate_series(1, $2::int) AS n`,
     [tenant.projectId, persons, personBytes],
   );
-  child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+  // As it is run: what compiles TypeScript on the way takes more memory than the service.
+  programs = await compilePrograms(['services/management-api/src/main.ts']);
+  child = spawn(process.execPath, programs.files, {
     env: {
       ...environment(),
       NODE_OPTIONS: '',
@@ -45,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   child.kill('SIGKILL');
   await once(child, 'exit');
+  await programs.remove();
   await database.stop();
   await testDatabase.drop();
 });
@@ -64,8 +73,11 @@ async function residentBytes(): Promise<number> {
 
 test('pages of huge persons stay small, none is lost or shown twice, and memory stays bounded', async () => {
   const first = `${url}/api/projects/${tenant.projectId}/persons/?limit=1000`;
-  // What the process takes once it has served anything at all.
-  await readPage(`${first}&distinct_id=nobody`);
+  // What the process takes under the same number of small requests.
+  const warmUp = Array.from({ length: clients }, async () => {
+    for (let request = 0; request < 200; request += 1) await readPage(`${first}&distinct_id=nobody`);
+  });
+  await Promise.all(warmUp);
   const atRest = await residentBytes();
   let peak = atRest;
   let isReading = true;
@@ -88,5 +100,6 @@ test('pages of huge persons stay small, none is lost or shown twice, and memory 
   }
   isReading = false;
   await watching;
+  // Pages and what is made of them on the way, some 30 MiB, and as much again that waits to be collected.
   expect(peak - atRest).toBeLessThan(96 * MiB);
 }, 120_000);

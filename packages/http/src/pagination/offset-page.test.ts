@@ -1,4 +1,6 @@
+import type { ApiRequest } from '../mount/api-request.ts';
 import { allToyScopes, startToyApi, type ToyApi } from '../testing/toy-api.ts';
+import { offsetPage } from './offset-page.ts';
 
 /** The pagination cases of reference/management-api.md 13.9, on a list of 254 numbers. */
 let api: ToyApi;
@@ -72,6 +74,14 @@ test('following next reads every result once', async () => {
     next = body.next;
   }
   expect(seen).toEqual(Array.from({ length: 254 }, (_, index) => index));
+});
+
+test('a page that ended early is continued behind its last result', () => {
+  const request = { query: new URLSearchParams('limit=10'), baseUrl: 'http://x', path: '/y' } as ApiRequest;
+  const short = offsetPage(request, { limit: 10, offset: 10 }, { count: 30, results: [1, 2, 3] });
+  expect([short.next, short.previous]).toEqual(['http://x/y?limit=10&offset=13', 'http://x/y?limit=10']);
+  // Rows that are gone since they were counted.
+  expect(offsetPage(request, { limit: 10, offset: 10 }, { count: 30, results: [] }).next).toBeNull();
 });
 
 test('links begin with the public address when there is one', async () => {

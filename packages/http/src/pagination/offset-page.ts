@@ -2,22 +2,25 @@ import { type TSchema, Type } from 'typebox';
 import type { ApiRequest } from '../mount/api-request.ts';
 import { pageLink } from './page-link.ts';
 
-/** What a 32-bit row count can hold; a larger number means "all" to whoever sends it. */
-const maxCount = 2_147_483_647;
+/** What a 32-bit number can hold. */
+const maxOffset = 2_147_483_647;
+/** The reference has no limit; a page of anything at all is nobody's to ask for. */
+const maxLimit = 1000;
 
 /** Query parameters of an offset-paginated list. Bad values fall back, they are never an error. */
 export const offsetQuery = {
   limit: Type.Integer({
     default: 100,
     minimum: 1,
-    maximum: maxCount,
+    maximum: maxLimit,
     'x-lenient': true,
-    description: 'Number of results per page. A value that is not a positive number counts as 100.',
+    description:
+      'Number of results per page, at most 1000. A larger number counts as 1000, a value that is not a positive number as 100. A page of very large results is shorter: follow `next`.',
   }),
   offset: Type.Integer({
     default: 0,
     minimum: 0,
-    maximum: maxCount,
+    maximum: maxOffset,
     'x-lenient': true,
     description: 'Index of the first result. A value that is not a number counts as 0.',
   }),
@@ -35,16 +38,20 @@ export function offsetPageOf<S extends TSchema>(item: S) {
   });
 }
 
-/** Wraps the results of one page in the envelope, with links (reference/management-api.md 2.4). */
+/**
+ * Wraps the results of one page in the envelope, with links (reference/management-api.md 2.4). A page that ended early,
+ * because of its bytes, is continued behind its last result.
+ */
 export function offsetPage<T>(
   request: ApiRequest,
   { limit, offset }: { limit: number; offset: number },
   { count, results }: { count: number; results: T[] },
 ) {
   const previousOffset = offset - limit;
+  const end = offset + results.length;
   return {
     count,
-    next: offset + limit < count ? pageLink(request, { limit, offset: offset + limit }) : null,
+    next: results.length > 0 && end < count ? pageLink(request, { limit, offset: end }) : null,
     previous: offset > 0 ? pageLink(request, { limit, offset: previousOffset > 0 ? previousOffset : null }) : null,
     results,
   };

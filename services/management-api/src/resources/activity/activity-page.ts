@@ -58,7 +58,10 @@ const activityItem = Type.Object(
             ),
             Type.Null(),
           ],
-          { description: 'What changed; null when the record was made or removed.' },
+          {
+            description:
+              'What changed; null when the record was made or removed, and behind the first 2 MiB of changes on a page.',
+          },
         ),
       },
       { description: 'What happened.' },

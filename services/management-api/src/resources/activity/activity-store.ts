@@ -56,7 +56,13 @@ export interface ActivityFilter {
   environmentId?: number;
 }
 
-/** What happened to one record, or to all of a kind in an environment, the latest first, and how often. */
+/** What the changes on one page may take; each change may be of settings as large as a request. */
+const maxChangesBytes = 2 * 1024 * 1024;
+
+/**
+ * What happened to one record, or to all of a kind in an environment, the latest first, and how often. Pages have numbers,
+ * so a page cannot end early: of records behind those that fill it the changes are null.
+ */
 export async function listActivity(
   sql: Sql,
   { scopes, itemId, environmentId }: ActivityFilter,
@@ -67,15 +73,21 @@ export async function listActivity(
   if (itemId !== undefined) where.add(`a.item_id = ${where.parameter(itemId)}`);
   if (environmentId !== undefined) where.add(`a.environment_id = ${where.parameter(environmentId)}`);
   const count = [...where.values];
+  const [size, skipped] = [where.parameter(limit), where.parameter(offset)];
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count FROM activity_log a WHERE ${where.text()}`, count),
     sql.query<ActivityRow & Record<string, unknown>>(
-      `SELECT a.id, a.activity, a.scope, a.item_id, a.detail, a.created_at,
+      `SELECT a.id, a.activity, a.scope, a.item_id, a.created_at,
+              CASE WHEN a.bytes_before < ${maxChangesBytes} THEN a.detail
+                   ELSE jsonb_set(a.detail, '{changes}', 'null') END AS detail,
               CASE WHEN u.id IS NULL THEN NULL
                    ELSE json_build_object('first_name', u.first_name, 'email', u.email) END AS user
-         FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id
-        WHERE ${where.text()}
-        ORDER BY a.created_at DESC, a.id DESC LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+         FROM (SELECT page.*, sum(page.bytes) OVER (ROWS UNBOUNDED PRECEDING) - page.bytes AS bytes_before
+                 FROM (SELECT a.*, octet_length(a.detail::text) AS bytes FROM activity_log a
+                        WHERE ${where.text()}
+                        ORDER BY a.created_at DESC, a.id DESC LIMIT ${size} OFFSET ${skipped}) AS page) AS a
+         LEFT JOIN "user" u ON u.id = a.user_id
+        ORDER BY a.created_at DESC, a.id DESC`,
       where.values,
     ),
   ]);

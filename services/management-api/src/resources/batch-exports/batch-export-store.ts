@@ -2,6 +2,7 @@ import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { ExportInterval, TimeSpan } from '@millrace/schedule';
 import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
 /**
  * Whose exports a path addresses: those of one environment, or of all environments of an organization that are not private
@@ -58,8 +59,11 @@ export async function listBatchExports(
       placeValues(place),
     ),
     sql.query<Row>(
-      `SELECT ${columns} FROM batch_export b WHERE ${inPlace}
-        ORDER BY b.created_at DESC, b.id DESC LIMIT $4 OFFSET $5`,
+      upToPageBytes(
+        `SELECT ${columns} FROM batch_export b WHERE ${inPlace}
+          ORDER BY b.created_at DESC, b.id DESC LIMIT $4 OFFSET $5`,
+        ['destination_config'],
+      ),
       [...placeValues(place), limit, offset],
     ),
   ]);

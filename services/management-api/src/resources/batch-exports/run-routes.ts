@@ -9,11 +9,11 @@ import {
   offsetPage,
   offsetPageOf,
   offsetQuery,
-  parseDateTime,
   rowsToFetch,
 } from '@millrace/http';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
+import { requireTime } from '../relative-time.ts';
 import { timePlace, toTimePlace } from '../time-place.ts';
 import { parseRange, type Range, startBackfill } from './backfill.ts';
 import { cancelBackfill, listBackfills } from './backfill-store.ts';
@@ -32,9 +32,11 @@ const runsPage = Type.Object({
 const runsQuery = Type.Object({
   ...keysetQuery,
   after: Type.Optional(
-    Type.String({ description: 'Only runs triggered later: a time, or `-14d`, `-6h`; `-7d` unless given.' }),
+    Type.String({
+      description: 'Only runs triggered later: a time, or a time ago, `-14d`, `-6h`; `-7d` unless given.',
+    }),
   ),
-  before: Type.Optional(Type.String({ description: 'Only runs triggered earlier: a time, or `-14d`, `-6h`.' })),
+  before: Type.Optional(Type.String({ description: 'Only runs triggered earlier: a time, or a time ago.' })),
 });
 const backfillRequest = Type.Object({
   start_at: Type.Optional(Type.Unknown({ description: 'Where to begin, ISO 8601 with an offset.' })),
@@ -65,9 +67,10 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       examples: { response: { next: null, previous: null, results: [runExample] } },
       handler: async ({ target: place, params: { id }, query, request }) => {
         await requireExport(sql, place, id);
+        const now = new Date();
         const found = await listRuns(sql, id, {
-          after: parseMoment(query.after ?? '-7d', 'after'),
-          before: query.before === undefined ? null : parseMoment(query.before, 'before'),
+          after: requireTime(query.after ?? '-7d', 'after', now),
+          before: query.before === undefined ? null : requireTime(query.before, 'before', now),
           place: toTimePlace(decodeCursor(timePlace, query.cursor)),
           limit: rowsToFetch(query),
         });
@@ -211,15 +214,4 @@ function requireFound<T>(row: T | undefined): T {
 
 function cannotCancel(what: string, status: string): AppError {
   return new AppError('invalid', `Cannot cancel a ${what} that is in '${status}' status`, { code: 'invalid_input' });
-}
-
-const unitMs: Record<string, number> = { h: 3_600_000, d: 86_400_000, w: 604_800_000, m: 2_592_000_000 };
-
-/** A time, or one before now: `-14d`. @throws AppError `invalid` naming the parameter. */
-function parseMoment(text: string, attr: string): Date {
-  const [, amount, unit = ''] = /^-(\d{1,5})([hdwm])$/.exec(text) ?? [];
-  const time = amount === undefined ? parseDateTime(text) : new Date(Date.now() - Number(amount) * (unitMs[unit] ?? 0));
-  if (!time)
-    throw new AppError('invalid', `Input ${text.slice(0, 100)} is not a valid time.`, { code: 'invalid_input', attr });
-  return time;
 }

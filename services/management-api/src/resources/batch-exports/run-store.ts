@@ -17,8 +17,11 @@ export interface RunRow {
 }
 type Row = RunRow & Record<string, unknown>;
 
+/** A server's own words about what went wrong may be long. */
+const maxErrorLength = 2000;
+
 const columns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed,
-  r.latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
+  left(r.latest_error, ${maxErrorLength}) AS latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
 
 /** The last ten runs of each of some exports, the newest first: one statement for all. */
 export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[]> {

@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from '@millrace/db';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import { violates } from '../../sql/violates.ts';
 
 export interface DomainRow {
@@ -29,7 +30,10 @@ export async function listDomains(
       organizationId,
     ]),
     sql.query<Row>(
-      `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY domain LIMIT $2 OFFSET $3`,
+      upToPageBytes(
+        `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY domain LIMIT $2 OFFSET $3`,
+        ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert'],
+      ),
       [organizationId, limit, offset],
     ),
   ]);

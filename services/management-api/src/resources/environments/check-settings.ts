@@ -1,6 +1,9 @@
 import { AppError } from '@millrace/errors';
 import { isTimeZone } from './time-zone.ts';
 
+/** Lists of up to a thousand environments show it. */
+const maxListedLength = 2000;
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -44,6 +47,14 @@ const checks: Record<string, (value: unknown) => unknown> = {
       'cookieless_server_hash_mode',
       'Mode 2 (stateful) is not supported: 0 is off, 1 stateless.',
       'invalid_choice',
+    );
+  },
+  has_completed_onboarding_for: (value) => {
+    if (JSON.stringify(value).length <= maxListedLength) return value;
+    throw invalid(
+      'has_completed_onboarding_for',
+      `Ensure this field has no more than ${maxListedLength} characters as JSON.`,
+      'max_length',
     );
   },
 };

@@ -1,5 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import { settingFields } from './setting-fields.ts';
 
 const settingColumns = Object.keys(settingFields)
@@ -83,11 +84,12 @@ export async function listEnvironments(
   const filter = [userId, organizationIds, page.projectId, page.only];
   const [counted, results] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count ${from}`, filter),
-    sql.query<EnvironmentSummaryRow>(`SELECT ${summaryColumns} ${from} ORDER BY e.id LIMIT $5 OFFSET $6`, [
-      ...filter,
-      page.limit,
-      page.offset,
-    ]),
+    sql.query<EnvironmentSummaryRow>(
+      upToPageBytes(`SELECT ${summaryColumns} ${from} ORDER BY e.id LIMIT $5 OFFSET $6`, [
+        'has_completed_onboarding_for',
+      ]),
+      [...filter, page.limit, page.offset],
+    ),
   ]);
   return { count: counted[0]?.count ?? 0, results };
 }

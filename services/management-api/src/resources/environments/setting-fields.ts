@@ -102,7 +102,7 @@ export const settingFields: Record<string, SettingField> = {
   inject_web_apps: nullableFlag('Whether apps are injected into web pages.'),
   extra_settings: anyJson('Free settings.'),
   modifiers: anyJson('Modifiers of queries.'),
-  has_completed_onboarding_for: anyJson('Products the onboarding was completed for.'),
+  has_completed_onboarding_for: anyJson('Products the onboarding was completed for; 2000 characters at most as JSON.'),
   surveys_opt_in: nullableFlag('Whether surveys are shown.'),
   heatmaps_opt_in: nullableFlag('Whether heatmaps are captured.'),
   flags_persistence_default: nullableFlag('Whether new flags persist across sign-in.'),

@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../users/embedded-user.ts';
 import { embeddedUserColumn } from '../users/embedded-user-store.ts';
 import type { InvitingKey } from './inviting-key.ts';
@@ -44,11 +45,14 @@ export async function listInvites(
       organizationId,
     ]),
     sql.query<Row>(
-      `SELECT ${columns}
-         FROM organization_invite i LEFT JOIN "user" u ON u.id = i.created_by_id
-        WHERE i.organization_id = $2
-        ORDER BY i.created_at DESC, i.id DESC
-        LIMIT $3 OFFSET $4`,
+      upToPageBytes(
+        `SELECT ${columns}
+           FROM organization_invite i LEFT JOIN "user" u ON u.id = i.created_by_id
+          WHERE i.organization_id = $2
+          ORDER BY i.created_at DESC, i.id DESC
+          LIMIT $3 OFFSET $4`,
+        ['message', 'private_project_access', 'created_by'],
+      ),
       [userId, organizationId, limit, offset],
     ),
   ]);

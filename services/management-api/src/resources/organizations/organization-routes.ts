@@ -29,7 +29,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
         const rows = await listOrganizations(
           sql,
           { userId: caller.userId, organizationIds: visible, only: null },
-          query,
+          { ...query, isCut: true },
         );
         const results = rows.map((row) => toOrganization(row, caller));
         return offsetPage(request, query, { count: visible.length, results });

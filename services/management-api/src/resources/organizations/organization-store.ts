@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EnvironmentSummaryRow } from '../environments/environment-store.ts';
 import { activeMembers } from '../members/member-store.ts';
 
@@ -21,14 +22,14 @@ export interface OrganizationRow {
 /**
  * One page of these organizations in the order they were created, with what this user can see in them.
  * @param only narrows their environments, and their projects to those that have one of these; null for all.
+ * @param isCut ends the page when its bytes reach a limit; what is embedded elsewhere has no next page.
  */
 export async function listOrganizations(
   sql: Sql,
   { userId, organizationIds, only }: { userId: number; organizationIds: string[]; only: number[] | null },
-  { limit, offset }: { limit: number; offset: number },
+  { limit, offset, isCut = false }: { limit: number; offset: number; isCut?: boolean },
 ): Promise<OrganizationRow[]> {
-  return sql.query<OrganizationRow & Record<string, unknown>>(
-    `SELECT o.id, o.name, o.slug, o.logo_media_id, o.created_at, o.updated_at, o.available_product_features,
+  const text = `SELECT o.id, o.name, o.slug, o.logo_media_id, o.created_at, o.updated_at, o.available_product_features,
             o.is_member_join_email_enabled, o.enforce_2fa,
             coalesce((SELECT jsonb_agg(jsonb_build_object(
                                'id', e.id, 'uuid', e.uuid, 'organization', o.id, 'project_id', e.project_id,
@@ -52,9 +53,9 @@ export async function listOrganizations(
        JOIN membership m ON m.organization_id = o.id AND m.user_id = $1
       WHERE o.id = ANY ($2::uuid[])
       ORDER BY o.created_at, o.id
-      LIMIT $3 OFFSET $4`,
-    [userId, organizationIds, limit, offset, only],
-  );
+      LIMIT $3 OFFSET $4`;
+  const cut = isCut ? upToPageBytes(text, ['teams', 'projects', 'available_product_features']) : text;
+  return sql.query<OrganizationRow & Record<string, unknown>>(cut, [userId, organizationIds, limit, offset, only]);
 }
 
 /** What the plan of an organization includes; an empty list for one that is gone. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
 export interface DeliveryRow {
   id: string;
@@ -39,9 +40,12 @@ export async function listDeliveries(
       [subscriptionId],
     ),
     sql.query<DeliveryRow & Record<string, unknown>>(
-      `SELECT id, occasion, due_at, target, status, attempts, error, created_at, finished_at
-         FROM subscription_delivery WHERE subscription_id = $1
-        ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+      upToPageBytes(
+        `SELECT id, occasion, due_at, target, status, attempts, error, created_at, finished_at
+           FROM subscription_delivery WHERE subscription_id = $1
+          ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+        ['target', 'error'],
+      ),
       [subscriptionId, limit, offset],
     ),
   ]);

@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../users/embedded-user.ts';
 import { embeddedUserColumn } from '../users/embedded-user-store.ts';
 import type { SubscriptionFields } from './subscription-fields.ts';
@@ -56,8 +57,11 @@ export async function listSubscriptions(
     [...where.values],
   );
   const listed = sql.query<Row>(
-    `SELECT ${columns} FROM subscription s LEFT JOIN "user" u ON u.id = s.created_by_id
-      WHERE ${conditions} ORDER BY s.id LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+    upToPageBytes(
+      `SELECT ${columns} FROM subscription s LEFT JOIN "user" u ON u.id = s.created_by_id
+        WHERE ${conditions} ORDER BY s.id LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+      ['target_value', 'created_by'],
+    ),
     where.values,
   );
   const [[total], rows] = await Promise.all([counted, listed]);

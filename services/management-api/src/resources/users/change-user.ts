@@ -11,7 +11,7 @@ import { findUser, setCurrentPlace, type UserFields, updateUser } from './user-s
  * Changes the caller's own user (reference/management-api.md section 11). A chosen environment brings its organization
  * along; with an organization alone, its first environment becomes the current one.
  *
- * @throws AppError `invalid` naming `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the
+ * @throws AppError `invalid` naming `hedgehog_config` when it is too large, and `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the
  * caller's, or an environment of another organization; `forbidden` for what `@current` stands for when the key is limited.
  */
 export async function changeUser(
@@ -58,7 +58,16 @@ async function changePlace(
   await setCurrentPlace(tx, caller.userId, found);
 }
 
+/** Everything a person makes is listed with it, a thousand times on a page. */
+const maxConfigLength = 2000;
+
 async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFields): Promise<void> {
+  if (JSON.stringify(fields.hedgehog_config ?? null).length > maxConfigLength) {
+    throw new AppError('invalid', `Ensure this field has no more than ${maxConfigLength} characters as JSON.`, {
+      code: 'max_length',
+      attr: 'hedgehog_config',
+    });
+  }
   const before = await findUser(tx, userId);
   await updateUser(tx, userId, fields);
   const after = await findUser(tx, userId);

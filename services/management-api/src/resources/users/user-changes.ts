@@ -9,7 +9,9 @@ export const userChanges = Type.Object({
   first_name: Type.Optional(Type.String({ maxLength: 150, description: 'First name.' })),
   last_name: Type.Optional(Type.String({ maxLength: 150, description: 'Last name.' })),
   hedgehog_config: Type.Optional(
-    Type.Union([freeFormObject(), Type.Null()], { description: 'Free-form settings; null clears them.' }),
+    Type.Union([freeFormObject(), Type.Null()], {
+      description: 'Free-form settings, 2000 characters at most as JSON; null clears them.',
+    }),
   ),
   role_at_organization: Type.Optional(
     Type.Enum(roles, { description: 'What you do for a living; empty when you do not say.' }),

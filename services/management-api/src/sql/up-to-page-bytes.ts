@@ -1,0 +1,14 @@
+/** What a page of an offset list holds at most, but for its last row. */
+const maxBytes = 2 * 1024 * 1024;
+
+/**
+ * The rows of `page`, in its order, up to the one with which its bytes reach a page's limit.
+ *
+ * @param columns those that can be large.
+ */
+export function upToPageBytes(page: string, columns: readonly string[]): string {
+  const bytes = columns.map((column) => `coalesce(octet_length(page.${column}::text), 0)`).join(' + ');
+  return `WITH page AS MATERIALIZED (${page}),
+     sized AS (SELECT page.*, sum(${bytes}) OVER (ROWS UNBOUNDED PRECEDING) - (${bytes}) AS bytes_before FROM page)
+     SELECT * FROM sized WHERE bytes_before < ${maxBytes}`;
+}
