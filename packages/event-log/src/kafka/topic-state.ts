@@ -62,8 +62,9 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
   return {
     stateOf: (topic) =>
       ask(async (admin) => {
-        const identity = await identify(admin, topic);
+        // In this order: metadata of a topic kafkajs does not know yet takes the place of what it knows of all others.
         const offsets = await admin.fetchTopicOffsets(topic);
+        const identity = await identify(admin, topic);
         const bounds = offsets.map(({ partition, low, high }) => ({ partition, low: BigInt(low), high: BigInt(high) }));
         return { ...identity, bounds };
       }, 'reading offsets'),
@@ -85,6 +86,8 @@ function isWithoutLeader(error: unknown): boolean {
     if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
     // Says that the layout it has is out of date; it reads it anew the next time.
     if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
+    // It was asked about another topic meanwhile, has forgotten this one, and reads a field of nothing.
+    if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;
   }
   return false;
 }

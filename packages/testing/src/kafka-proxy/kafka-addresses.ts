@@ -1,7 +1,8 @@
 /**
  * Rewrites the broker addresses in Kafka's answers. A client connects to whatever address the cluster advertises, so a
  * proxy that only forwards would be left after the first answer. Two answers carry addresses: Metadata and
- * FindCoordinator; both are read in their versions before the compact encoding, which is what kafkajs speaks.
+ * FindCoordinator; both are read in the versions that our clients speak: kafkajs those before the compact encoding, and
+ * packages/event-log version 10 of Metadata.
  */
 export interface Address {
   host: string;
@@ -9,7 +10,9 @@ export interface Address {
 }
 
 const apiKeys = { metadata: 3, findCoordinator: 10 } as const;
-const lastReadableVersion = { [apiKeys.metadata]: 8, [apiKeys.findCoordinator]: 2 } as Record<number, number>;
+/** From this version on Metadata is in the compact encoding. */
+const compactMetadata = 9;
+const lastReadableVersion = { [apiKeys.metadata]: 12, [apiKeys.findCoordinator]: 2 } as Record<number, number>;
 
 /** @param body the answer after its correlation id. Answers without addresses come back as they are. */
 export async function rewriteAddresses(
@@ -21,9 +24,40 @@ export async function rewriteAddresses(
   const lastVersion = lastReadableVersion[apiKey];
   if (lastVersion === undefined) return body;
   if (version > lastVersion) throw new Error(`Kafka api ${apiKey} version ${version} cannot be rewritten.`);
-  return apiKey === apiKeys.metadata
-    ? rewriteMetadata(version, body, replace)
-    : rewriteCoordinator(version, body, replace);
+  if (apiKey !== apiKeys.metadata) return rewriteCoordinator(version, body, replace);
+  return version >= compactMetadata ? rewriteCompactMetadata(body, replace) : rewriteMetadata(version, body, replace);
+}
+
+async function rewriteCompactMetadata(body: Buffer, replace: (address: Address) => Promise<Address>) {
+  // The tags that end the head, throttle_time_ms, then [node_id, host, port, rack, tags].
+  const brokers = readVarint(body, 5);
+  const parts = [body.subarray(0, brokers.end)];
+  let at = brokers.end;
+  for (let left = brokers.value - 1; left > 0; left -= 1) {
+    const hostLength = readVarint(body, at + 4);
+    const portAt = hostLength.end + hostLength.value - 1;
+    const known = { host: body.toString('utf8', hostLength.end, portAt), port: body.readInt32BE(portAt) };
+    const { host, port } = await replace(known);
+    const rack = readVarint(body, portAt + 4);
+    const tags = readVarint(body, rack.end + Math.max(0, rack.value - 1));
+    if (body[0] !== 0 || tags.value !== 0 || host.length > 126) throw new Error('Metadata cannot be rewritten.');
+    const address = Buffer.alloc(1 + host.length + 4);
+    address.writeUInt8(host.length + 1, 0);
+    address.write(host, 1);
+    address.writeInt32BE(port, 1 + host.length);
+    parts.push(body.subarray(at, at + 4), address, body.subarray(portAt + 4, tags.end));
+    at = tags.end;
+  }
+  return Buffer.concat([...parts, body.subarray(at)]);
+}
+
+function readVarint(body: Buffer, at: number): { value: number; end: number } {
+  let [value, end] = [0, at];
+  for (let shift = 0; ; shift += 7) {
+    const byte = body.readUInt8(end++);
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) return { value, end };
+  }
 }
 
 async function rewriteMetadata(version: number, body: Buffer, replace: (address: Address) => Promise<Address>) {
