@@ -56,6 +56,7 @@ export { createDatabase, type Database } from './database.ts';
 export {
   type DeadLetterDecision,
   type DeadLetterPlace,
+  type DecidedDeadLetter,
   deadLetterName,
   decideDeadLetters,
   readDeadLetterDecisions,

@@ -538,6 +538,7 @@ describe('dead letters', () => {
           dlq_topic: topic,
           dlq_partition: '0',
           dlq_offset: '1',
+          dlq_log: testLog,
         },
       },
     ]);

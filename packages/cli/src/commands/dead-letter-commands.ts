@@ -3,6 +3,7 @@ import { readTopic, type UnreadPartition } from '@millrace/event-log';
 import { type Command, Option } from 'commander';
 import {
   type DeadLetterFilter,
+  decisionOn,
   isWanted,
   type ReadDeadLetter,
   toDeadLetter,
@@ -45,9 +46,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         terminal,
         async (found, _, session) => {
           const decisions = await readDeadLetterDecisions(session.prisma);
-          session.printer.table(
-            found.map((letter) => ({ ...toRow(letter), decision: decisions.get(letter.name) ?? null })),
-          );
+          session.printer.table(found.map((letter) => ({ ...toRow(letter), decision: decisionOn(letter, decisions) })));
         },
       ),
     );
@@ -125,7 +124,7 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
         signal: new AbortController().signal,
         onRecord(record) {
           const letter = toDeadLetter(record);
-          if (letter !== null && isWanted(letter, filter, decisions)) found.set(letter.name, letter);
+          if (letter !== null && isWanted(letter, filter, decisions)) found.set(`${letter.name} ${letter.log}`, letter);
         },
       });
       for (const partition of unread) session.printer.note(incomplete(partition));

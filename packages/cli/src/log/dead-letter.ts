@@ -1,4 +1,4 @@
-import { type DeadLetterDecision, type DeadLetterPlace, deadLetterName } from '@millrace/db';
+import { type DeadLetterDecision, type DeadLetterPlace, type DecidedDeadLetter, deadLetterName } from '@millrace/db';
 import type { AppendRecord, LogRecord } from '@millrace/event-log';
 
 /** A record of the topic of dead letters (reference/event-processing.md 10.5), read for an operator. */
@@ -11,6 +11,8 @@ export interface ReadDeadLetter {
   /** When it was given up. */
   at: Date;
   record: LogRecord;
+  /** The log its place is in; empty in letters of former versions. */
+  log: string;
   /** False when it was too large to be carried over; its value is at its place only. */
   hasValue: boolean;
 }
@@ -28,8 +30,16 @@ export interface DeadLetterFilter {
 
 /** Null when the record is no dead letter of ours: somebody else wrote to the topic. */
 export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
-  const { dlq_reason, dlq_step, dlq_timestamp, dlq_topic, dlq_partition, dlq_offset, dlq_value_omitted } =
-    record.headers;
+  const {
+    dlq_reason,
+    dlq_step,
+    dlq_timestamp,
+    dlq_topic,
+    dlq_partition,
+    dlq_offset,
+    dlq_log = '',
+    dlq_value_omitted,
+  } = record.headers;
   if (!dlq_topic || !/^\d+$/.test(dlq_partition ?? '') || !/^\d+$/.test(dlq_offset ?? '')) return null;
   const place = { topic: dlq_topic, partition: Number(dlq_partition), offset: BigInt(dlq_offset ?? 0) };
   return {
@@ -39,6 +49,7 @@ export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
     step: dlq_step ?? 'unknown',
     at: new Date(dlq_timestamp ?? record.appendedAtMs),
     record,
+    log: dlq_log,
     hasValue: dlq_value_omitted !== 'true',
   };
 }
@@ -46,7 +57,7 @@ export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
 export function isWanted(
   letter: ReadDeadLetter,
   filter: DeadLetterFilter,
-  decisions: ReadonlyMap<string, DeadLetterDecision>,
+  decisions: ReadonlyMap<string, DecidedDeadLetter>,
 ): boolean {
   const { names, reason, projectApiKey, since, until, includeDecided } = filter;
   if (names !== undefined && !names.includes(letter.name)) return false;
@@ -54,7 +65,16 @@ export function isWanted(
   if (projectApiKey !== undefined && letter.record.key?.split(':', 1)[0] !== projectApiKey) return false;
   if (since !== undefined && letter.at < since) return false;
   if (until !== undefined && letter.at > until) return false;
-  return includeDecided === true || !decisions.has(letter.name);
+  return includeDecided === true || decisionOn(letter, decisions) === null;
+}
+
+/** A decision of before the record was given up was about one that had its place in another log. */
+export function decisionOn(
+  { name, at }: ReadDeadLetter,
+  decisions: ReadonlyMap<string, DecidedDeadLetter>,
+): DeadLetterDecision | null {
+  const decided = decisions.get(name);
+  return decided === undefined || decided.at < at ? null : decided.decision;
 }
 
 /** The record as it was before it was given up: it goes through its lane again, where the event's uuid makes it one. */

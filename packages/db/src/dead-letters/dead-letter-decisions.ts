@@ -27,12 +27,23 @@ export async function decideDeadLetters(
   );
 }
 
+/** What was decided about the letter of a place, and when: one that was given up later is another letter. */
+export interface DecidedDeadLetter {
+  decision: DeadLetterDecision;
+  at: Date;
+}
+
 /** All decisions, by `deadLetterName`. */
 export async function readDeadLetterDecisions(
   client: Pick<PrismaClient, 'dead_letter_decision'>,
-): Promise<Map<string, DeadLetterDecision>> {
+): Promise<Map<string, DecidedDeadLetter>> {
   const rows = await client.dead_letter_decision.findMany();
-  return new Map(rows.map((row) => [deadLetterName(row), row.decision === 'replayed' ? 'replayed' : 'discarded']));
+  return new Map(
+    rows.map((row) => [
+      deadLetterName(row),
+      { decision: row.decision === 'replayed' ? 'replayed' : 'discarded', at: row.decided_at },
+    ]),
+  );
 }
 
 /** `events.live/3/1042`. */

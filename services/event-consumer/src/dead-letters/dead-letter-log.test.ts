@@ -10,7 +10,7 @@ logger.silent = true;
 function letter(offset: number, value = 'value'): DeadLetter {
   return {
     record: { offset: BigInt(offset), key: 'k', value: Buffer.from(value), headers: { a: 'b' }, appendedAtMs: 0 },
-    position: { topic: 'events.live', partition: 2, offset: BigInt(offset) },
+    position: { log: 'one', topic: 'events.live', partition: 2, offset: BigInt(offset) },
     reason: 'processing_error',
     step: 'process_batch',
   };
@@ -43,6 +43,14 @@ test('a batch that is tried again does not write its letters twice', async () =>
   expect(offsets(log.taken)).toEqual(['1', '2', '3']);
 });
 
+test('a letter of another log is another one, although it has the same place', async () => {
+  const log = limitedLog(100);
+  const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
+  await letters.append([letter(1)]);
+  await letters.append([{ ...letter(1), position: { ...letter(1).position, log: 'two' } }]);
+  expect(log.taken.map(({ headers }) => headers?.dlq_log)).toEqual(['one', 'two']);
+});
+
 test('what was not acknowledged is written again', async () => {
   const log = limitedLog(100);
   const letters = createDeadLetterLog({ log, topic: 'dead', logger, now: Date.now });
@@ -70,6 +78,7 @@ test('a letter too large for the log says where its value is, and holds up nobod
       dlq_topic: 'events.live',
       dlq_partition: '2',
       dlq_offset: '2',
+      dlq_log: 'one',
       dlq_value_omitted: 'true',
     },
   });

@@ -17,7 +17,7 @@ export interface DeadLetterLogOptions {
 
 /**
  * The topic of records that cannot be processed: key, value and headers as they came, plus `dlq_reason`, `dlq_step`,
- * `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset` (reference/event-processing.md 10.5). At least once: a
+ * `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset`, and `dlq_log`, of which the place is (reference/event-processing.md 10.5). At least once: a
  * crash between this and the commit of the offset repeats a letter; readers tell by topic, partition and offset.
  */
 export function createDeadLetterLog({ log, topic, logger, now }: DeadLetterLogOptions): DeadLetterLog {
@@ -65,7 +65,7 @@ export function createDeadLetterLog({ log, topic, logger, now }: DeadLetterLogOp
 const maxRemembered = 10_000;
 
 function nameOf({ position }: DeadLetter): string {
-  return `${position.topic}/${position.partition}/${position.offset}`;
+  return `${position.log}/${position.topic}/${position.partition}/${position.offset}`;
 }
 
 function toRecord({ record, position, reason, step }: DeadLetter, topic: string, nowMs: number): AppendRecord {
@@ -81,6 +81,7 @@ function toRecord({ record, position, reason, step }: DeadLetter, topic: string,
       dlq_topic: position.topic,
       dlq_partition: String(position.partition),
       dlq_offset: String(position.offset),
+      dlq_log: position.log,
     },
   };
 }

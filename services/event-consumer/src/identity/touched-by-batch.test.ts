@@ -25,7 +25,7 @@ function unread(event: CapturedEvent): UnreadEvent {
 }
 
 function admitted(received: CapturedEvent | UnreadEvent): AdmittedEvent {
-  const admission = admitEvent(received, testProject, { topic: 'events.live', partition: 0, offset: 0n });
+  const admission = admitEvent(received, testProject, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') throw new Error('the test made an event that is not admitted');
   return admission.event;
 }

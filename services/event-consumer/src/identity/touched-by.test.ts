@@ -3,7 +3,7 @@ import { touchedBy } from './touched-by.ts';
 
 function event(name: string, properties: Record<string, unknown>): IncomingEvent {
   return {
-    position: { topic: 'events.live', partition: 0, offset: 0n },
+    position: { log: 'test', topic: 'events.live', partition: 0, offset: 0n },
     project: { id: 1, token: 'phc_test', anonymizeIps: false, personProcessingOptOut: false },
     uuid: '00000000-0000-4000-8000-000000000001',
     event: name,

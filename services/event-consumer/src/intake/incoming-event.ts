@@ -22,6 +22,8 @@ export interface ResolvedProject extends IngestProject {
 
 /** Where a record stood in the log; names it in warnings, dead letters and logs. */
 export interface RecordPosition {
+  /** The log it is in (`LogBatch.log`): other logs have the same places. */
+  log: string;
   topic: string;
   partition: number;
   offset: bigint;

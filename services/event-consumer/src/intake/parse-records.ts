@@ -35,7 +35,7 @@ export function parseRecords(
 ): ParsedRecords {
   const parsed: ParsedRecords = { events: [], warnings: [], condemned: [] };
   for (const record of batch.records) {
-    const position = { topic: batch.topic, partition: batch.partition, offset: record.offset };
+    const position = { log: batch.log, topic: batch.topic, partition: batch.partition, offset: record.offset };
     const content = readRecord(record.value, depth);
     if (content.kind === 'invalid') {
       parsed.condemned.push({

@@ -92,7 +92,7 @@ export const testProject: IngestProject = {
 
 /** An event ready for the rules; frozen, so that a rule that changes it fails. */
 export function incoming(captured: CapturedEvent): IncomingEvent {
-  const admission = admitEvent(captured, testProject, { topic: 'events.live', partition: 0, offset: 0n });
+  const admission = admitEvent(captured, testProject, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') throw new Error('the test made an event that is not admitted');
   return deepFreeze(toIncomingEvent(admission.event));
 }

@@ -108,7 +108,7 @@ function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent &
   const parsed = parseRecord(encodeCapturedRecord(record));
   if (parsed.kind === 'invalid') return { ...parsed, warnings: [] };
   if (parsed.kind === 'warning') throw new Error('an event came back as a warning');
-  const admission = admitEvent(parsed, project, { topic: 'events.live', partition: 0, offset: 0n });
+  const admission = admitEvent(parsed, project, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') return admission;
   const outcome = processEvent(deepFreeze(toIncomingEvent(admission.event)), ledger);
   return { ...outcome, warnings: [...admission.event.warnings, ...outcome.warnings] };

@@ -37,10 +37,10 @@ export function gatewayWarning(warning: CapturedWarning, projectId: number): Sto
 
 /** One for the project's events in a batch: an import may be of millions. Known by the place of the first in the log. */
 export function migrationWarning({ first, position, count }: UnplannedMigration, projectId: number): StoredWarning {
-  const { topic, partition, offset } = position;
+  const { log, topic, partition, offset } = position;
   return {
     projectId,
-    id: uuidV5(`${topic}/${partition}/${offset}:historical_migration_not_in_plan`, namespace),
+    id: uuidV5(`${log}/${topic}/${partition}/${offset}:historical_migration_not_in_plan`, namespace),
     type: 'historical_migration_not_in_plan',
     details: { firstEventUuid: first.uuid },
     count,
@@ -50,10 +50,10 @@ export function migrationWarning({ first, position, count }: UnplannedMigration,
 
 /** Tells the project about a record that was given up. Known by its place in the log, so a replay adds none. */
 export function deadLetterWarning({ letter, eventUuid, message }: CondemnedRecord, projectId: number): StoredWarning {
-  const { topic, partition, offset } = letter.position;
+  const { log, topic, partition, offset } = letter.position;
   return {
     projectId,
-    id: uuidV5(`${topic}/${partition}/${offset}:event_dead_lettered`, namespace),
+    id: uuidV5(`${log}/${topic}/${partition}/${offset}:event_dead_lettered`, namespace),
     type: 'event_dead_lettered',
     details: {
       reason: letter.reason,
