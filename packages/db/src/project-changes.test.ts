@@ -93,3 +93,21 @@ test('what is too long for a notification becomes "anything may have changed"', 
 test('whether changes are heard is a figure', async () => {
   expect(await metrics.registry.metrics()).toContain('millrace_project_changes_heard 1');
 });
+
+test('that they are not heard is a figure too, and a warning', async () => {
+  const warnings: string[] = [];
+  const own = createMetrics({ withProcessMetrics: false });
+  const deaf = watchProjectChanges({
+    database: {
+      listen(options) {
+        options.onInterrupted(new Error('no'));
+        return { isListening: () => false, stop: async () => {} };
+      },
+    },
+    logger: Object.assign(createLogger('test', 'error'), { warn: (message: string) => void warnings.push(message) }),
+    metrics: own,
+  });
+  expect(deaf.areHeard()).toBe(false);
+  expect(await own.registry.metrics()).toContain('millrace_project_changes_heard 0');
+  expect(warnings).toEqual([expect.stringContaining('not heard')]);
+});

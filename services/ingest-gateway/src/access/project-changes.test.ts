@@ -75,26 +75,59 @@ test('while changes are not heard keys are asked for again every second', async 
   await eventually(async () => expect(await keys.find(token)).toEqual({ outcome: 'unknown' }), soon);
 });
 
-test('an outage after an interruption finds known keys known', async () => {
-  const { token } = await createTestTenant(fixture.database);
-  let isDown = false;
-  let interrupt = () => {};
+/** Keys of a gateway whose hearing begins, first or anew, when the test says so. */
+async function startKeys({ cache = createInProcessKeyValue(), sql: given = fixture.database.sql } = {}) {
+  const metrics = createMetrics({ withProcessMetrics: false });
+  let beginToHear = () => {};
   const keys = await createProjectKeys({
-    sql: {
-      query: (text, values) => (isDown ? Promise.reject(new Error('down')) : fixture.database.sql.query(text, values)),
-    },
-    cache: createInProcessKeyValue(),
+    sql: given,
+    cache,
     changes: {
       subscribe(onChange) {
-        interrupt = () => onChange(null);
+        beginToHear = () => onChange(null);
       },
       areHeard: () => true,
     },
     logger: quietLogger(),
-    metrics: createMetrics({ withProcessMetrics: false }),
+    metrics,
+  });
+  const answersFrom = async (source: string) => {
+    const counter = await metrics.registry.getSingleMetric('millrace_project_key_lookups_total')?.get();
+    return counter?.values.find(({ labels }) => labels.source === source)?.value ?? 0;
+  };
+  return { keys, beginToHear, answersFrom };
+}
+
+test('an outage after an interruption finds known keys known', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  let isDown = false;
+  const { keys, beginToHear } = await startKeys({
+    sql: {
+      query: (text, values) => (isDown ? Promise.reject(new Error('down')) : fixture.database.sql.query(text, values)),
+    },
   });
   const known = await keys.find(token);
-  interrupt();
+  beginToHear();
   isDown = true;
   expect(await keys.find(token)).toEqual(known);
+});
+
+test('a gateway that begins to hear uses the copies of others; after an interruption it asks the database', async () => {
+  const { token } = await createTestTenant(fixture.database);
+  const { cache } = fixture;
+  await (await startKeys({ cache })).keys.find(token);
+  // The copy is written beside the answer.
+  const { keys, beginToHear, answersFrom } = await eventually(
+    async () => {
+      const starting = await startKeys({ cache });
+      starting.beginToHear();
+      await starting.keys.find(token);
+      expect(await starting.answersFrom('cache')).toBe(1);
+      return starting;
+    },
+    { what: 'an answer from the copy' },
+  );
+  beginToHear();
+  await keys.find(token);
+  expect(await answersFrom('database')).toBe(1);
 });

@@ -77,6 +77,8 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   const toDatabase = createSlots(databaseSlots);
   /** What was looked up before may have changed since; it only bridges an outage. */
   let staleBeforeMs = Number.NEGATIVE_INFINITY;
+  /** Copies of the former state are there until they run out. */
+  let copiesTrustedFromMs = Number.NEGATIVE_INFINITY;
   /** Keys that changed lately: a gateway that was slower to hear of it may have left an old copy. */
   const changed = new LRUCache<string, true>({ max: maxChanged, ttl: knownTtlSeconds * 1000 });
   let isDatabaseAway = false;
@@ -178,8 +180,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
 
   /** A cache that is down is as good as an empty one. */
   async function readShared(token: string): Promise<KnownProject | null | undefined> {
-    // Copies of the former state are there until they run out.
-    if (changed.has(token) || performance.now() - staleBeforeMs < knownTtlSeconds * 1000) return undefined;
+    if (changed.has(token) || performance.now() < copiesTrustedFromMs) return undefined;
     try {
       return await askCache(() => shared.read(token));
     } catch {
@@ -196,10 +197,11 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     return toCache.run(() => cacheBreaker.run(() => withTimeLimit(ask(), cacheTimeLimitMs)));
   }
 
-  function forgetAll(): void {
+  function forgetAll({ copiesToo }: { copiesToo: boolean }): void {
     generation += 1;
     underWay.clear();
     staleBeforeMs = performance.now();
+    if (copiesToo) copiesTrustedFromMs = performance.now() + knownTtlSeconds * 1000;
   }
 
   function forget(token: string): void {
@@ -211,12 +213,15 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     shared.remove(token).catch(() => {});
   }
 
+  let hasHeard = false;
   changes.subscribe((change) => {
-    if (change === null) forgetAll();
+    // When hearing begins the copies are those of gateways that heard before; a new gateway shall not ask for all keys.
+    if (change === null) forgetAll({ copiesToo: hasHeard });
     else for (const token of change.tokens) forget(token);
+    hasHeard = true;
   });
   await options.cache.subscribe(projectKeyChannel, (message) => {
-    if (message === allProjectKeys) forgetAll();
+    if (message === allProjectKeys) forgetAll({ copiesToo: true });
     else forget(message);
   });
   return { find };
