@@ -13,7 +13,9 @@ const samlFields = {
 export const domain = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the domain.' }),
-    domain: Type.String({ description: 'The domain name, lower case; unique over the whole installation.' }),
+    domain: Type.String({
+      description: 'The domain name, lower case; verified by at most one organization of the installation.',
+    }),
     is_verified: Type.Boolean({ description: 'Whether the organization has proved that the domain is its own.' }),
     verified_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'When it was proved; null before.',

@@ -16,7 +16,12 @@ export interface DomainRow {
 }
 type Row = DomainRow & Record<string, unknown>;
 
-const columns = `id, organization_id, domain, verification_challenge, verified_at, jit_provisioning_enabled,
+/**
+ * The column `domain` is unique: it holds the name of whoever has proved it or, before that, added it first. A name that is
+ * somebody else's there stands in `contested_name`.
+ */
+const nameOf = 'coalesce(contested_name, domain)';
+const columns = `id, organization_id, ${nameOf} AS domain, verification_challenge, verified_at, jit_provisioning_enabled,
   sso_enforcement, saml_entity_id, saml_acs_url, saml_x509_cert`;
 
 /** One page of an organization's domains by name, and how many there are. */
@@ -31,7 +36,7 @@ export async function listDomains(
     ]),
     sql.query<Row>(
       upToPageBytes(
-        `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY domain LIMIT $2 OFFSET $3`,
+        `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY ${nameOf} LIMIT $2 OFFSET $3`,
         ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert'],
       ),
       [organizationId, limit, offset],
@@ -57,15 +62,33 @@ export async function lockDomain(tx: Transaction, organizationId: string, id: st
   return rows[0];
 }
 
-/** Undefined when the name is taken, by whomever. */
+/** Whether an organization has the name already, in another row than this one, or somebody else has proved it. */
+export async function isNameTaken(
+  tx: Transaction,
+  { id, organization_id, domain }: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT 1 FROM organization_domain
+      WHERE id <> $1 AND (organization_id = $2 AND ${nameOf} = $3 OR domain = $3 AND verified_at IS NOT NULL)`,
+    [id, organization_id, domain],
+  );
+  return rows.length > 0;
+}
+
+/** SQL: whether another row than `id` holds a name in `domain`. */
+const isHeld = (id: string, name: string) =>
+  `EXISTS (SELECT 1 FROM organization_domain held WHERE held.domain = ${name} AND held.id <> ${id})`;
+
+/** Undefined when somebody else has added the name at the same moment. */
 export async function insertDomain(
   tx: Transaction,
   row: Omit<DomainRow, 'verified_at' | 'jit_provisioning_enabled' | 'sso_enforcement'>,
 ): Promise<DomainRow | undefined> {
   const rows = await tx.query<Row>(
-    `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, saml_entity_id, saml_acs_url,
-                                      saml_x509_cert)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO organization_domain (id, organization_id, domain, contested_name, verification_challenge,
+                                      saml_entity_id, saml_acs_url, saml_x509_cert)
+     SELECT $1, $2, CASE WHEN is_held THEN $1::text ELSE $3 END, CASE WHEN is_held THEN $3 END, $4, $5, $6, $7
+       FROM (SELECT ${isHeld('$1', '$3')} AS is_held) place
      ON CONFLICT (domain) DO NOTHING
      RETURNING ${columns}`,
     [
@@ -83,7 +106,7 @@ export async function insertDomain(
 
 /**
  * Writes a locked row back; a new or empty `verified_at` also clears the note of the last vain check.
- * @returns false when the name is another row's, after which the transaction is of no more use.
+ * @returns false when somebody else has proved the name, after which the transaction is of no more use.
  */
 export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boolean> {
   const values = [
@@ -100,10 +123,12 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
   try {
     await tx.query(
       `UPDATE organization_domain
-          SET domain = $2, verification_challenge = $3, verified_at = $4, jit_provisioning_enabled = $5,
+          SET domain = CASE WHEN is_held THEN $1::text ELSE $2 END, contested_name = CASE WHEN is_held THEN $2 END,
+              verification_challenge = $3, verified_at = $4, jit_provisioning_enabled = $5,
               sso_enforcement = $6, saml_entity_id = $7, saml_acs_url = $8, saml_x509_cert = $9, updated_at = now(),
               last_verification_retry = CASE WHEN verified_at IS DISTINCT FROM $4 THEN NULL
                                              ELSE last_verification_retry END
+         FROM (SELECT $4::timestamptz IS NULL AND ${isHeld('$1', '$2')} AS is_held) place
         WHERE id = $1`,
       values,
     );
@@ -112,6 +137,15 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
     if (violates(error, 'organization_domain_domain_key')) return false;
     throw error;
   }
+}
+
+/** Makes whoever added a name first, and has not proved it, step aside for a row that is about to be verified. */
+export async function releaseName(tx: Transaction, { id, domain }: Pick<DomainRow, 'id' | 'domain'>): Promise<void> {
+  await tx.query(
+    `UPDATE organization_domain SET contested_name = domain, domain = id::text
+      WHERE domain = $2 AND id <> $1 AND verified_at IS NULL`,
+    [id, domain],
+  );
 }
 
 /** Notes when a proof was looked for in vain. */

@@ -3,12 +3,13 @@ import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { findProductFeatures } from '../organizations/organization-store.ts';
 import { changeDomain } from './change-domain.ts';
 import { checkDomainName, domainIsTaken, newVerificationChallenge } from './domain-name.ts';
 import { domainParams, requireDomain } from './domain-routes.ts';
 import { domain, domainChanges, domainExample, newDomain } from './domain-schema.ts';
-import { deleteDomain, insertDomain, lockDomain, updateDomain } from './domain-store.ts';
+import { deleteDomain, insertDomain, isNameTaken, lockDomain, updateDomain } from './domain-store.ts';
 import { recordDomainActivity } from './record-domain-activity.ts';
 import { toDomain } from './to-domain.ts';
 
@@ -21,7 +22,7 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       operationId: 'organizations_domains_create',
       summary: 'Add a domain',
       description:
-        'Adds a domain, not yet verified. `jit_provisioning_enabled` and `sso_enforcement` only count later, once it is.',
+        'Adds a domain, not yet verified; the same name may be added by others until one has verified it. `jit_provisioning_enabled` and `sso_enforcement` only count later, once it is.',
       tags: ['domains'],
       scope: 'organization:write',
       params: organizationParams,
@@ -42,7 +43,11 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           saml_x509_cert: body.saml_x509_cert ?? null,
         };
         return transaction(async (tx) => {
-          const created = await insertDomain(tx, row);
+          // Of one organization names are added one after the other.
+          await lockOrganization(tx, target.organizationId);
+          if (await isNameTaken(tx, row)) throw domainIsTaken();
+          // A name that was added elsewhere just now is there when it is looked for again.
+          const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
           if (!created) throw domainIsTaken();
           await recordDomainActivity(tx, caller, { activity: 'created', after: created });
           return toDomain(created);
@@ -70,10 +75,11 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
         target: addressedOrganization(sql),
         handler: async ({ caller, target, params, body }) =>
           transaction(async (tx) => {
+            await lockOrganization(tx, target.organizationId);
             const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
             const features = await findProductFeatures(tx, target.organizationId);
             const after = changeDomain(before, body, hasPlanFeature(features, 'automatic_provisioning'));
-            if (!(await updateDomain(tx, after))) throw domainIsTaken();
+            if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
             await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
             return toDomain(after);
           }),

@@ -1,6 +1,14 @@
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, updateDomain } from './domain-store.ts';
+import { domainIsTaken } from './domain-name.ts';
+import {
+  type DomainRow,
+  findDomain,
+  lockDomain,
+  noteVerificationRetry,
+  releaseName,
+  updateDomain,
+} from './domain-store.ts';
 import type { LookUpChallenge } from './look-up-challenge.ts';
 
 /**
@@ -9,7 +17,8 @@ import type { LookUpChallenge } from './look-up-challenge.ts';
  *
  * @param onVerified runs in the transaction that keeps the proof.
  * @returns the domain afterwards, verified or not.
- * @throws AppError `not_found`, or `invalid` with code `already_verified`.
+ * @throws AppError `not_found`, or `invalid` with code `already_verified`, or `unique` when another organization has proved
+ * the name.
  */
 export async function verifyDomain(
   database: Pick<Database, 'sql' | 'transaction'>,
@@ -34,7 +43,8 @@ export async function verifyDomain(
       return row;
     }
     const verified = { ...row, verified_at: new Date() };
-    await updateDomain(tx, verified);
+    await releaseName(tx, row);
+    if (!(await updateDomain(tx, verified))) throw domainIsTaken();
     await onVerified(tx, row, verified);
     return verified;
   });
