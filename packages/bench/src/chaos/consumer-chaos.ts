@@ -58,17 +58,28 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       }).toString(),
       KAFKA_BROKERS: kafkaDoor.brokers.join(','),
     };
-    const gateway = await system.startGateway(0);
-    const crew = createConsumerCrew(() => system.startConsumer(throughDoors), print);
+    let gateway = await system.startGateway(0);
+    let eventLog = 'kafka';
+    const crew = createConsumerCrew(() => system.startConsumer({ ...throughDoors, EVENT_LOG: eventLog }), print);
     closers.push(crew.stop);
     await crew.add(consumers);
     const watch = await watchLanes(system.kafka.address, system.database, topicPrefix);
     closers.push(watch.stop);
 
     const random = seededRandom(options.seed);
-    const faults = consumerFaults({ system, crew, postgresDoor, kafkaDoor, random }).filter(
-      ({ name }) => options.only?.includes(name) ?? true,
-    );
+    const faults = consumerFaults({
+      ...{ system, crew, postgresDoor, kafkaDoor, random },
+      async rest() {
+        await load.pause();
+        if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
+      },
+      goOn: () => load.resume(),
+      async useLog(kind) {
+        eventLog = kind;
+        await gateway.stop();
+        gateway = await system.startGateway(gateway.port, { EVENT_LOG: kind });
+      },
+    }).filter(({ name }) => options.only?.includes(name) ?? true);
     // Half more than a phase without trouble would need: the story must not be over before the phases are.
     const events = Math.ceil(options.eventsPerSecond * faults.length * (options.seconds * 1.5 + 60));
     const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed: options.seed });

@@ -5,6 +5,7 @@ import type { ChaosServer } from './chaos-server.ts';
 import { type ChaosSystem, topicPrefix } from './chaos-system.ts';
 import type { ConsumerCrew } from './consumer-crew.ts';
 import { produceAgain } from './produce-again.ts';
+import { recreateTopics } from './recreate-topics.ts';
 
 export interface ConsumerFault {
   name: string;
@@ -19,13 +20,20 @@ export interface ConsumerFaultsDeps {
   postgresDoor: FaultProxy;
   kafkaDoor: KafkaFaultProxy;
   random: () => number;
+  /** Stops sending, and resolves when all that was sent has taken effect. */
+  rest(): Promise<void>;
+  /** Sends again. */
+  goOn(): void;
+  /** Has the gateway, and consumers that start from now on, use this log; the gateway is started again. */
+  useLog(kind: 'kafka' | 'postgres'): Promise<void>;
 }
 
 const crewSize = 4;
 const cutPauseMs = 700;
 const repeatedRecords = 3000;
 
-export function consumerFaults({ system, crew, postgresDoor, kafkaDoor, random }: ConsumerFaultsDeps): ConsumerFault[] {
+export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
+  const { system, crew, postgresDoor, kafkaDoor, random } = deps;
   let turn = 0;
 
   async function restarted(server: ChaosServer, gentle: NodeJS.Signals, ms: number): Promise<void> {
@@ -82,6 +90,32 @@ export function consumerFaults({ system, crew, postgresDoor, kafkaDoor, random }
         await system.database.query('DELETE FROM consumer_position WHERE "group" = ANY($1)', [
           lanes.map((lane) => consumerGroup(lane, topicPrefix)),
         ]);
+        await crew.add(crewSize);
+      },
+    },
+    {
+      name: 'topic-recreated',
+      async strike() {
+        // What is in a topic goes with it, so all of it has to be read; the consumers are not told of anything.
+        await deps.rest();
+        await recreateTopics(system.kafka.address, Object.values(topicNames(topicPrefix)));
+        deps.goOn();
+      },
+    },
+    {
+      name: 'log-exchanged',
+      async strike(ms) {
+        // What is left in Kafka cannot be read from PostgreSQL, and would come after what is later.
+        await deps.rest();
+        await crew.dismiss(crewSize);
+        await deps.useLog('postgres');
+        deps.goOn();
+        await crew.add(crewSize);
+        await sleep(ms / 2);
+        // A backlog stays in PostgreSQL, which is read before Kafka.
+        await crew.kill([...Array(crew.size()).keys()]);
+        await sleep(ms / 4);
+        await deps.useLog('kafka');
         await crew.add(crewSize);
       },
     },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
-import { Kafka, logLevel } from 'kafkajs';
+import { createKafkaLog } from '@millrace/event-log';
+import { createLogger } from '@millrace/runtime';
 import type { Pool } from 'pg';
 
 /** Looks from outside at how far the consumers are, and how long they stood still. */
@@ -26,6 +27,8 @@ export interface LaneWatch {
 const sampleMs = 200;
 
 interface PartitionView {
+  /** The log whose end it is: offsets of another one say nothing of it. */
+  log: string;
   end: number;
   offset: number;
   movedAt: number;
@@ -35,8 +38,9 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
   const topics = lanes.map((lane) => topicNames(topicPrefix)[lane]);
   // Those that store; others follow the same topics.
   const groups = lanes.map((lane) => consumerGroup(lane, topicPrefix));
-  const retry = { retries: 0 };
-  const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING, requestTimeout: 2000, retry });
+  const logger = createLogger('lane watch', 'error');
+  logger.silent = true;
+  const log = createKafkaLog({ brokers: [broker], clientId: 'lane-watch', logger });
   const partitions = new Map<string, PartitionView>();
   let faultEndedAt = 0;
   let isBroken = false;
@@ -45,34 +49,32 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
   let isRunning = true;
 
   const viewOf = (name: string) => {
-    const view = partitions.get(name) ?? { end: 0, offset: 0, movedAt: performance.now() };
+    const view = partitions.get(name) ?? { log: '', end: 0, offset: 0, movedAt: performance.now() };
     partitions.set(name, view);
     return view;
   };
 
-  /** With a connection of its own each time: one that broke must not make the watch blind. */
   async function readEnds(): Promise<void> {
-    const admin = kafka.admin();
-    try {
-      await admin.connect();
-      for (const topic of topics) {
-        for (const { partition, high } of await admin.fetchTopicOffsets(topic)) {
-          viewOf(`${topic} ${partition}`).end = Number(high);
-        }
+    for (const topic of topics) {
+      for (const { partition, log: of, endOffset } of await log.endOffsets(topic)) {
+        const view = viewOf(`${topic} ${partition}`);
+        // Made anew: nothing of it has taken effect.
+        if (view.log !== of) view.offset = 0;
+        view.log = of;
+        view.end = Number(endOffset);
       }
-    } finally {
-      await admin.disconnect().catch(() => {});
     }
   }
 
   async function readOffsets(): Promise<void> {
-    const { rows } = await database.query<{ name: string; next_offset: string }>(
-      `SELECT topic || ' ' || partition AS name, next_offset FROM consumer_position WHERE topic = ANY($1) AND "group" = ANY($2)`,
+    const { rows } = await database.query<{ name: string; log: string; next_offset: string }>(
+      `SELECT topic || ' ' || partition AS name, log, next_offset FROM consumer_position WHERE topic = ANY($1) AND "group" = ANY($2)`,
       [topics, groups],
     );
     const now = performance.now();
-    for (const { name, next_offset } of rows) {
+    for (const { name, log: of, next_offset } of rows) {
       const view = viewOf(name);
+      if (view.log !== of) continue;
       if (Number(next_offset) !== view.offset) view.movedAt = now;
       view.offset = Number(next_offset);
     }
@@ -146,6 +148,7 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
     async stop() {
       isRunning = false;
       await Promise.all(running);
+      await log.close();
     },
   };
 }
