@@ -39,7 +39,7 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   const { healthPort: port, healthHost: host } = config;
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
   const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, secretsKey } = config;
-  const { keepOutcomesDays, keepDeletedIdsDays } = config;
+  const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour } = config;
   // An export keeps a connection as long as it takes, and needs others for a moment.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
@@ -53,6 +53,9 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
       pollIntervalMs,
       keepOutcomesDays,
       keepDeletedIdsDays,
+      keepWarningsDays,
+      keepActivityDays,
+      eventRetentionDays,
       mailsPerHour,
       exportsAtOnce,
     },

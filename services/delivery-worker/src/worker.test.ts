@@ -17,6 +17,9 @@ const options = {
   pollIntervalMs: 20,
   keepOutcomesDays: 90,
   keepDeletedIdsDays: 90,
+  keepWarningsDays: 90,
+  keepActivityDays: 730,
+  eventRetentionDays: 0,
   mailsPerHour: 0,
   exportsAtOnce: 2,
 };

@@ -10,6 +10,7 @@ import { createFairPlaces } from './fair-places.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
 import { deletePersonData } from './privacy/delete-person-data.ts';
 import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
+import { type RetentionOptions, retentionTasks } from './retention/retention-tasks.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
 import { scheduleDue } from './subscriptions/schedule-due.ts';
 
@@ -21,7 +22,7 @@ export interface WorkerDeps {
   secretBox: SecretBox;
 }
 
-export interface WorkerOptions {
+export interface WorkerOptions extends RetentionOptions {
   publicAppUrl: string | undefined;
   /** Whether webhooks and exports may lead into private networks. */
   mayBePrivate: boolean;
@@ -64,6 +65,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
     { name: 'delete_person_data', work: () => deletePersonData(database) },
     { name: 'clean_up', work: () => cleanUp(database) },
+    ...retentionTasks({ database, logger }, options),
     { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
     { name: 'forget_salts', work: async () => (await deleteExpiredSalts(database.sql)) > 0 },
     { name: 'forget_old', work: () => forgetOld(database.sql, options.keepOutcomesDays) },

@@ -41,6 +41,11 @@ export const consumerConfigSchema = Type.Object({
     min: 1,
     max: 64,
   }),
+  eventRetentionDays: integerSetting(
+    0,
+    'days events are kept at most, as the delivery worker is told; older ones are dropped; 0 = for ever',
+    { min: 0, max: 36_500 },
+  ),
   maxBatchRecords: integerSetting(500, 'records in one transaction at most', { min: 1, max: 10_000 }),
   maxBatchBytes: integerSetting(4 * mebibyte, 'record bytes in one transaction, about', { min: 1 }),
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),

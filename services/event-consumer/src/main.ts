@@ -176,7 +176,11 @@ function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definit
   return {
     database,
     salts: createCookielessSalts(database.sql),
-    projects: createProjectResolver({ sql: database.sql, changes }),
+    projects: createProjectResolver({
+      sql: database.sql,
+      changes,
+      eventRetentionDays: config.eventRetentionDays,
+    }),
     partitions: createEventPartitions(database),
     deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger, now: Date.now }),
     turns: createTurns(),

@@ -14,6 +14,7 @@ import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
 import type { LookUpChallenge } from './resources/domains/look-up-challenge.ts';
 import { verifyDomainRoute } from './resources/domains/verify-domain-route.ts';
 import { environmentRoutes } from './resources/environments/environment-routes.ts';
+import { eventRetentionRoutes } from './resources/environments/event-retention-routes.ts';
 import { eventItemRoute } from './resources/events/event-item-route.ts';
 import { eventRoutes } from './resources/events/event-routes.ts';
 import { findGroupRoute } from './resources/groups/find-group-route.ts';
@@ -81,6 +82,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
       findGroupRoute(deps),
       ...eventDefinitionRoutes(deps),
       ...propertyDefinitionRoutes(deps),
+      ...eventRetentionRoutes(deps),
       ...ingestionWarningRoutes(ingested),
     ]),
   ];

@@ -19,6 +19,7 @@ export type DropReason =
   | 'cookieless_missing_host'
   | 'cookieless_timestamp_out_of_range'
   | 'migration_not_in_plan'
+  | 'older_than_retention'
   | 'person_deleted';
 
 /** What the rules decided about one event: a value, never an exception. */

@@ -1,11 +1,18 @@
 import type { DeadLetter } from '../dead-letters/dead-letter.ts';
 import type { DropReason } from '../events/event-outcome.ts';
-import { deadLetterWarning, gatewayWarning, migrationWarning, ruleWarning } from '../warnings/to-stored-warning.ts';
+import {
+  deadLetterWarning,
+  gatewayWarning,
+  migrationWarning,
+  retentionWarning,
+  ruleWarning,
+} from '../warnings/to-stored-warning.ts';
 import type { StoredWarning } from '../warnings/warning-store.ts';
 import { type AdmittedEvent, admitEvent } from './admit-event.ts';
+import { type FoldedFinding, fold } from './folded-finding.ts';
+import { isOlderThanRetention } from './is-older-than-retention.ts';
 import type { CondemnedRecord, ParsedRecords } from './parse-records.ts';
 import type { ProjectOf, RecordOwner } from './resolve-projects.ts';
-import type { UnplannedMigration } from './unplanned-migration.ts';
 
 export interface Intake {
   events: AdmittedEvent[];
@@ -27,7 +34,8 @@ const maxAheadMs = 31 * 24 * 3_600_000;
 /** Gives every parsed record its project and sorts out those that go no further, each with a reason. */
 export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
-  const unplanned = new Map<number, UnplannedMigration>();
+  const unplanned = new Map<number, FoldedFinding>();
+  const expired = new Map<number, FoldedFinding>();
   for (const condemned of parsed.condemned) bury(condemned, projectOf, intake);
   for (const warning of parsed.warnings) {
     const project = projectOf(warning);
@@ -42,9 +50,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
     }
     if (captured.plan_unchecked === true && !project.mayMigrate) {
       intake.dropped.push('migration_not_in_plan');
-      const earlier = unplanned.get(project.id);
-      if (earlier === undefined) unplanned.set(project.id, { first: captured, position, count: 1 });
-      else earlier.count += 1;
+      fold(unplanned, project.id, { first: captured, position });
       continue;
     }
     const admission = admitEvent(captured, project, position);
@@ -53,6 +59,12 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
       const capturedAtMs = Date.parse(captured.now);
       for (const warning of admission.warnings) {
         intake.warnings.push(ruleWarning(warning, { projectId: project.id, uuid: captured.uuid, capturedAtMs }));
+      }
+    } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
+      intake.dropped.push('older_than_retention');
+      // What grew too old since it was captured is nobody's mistake.
+      if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
+        fold(expired, project.id, { first: captured, position });
       }
     } else if (admission.event.timestampMs > nowMs + maxAheadMs) {
       const letter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
@@ -63,6 +75,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
     }
   }
   for (const [projectId, migration] of unplanned) intake.warnings.push(migrationWarning(migration, projectId));
+  for (const [projectId, finding] of expired) intake.warnings.push(retentionWarning(finding, projectId));
   return intake;
 }
 

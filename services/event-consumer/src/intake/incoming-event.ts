@@ -18,6 +18,8 @@ export interface ResolvedProject extends IngestProject {
   isCookieless: boolean;
   /** IANA name. */
   timezone: string;
+  /** Events older than this are not kept; null: all are. */
+  eventRetentionDays: number | null;
 }
 
 /** Where a record stood in the log; names it in warnings, dead letters and logs. */

@@ -12,6 +12,8 @@ export interface ProjectRow {
   mayMigrate: boolean;
   isCookieless: boolean;
   timezone: string;
+  /** The environment's own setting. */
+  eventRetentionDays: number | null;
 }
 
 /** The environments with any of these ids or project API keys. */
@@ -20,7 +22,7 @@ export async function selectProjects(sql: Sql, ids: number[], tokens: string[]):
     `SELECT environment.id, api_token AS token, anonymize_ips AS "anonymizeIps",
             person_processing_opt_out AS "personProcessingOptOut", ingested_event AS "hasIngestedEvent",
             coalesce(cookieless_server_hash_mode, 0) <> 0 AS "isCookieless", timezone,
-            organization.available_product_features AS features
+            event_retention_days AS "eventRetentionDays", organization.available_product_features AS features
        FROM environment
        JOIN project ON project.id = environment.project_id
        JOIN organization ON organization.id = project.organization_id

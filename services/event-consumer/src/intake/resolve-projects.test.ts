@@ -41,6 +41,7 @@ test('finds all projects of a batch with one statement and remembers them', asyn
     mayMigrate: false,
     isCookieless: false,
     timezone: 'UTC',
+    eventRetentionDays: null,
   });
   expect(projectOf({ token: b.token, now })?.id).toBe(b.id);
   await resolver.resolve(keys(b.token, a.token));

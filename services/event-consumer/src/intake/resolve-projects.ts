@@ -27,6 +27,8 @@ export interface ProjectResolver {
 export interface ProjectResolverOptions {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>;
+  /** The installation's limit; 0: none. */
+  eventRetentionDays?: number;
   /** How long an answer is used without asking again, while changes are heard. */
   ttlMs?: number;
   maxProjects?: number;
@@ -46,6 +48,7 @@ const takenAfterReplacementMs = 150_000;
 export function createProjectResolver({
   sql,
   changes,
+  eventRetentionDays = 0,
   ttlMs = 60_000,
   maxProjects = 10_000,
 }: ProjectResolverOptions): ProjectResolver {
@@ -73,7 +76,8 @@ export function createProjectResolver({
   async function ask(found: Found, ids: number[], tokens: string[]): Promise<void> {
     if (ids.length === 0 && tokens.length === 0) return;
     const [begunIn, askedAtMs] = [generation, performance.now()];
-    for (const { hasIngestedEvent, ...project } of await selectProjects(sql, ids, tokens)) {
+    for (const { hasIngestedEvent, ...row } of await selectProjects(sql, ids, tokens)) {
+      const project = { ...row, eventRetentionDays: shorterRetention(row.eventRetentionDays, eventRetentionDays) };
       if (generation === begunIn) {
         byId.set(project.id, { project, askedAtMs });
         idByToken.set(project.token, project.id);
@@ -154,4 +158,10 @@ function ownerOf({ environment_id, token, now }: RecordOwner, found: Found): Res
 /** Text that PostgreSQL would refuse to even compare belongs to nobody. */
 function isPossibleToken(token: string): boolean {
   return token.length > 0 && token.length <= 200 && token.isWellFormed() && !token.includes('\u0000');
+}
+
+/** An environment may keep its events for fewer days than the installation, not for more. */
+function shorterRetention(own: number | null, installation: number): number | null {
+  if (installation === 0) return own;
+  return Math.min(own ?? installation, installation);
 }

@@ -1,7 +1,7 @@
 import type { CapturedWarning } from '@millrace/contracts';
 import { v5 as uuidV5 } from 'uuid';
+import type { FoldedFinding } from '../intake/folded-finding.ts';
 import type { CondemnedRecord } from '../intake/parse-records.ts';
-import type { UnplannedMigration } from '../intake/unplanned-migration.ts';
 import type { RuleWarning } from './warning.ts';
 import type { StoredWarning } from './warning-store.ts';
 
@@ -35,13 +35,30 @@ export function gatewayWarning(warning: CapturedWarning, projectId: number): Sto
   };
 }
 
+/**
+ * Events of a migration that the plan of their project does not include. The gateway answers such requests with 402; it
+ * lets them in, marked, only while it cannot ask anybody (contract/ingestion.md, historical rule 1).
+ */
+export function migrationWarning(finding: FoldedFinding, projectId: number): StoredWarning {
+  return foldedWarning('historical_migration_not_in_plan', finding, projectId);
+}
+
+/** Events that were too old to be kept when they came. */
+export function retentionWarning(finding: FoldedFinding, projectId: number): StoredWarning {
+  return foldedWarning('event_older_than_retention', finding, projectId);
+}
+
 /** One for the project's events in a batch: an import may be of millions. Known by the place of the first in the log. */
-export function migrationWarning({ first, position, count }: UnplannedMigration, projectId: number): StoredWarning {
+function foldedWarning(
+  type: 'historical_migration_not_in_plan' | 'event_older_than_retention',
+  { first, position, count }: FoldedFinding,
+  projectId: number,
+): StoredWarning {
   const { log, topic, partition, offset } = position;
   return {
     projectId,
-    id: uuidV5(`${log}/${topic}/${partition}/${offset}:historical_migration_not_in_plan`, namespace),
-    type: 'historical_migration_not_in_plan',
+    id: uuidV5(`${log}/${topic}/${partition}/${offset}:${type}`, namespace),
+    type,
     details: { firstEventUuid: first.uuid },
     count,
     timestampMs: Date.parse(first.now),

@@ -46,6 +46,8 @@ export const warningSeverity = {
   cookieless_timestamp_out_of_range: 'error',
   // Raised by the consumer for migrations that the gateway could not check.
   historical_migration_not_in_plan: 'error',
+  // Raised by the consumer for events that were too old to be kept when they came.
+  event_older_than_retention: 'warning',
   // Raised by the consumer when it gives up on a record.
   event_dead_lettered: 'error',
 } as const satisfies Record<string, WarningSeverity>;
