@@ -21,10 +21,7 @@ export function findJsonFault(text: string): JsonFault {
   return { line, column: at - lineStart + 1, isCutShort: at === text.length };
 }
 
-const space = /[ \t\n\r]*/y;
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON does not allow them in a string
-const plainText = /[^"\\\x00-\x1f]*/y;
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** What comes next: in a new bracket it may be its end. */
@@ -43,6 +40,14 @@ function endOfJson(text: string): number {
     return true;
   }
 
+  function skipSpace(): void {
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      at += 1;
+    }
+  }
+
   function takeCharacter(character: string | undefined): boolean {
     if (text[at] !== character || character === undefined) return false;
     at += 1;
@@ -51,9 +56,17 @@ function endOfJson(text: string): number {
 
   function takeString(): boolean {
     if (!takeCharacter('"')) return false;
-    do take(plainText);
-    while (take(escaped));
-    return takeCharacter('"');
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === 0x5c) {
+        if (!take(escaped)) return false;
+        continue;
+      }
+      // Not a number at the end of the text.
+      if (!(code >= 0x20)) return false;
+      at += 1;
+      if (code === 0x22) return true;
+    }
   }
 
   function takeValue(): boolean {
@@ -72,7 +85,9 @@ function endOfJson(text: string): number {
 
   function takeName(): boolean {
     expected = 'value';
-    return takeString() && take(space) && takeCharacter(':');
+    if (!takeString()) return false;
+    skipSpace();
+    return takeCharacter(':');
   }
 
   function takeEnd(): boolean {
@@ -94,7 +109,7 @@ function endOfJson(text: string): number {
     'first name': () => takeEnd() || takeName(),
     'comma or end': () => takeEnd() || takeComma(),
   };
-  do take(space);
+  do skipSpace();
   while (steps[expected]());
   return at;
 }

@@ -11,11 +11,13 @@ import { withoutNonFinite } from './without-non-finite.ts';
 export function parseJson(text: string): unknown {
   const parsed = tryParseJson(text);
   if (parsed !== undefined) return parsed;
+  throw new AppError('invalid', `The body is not valid JSON: ${describeJsonFault(text)}.`, { code: 'invalid_json' });
+}
+
+/** Where text stops being JSON, in a few words: `wrong character, line 3, column 12`. */
+export function describeJsonFault(text: string): string {
   const { line, column, isCutShort } = findJsonFault(text);
-  const problem = isCutShort ? 'it ends too early' : 'wrong character';
-  throw new AppError('invalid', `The body is not valid JSON: ${problem}, line ${line}, column ${column}.`, {
-    code: 'invalid_json',
-  });
+  return `${isCutShort ? 'it ends too early' : 'wrong character'}, line ${line}, column ${column}`;
 }
 
 /** Undefined when it is not JSON; `NaN`, `Infinity` and `-Infinity` are null (reference/ingest-wire.md section 3.2, `L2`). */

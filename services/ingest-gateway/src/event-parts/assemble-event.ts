@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
+import { mendEmptyObjects } from '../capture/empty-objects.ts';
 import { hasGzipMagic } from '../capture/gunzip.ts';
 import { isDeeperThan } from '../capture/nesting.ts';
-import { tryParseJson } from '../capture/parse-json.ts';
+import { describeJsonFault, tryParseJson } from '../capture/parse-json.ts';
 import { parsePropertyPath, setAtPath } from './property-path.ts';
 import type { Part } from './read-parts.ts';
 
@@ -37,6 +38,7 @@ export function assembleEvent(parts: readonly Part[], maxRecordBytes: number): A
   if (eventJson === undefined) throw refused('missing_part', eventPart, 'is missing');
   // A field `batch` would make it another request than this is.
   const { batch: _, ...event } = readObject(eventJson);
+  mendEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
   if (propertiesJson !== undefined && event.properties !== undefined) {
     throw refused('duplicate_part', propertiesPart, 'stands beside properties in the part `event`');
@@ -107,8 +109,9 @@ function readObject(part: Part): JsonObject {
 function readJson({ name, bytes }: Part): unknown {
   if (hasGzipMagic(bytes)) throw refused('invalid_part', name, 'is compressed, which only the whole body may be');
   if (!isUtf8(bytes)) throw refused('invalid_part', name, 'is not UTF-8 text');
-  const value = tryParseJson(bytes.toString('utf8'));
-  if (value === undefined) throw refused('invalid_part', name, 'is not valid JSON');
+  const text = bytes.toString('utf8');
+  const value = tryParseJson(text);
+  if (value === undefined) throw refused('invalid_part', name, `is not valid JSON: ${describeJsonFault(text)}`);
   if (isDeeperThan(value, maxNesting)) throw refused('too_deep', name, `is nested deeper than ${maxNesting} levels`);
   return value;
 }

@@ -186,6 +186,18 @@ test('names that are prototypes stay data', async () => {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
 });
 
+test('what Python and PHP write in the place of null and of an object is taken', async () => {
+  const key = await newKey();
+  const parts = [
+    json('event', { ...generation, properties: [] }),
+    { name: 'event.properties.$ai_metrics', body: '{"score":NaN,"best":-Infinity}', type: 'application/json' },
+    { name: 'event.properties.$groups', body: '[]', type: 'application/json' },
+  ];
+  expect(await send(toBody(parts), { key })).toMatchObject({ status: 200 });
+  const [stored] = await reader.events(key, 1);
+  expect(stored?.properties).toEqual({ $ai_metrics: { score: null, best: null }, $groups: {} });
+});
+
 test('as on the other paths an event without a name or an id is dropped alone', async () => {
   const key = await newKey();
   expect(await send(toBody([json('event', { distinct_id: 'u' })]), { key })).toMatchObject({ status: 200 });
