@@ -38,7 +38,18 @@ test('what ended long ago is forgotten; what is recent or still to be done is no
       [exported, status, days],
     );
   }
+  for (const [token, days] of [
+    ['phc_old', 91],
+    ['phc_recent', 89],
+  ]) {
+    await sql.query('INSERT INTO former_project_key VALUES ($1, $2, now() - make_interval(days => $3::int))', [
+      token,
+      environmentId,
+      days,
+    ]);
+  }
   while (await forgetOld(sql, 90));
+  expect(await sql.query('SELECT token FROM former_project_key')).toEqual([{ token: 'phc_recent' }]);
   expect(await sql.query('SELECT status FROM subscription_delivery ORDER BY status')).toEqual([
     { status: 'delivered' },
     { status: 'pending' },

@@ -18,3 +18,14 @@ export async function deleteOldOutcomes(sql: Sql, { days, limit }: { days: numbe
   );
   return deliveries.length + runs.length;
 }
+
+/** Deletes some project keys that were replaced long ago. @returns how many. */
+export async function deleteFormerKeys(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
+  const keys = await sql.query(
+    `DELETE FROM former_project_key WHERE token IN (
+       SELECT token FROM former_project_key WHERE replaced_at < now() - make_interval(days => $1) LIMIT $2)
+     RETURNING environment_id`,
+    [days, limit],
+  );
+  return keys.length;
+}
