@@ -1,3 +1,4 @@
 export { createInProcessKeyValue } from './in-process.ts';
 export type { CounterChange, KeyValue } from './key-value.ts';
 export { createRedisKeyValue } from './redis.ts';
+export { type RedisConnection, redisConfigFields, redisConnection } from './redis-config.ts';

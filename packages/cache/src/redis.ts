@@ -2,6 +2,7 @@ import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import { Redis } from 'ioredis';
 import type { KeyValue } from './key-value.ts';
+import type { RedisConnection } from './redis-config.ts';
 
 /** How long a connection may be silent while an answer is due before it is given up and made anew. */
 const silenceTimeoutMs = 1000;
@@ -27,11 +28,13 @@ return counts`;
  * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests.
  */
 export function createRedisKeyValue(
-  url: string,
+  connection: string | RedisConnection,
   logger: Logger,
   { commandTimeoutMs = 150, keyPrefix = 'millrace:' } = {},
 ): KeyValue {
+  const { url, tls } = typeof connection === 'string' ? { url: connection, tls: undefined } : connection;
   const options = {
+    ...(tls && { tls }),
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
     socketTimeout: silenceTimeoutMs,

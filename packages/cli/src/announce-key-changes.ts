@@ -1,12 +1,12 @@
-import { createRedisKeyValue } from '@millrace/cache';
+import { createRedisKeyValue, type RedisConnection } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
 import type { Logger } from '@millrace/runtime';
 
 const connectTimeoutMs = 2000;
 
 /** Publishes each changed project API key, or `*` for all. @throws when Redis does not answer within two seconds. */
-export async function announceKeyChanges(redisUrl: string, messages: string[], logger: Logger): Promise<void> {
-  const store = createRedisKeyValue(redisUrl, logger);
+export async function announceKeyChanges(redis: RedisConnection, messages: string[], logger: Logger): Promise<void> {
+  const store = createRedisKeyValue(redis, logger);
   try {
     const deadline = Date.now() + connectTimeoutMs;
     while (!store.isHealthy() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));

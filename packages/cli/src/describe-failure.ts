@@ -1,5 +1,6 @@
 import { isTransientError } from '@millrace/db';
 import { type AppError, isAppError } from '@millrace/errors';
+import { ConfigError } from '@millrace/runtime';
 import { ImportStopped } from './import/import-stopped.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -27,6 +28,7 @@ const optionOfResource: Record<string, string> = {
 export function describeFailure(error: unknown): { line: string; exitCode: number } {
   if (error instanceof UsageError) return { line: error.message, exitCode: 2 };
   if (error instanceof ImportStopped) return { line: error.message, exitCode: error.exitCode };
+  if (error instanceof ConfigError) return { line: error.problems.join('; '), exitCode: 2 };
   if (isAppError(error) && error.kind !== 'unavailable') return { line: describeAppError(error), exitCode: 1 };
   // What the event log says when it does not answer.
   if (isAppError(error)) return { line: error.message, exitCode: 1 };

@@ -1,3 +1,4 @@
+import { type RedisConnection, redisConnection } from '@millrace/cache';
 import {
   type AccountClient,
   createDatabase,
@@ -39,6 +40,7 @@ export async function withSession(
   const printer = createPrinter(terminal, options.json === true);
   // Results go to standard output, so nothing may be logged there.
   const logger = createLogger('millrace-cli', 'error');
+  const redis = readRedis(options, terminal);
   const database = createDatabase({ url: readDatabaseUrl(options, terminal), logger, poolSize: 1 });
   try {
     await work({
@@ -49,9 +51,8 @@ export async function withSession(
           work(tx, (done) => recordOperatorActivity(tx, { ...done, command: nameOf(command) })),
         ),
       announce: async (keys) => {
-        const redisUrl = options.redisUrl || terminal.env.REDIS_URL;
-        if (!redisUrl) return;
-        await announceKeyChanges(redisUrl, keys, logger).catch(() => {
+        if (redis === undefined) return;
+        await announceKeyChanges(redis, keys, logger).catch(() => {
           printer.note(
             'warning: --redis-url: Redis does not answer; gateways that do not hear PostgreSQL see the change within seconds',
           );
@@ -61,6 +62,12 @@ export async function withSession(
   } finally {
     await database.stop();
   }
+}
+
+function readRedis(options: GlobalOptions, terminal: Terminal): RedisConnection | undefined {
+  const redisUrl = options.redisUrl || terminal.env.REDIS_URL;
+  const redisCaFile = terminal.env.REDIS_CA_FILE;
+  return redisConnection({ ...(redisUrl && { redisUrl }), ...(redisCaFile && { redisCaFile }) });
 }
 
 /** The words that called it, without the program's: `member set-level`. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AppError } from '@millrace/errors';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
+import { connectionConfig } from './connection-config.ts';
 import { loadSchemaEngine } from './load-schema-engine.ts';
 import { schemaEngineAdapter } from './schema-engine-adapter.ts';
 
@@ -77,7 +78,7 @@ export async function schemaDrift(databaseUrl: string, prismaDirectory: string):
 const migrationLock = 7_316_553;
 
 async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const client = new pg.Client(connectionConfig(databaseUrl));
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
@@ -116,7 +117,7 @@ async function withEngine<T>(
 ): Promise<T> {
   const schema = await readSchema(prismaDirectory);
   const Engine = await loadSchemaEngine();
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  const pool = new pg.Pool({ ...connectionConfig(databaseUrl), max: 1 });
   const adapter = schemaEngineAdapter(pool, (script) => executeScript(pool, script));
   try {
     const engine = await Engine.new({ datamodels: [[schema.path, schema.content]] }, () => {}, adapter);

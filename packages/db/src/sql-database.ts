@@ -3,6 +3,7 @@ import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
 import { withArrayLiterals } from './array-literals.ts';
 import { type Statements, sendAtOnce } from './at-once.ts';
+import { connectionConfig } from './connection-config.ts';
 import { copyIn } from './copy-in.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
@@ -110,7 +111,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   const { idleInTransactionTimeoutMs, lockTimeoutMs } = options;
   const nameOf = createStatementNames();
   const config: pg.ClientConfig = {
-    connectionString: options.url,
+    ...connectionConfig(options.url),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
     application_name: options.applicationName ?? 'millrace',
     keepAlive: true,

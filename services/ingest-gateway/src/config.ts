@@ -1,3 +1,4 @@
+import { redisConfigFields } from '@millrace/cache';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
@@ -13,7 +14,7 @@ export const gatewayConfigSchema = Type.Object({
     max: 256,
   }),
   databaseUrl: Type.String({ description: 'postgresql://…, where project keys are looked up' }),
-  redisUrl: Type.Optional(Type.String({ description: 'redis://…; without it keys are cached in the process only' })),
+  ...redisConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
     description: 'kafka or postgres',

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
+import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
 import { createSqlDatabase, type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import {
@@ -77,9 +77,10 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     createSqlDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
   );
   const changes = lifecycle.own('project changes', watchProjectChanges({ database, logger, metrics }));
+  const redis = redisConnection(config);
   const cache = lifecycle.own(
     'cache',
-    config.redisUrl === undefined ? createInProcessKeyValue() : createRedisKeyValue(config.redisUrl, logger),
+    redis === undefined ? createInProcessKeyValue() : createRedisKeyValue(redis, logger),
   );
   const { log: opened, pool } = openLog(config, logger, metrics);
   const log = withAppendBreaker(opened, { logger, metrics });

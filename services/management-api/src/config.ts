@@ -1,3 +1,4 @@
+import { redisConfigFields } from '@millrace/cache';
 import { integerSetting, secretsKeySetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
@@ -32,12 +33,7 @@ export const configSchema = Type.Object({
     }),
   ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
-  redisUrl: Type.Optional(
-    Type.String({
-      pattern: '^rediss?://[^\\s]+$',
-      description: 'redis://host:port for limits and announcements; without it this process counts alone',
-    }),
-  ),
+  ...redisConfigFields,
   apiRequestsPerMinute: integerSetting(480, 'requests of one personal API key per minute; 0 = no limit'),
   apiRequestsPerHour: integerSetting(4800, 'requests of one personal API key per hour; 0 = no limit'),
   apiWrongKeysPerMinute: integerSetting(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
-import { createInProcessKeyValue, createRedisKeyValue } from '@millrace/cache';
+import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
 import { createDatabase, sealingKeyIds } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createMailer } from '@millrace/mail';
@@ -62,9 +62,10 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
         : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production none would be',
     );
   }
+  const redis = redisConnection(config);
   const keyValue = lifecycle.own(
     'key-value store',
-    config.redisUrl ? createRedisKeyValue(config.redisUrl, logger) : createInProcessKeyValue(),
+    redis ? createRedisKeyValue(redis, logger) : createInProcessKeyValue(),
   );
   const mailer = config.smtpUrl
     ? lifecycle.own(

@@ -32,11 +32,16 @@ test('without settings it is one broker in the clear', () => {
 });
 
 test('TLS with the authorities of the system, with one of its own, and with a certificate of the client', () => {
-  expect(connect({ KAFKA_BROKERS: 'a:1, b:2', KAFKA_SSL: 'true' })).toEqual({ brokers: ['a:1', 'b:2'], ssl: true });
+  expect(connect({ KAFKA_BROKERS: 'a:1, b:2', KAFKA_SSL: 'true' })).toEqual({
+    brokers: ['a:1', 'b:2'],
+    ssl: { rejectUnauthorized: true },
+  });
   expect(connect({ KAFKA_SSL: 'true', KAFKA_SSL_CA_FILE: pem }).ssl).toEqual({
+    rejectUnauthorized: true,
     ca: [expect.stringContaining('CERTIFICATE')],
   });
   expect(connect({ KAFKA_SSL: '1', KAFKA_SSL_CERT_FILE: pem, KAFKA_SSL_KEY_FILE: pem }).ssl).toEqual({
+    rejectUnauthorized: true,
     cert: expect.stringContaining('CERTIFICATE'),
     key: expect.stringContaining('CERTIFICATE'),
   });

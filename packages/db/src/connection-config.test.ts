@@ -1,0 +1,141 @@
+import { createLogger, environment } from '@millrace/runtime';
+import { startTlsDoor, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
+import { connectionConfig } from './connection-config.ts';
+import { migrate } from './migrate.ts';
+import { createSqlDatabase } from './sql-database.ts';
+
+const logger = createLogger('test', 'error');
+const { authorityFile, otherAuthorityFile, noCertificateFile } = testCertificates;
+const address = 'postgresql://u:secret@db.example:5432/app';
+
+describe('what an address says of TLS', () => {
+  const sslOf = (query: string, env = {}) => connectionConfig(`${address}${query}`, env).ssl;
+
+  test.each([
+    ['', false],
+    ['?sslmode=disable', false],
+    ['?ssl=false', false],
+    ['?application_name=x', false],
+    ['?sslmode=verify-full', { rejectUnauthorized: true }],
+    ['?sslmode=verify-ca', { rejectUnauthorized: true }],
+    ['?sslmode=require', { rejectUnauthorized: true }],
+    ['?sslmode=prefer', { rejectUnauthorized: true }],
+    ['?ssl=true&sslmode=require', { rejectUnauthorized: true }],
+    ['?sslmode=no-verify', { rejectUnauthorized: false }],
+    [`?sslrootcert=${authorityFile}`, { rejectUnauthorized: true, ca: expect.stringContaining('BEGIN CERTIFICATE') }],
+  ])('%s', (query, ssl) => {
+    expect(sslOf(query)).toEqual(ssl);
+  });
+
+  test('the rest of the address stays', () => {
+    const { connectionString } = connectionConfig(`${address}?sslmode=require&application_name=a%20b`, {});
+    expect(connectionString).toBe(`${address}?application_name=a%20b`);
+  });
+
+  test('the environment speaks where the address does not', () => {
+    const env = { PGSSLMODE: 'verify-full', PGSSLROOTCERT: authorityFile };
+    expect(sslOf('', env)).toMatchObject({ rejectUnauthorized: true, ca: expect.any(String) });
+    expect(sslOf('?sslmode=disable', { PGSSLMODE: 'verify-full' })).toBe(false);
+    expect(() => sslOf('', { PGSSLMODE: 'verify-ful' })).toThrow('sslmode is not one of');
+  });
+
+  test.each([
+    ['?sslmode=verify-ful', 'sslmode is not one of verify-full'],
+    ['?sslmode=allow', 'sslmode is not one of'],
+    ['?sslmode=', 'sslmode in the address of the database is empty'],
+    ['?sslMode=verify-full', 'sslMode in the address of the database is not known'],
+    ['?ssl_mode=verify-full', 'ssl_mode in the address'],
+    ['?tls=true', 'tls in the address'],
+    ['?requiressl=1', 'requiressl in the address'],
+    ['?uselibpqcompat=true&sslmode=require', 'uselibpqcompat in the address'],
+    ['?sslmode=verify-full&sslmode=disable', 'twice'],
+    ['?ssl=yes', 'ssl is not true or false'],
+    ['?ssl=false&sslmode=require', 'ssl=false and sslmode=require contradict'],
+    ['?ssl=true&sslmode=disable', 'ssl=true and sslmode=disable contradict'],
+    [`?sslmode=disable&sslrootcert=${authorityFile}`, 'switched off, but sslrootcert'],
+    ['?sslmode=disable&sslnegotiation=direct', 'switched off, but sslnegotiation'],
+    ['?sslnegotiation=later', 'sslnegotiation is not'],
+    [`?sslmode=no-verify&sslrootcert=${authorityFile}`, 'looks at no certificate'],
+    [`?sslmode=verify-full&sslcert=${authorityFile}`, 'only of use together'],
+    ['?sslrootcert=/nowhere.pem', 'cannot be read (ENOENT)'],
+    [`?sslrootcert=${noCertificateFile}`, 'not in PEM format'],
+  ])('%s is refused', (query, problem) => {
+    expect(() => sslOf(query)).toThrow(problem);
+    expect(() => sslOf(query)).not.toThrow('secret');
+  });
+});
+
+describe('a server behind TLS', () => {
+  const target = new URL(testServers().databaseUrl);
+
+  async function tried(certificate: TestCertificate | null, query: string, host = '127.0.0.1') {
+    const behind = { host: target.hostname, port: Number(target.port || 5432) };
+    const door = await startTlsDoor({ target: behind, protocol: 'postgres', certificate });
+    const url = new URL(target);
+    url.host = `${host}:${door.port}`;
+    const database = createSqlDatabase({ url: `${url}${query}`, logger, poolSize: 1 });
+    try {
+      const [row] = await database.sql.query<{ one: number }>('SELECT 1 AS one');
+      return { outcome: row?.one, inTheClear: door.inTheClear() };
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      return { outcome: code ?? message, inTheClear: door.inTheClear() };
+    } finally {
+      await database.stop();
+      await door.stop();
+    }
+  }
+  const ofThisHost = testCertificates.ofThisHost();
+  const fromAuthority = `?sslmode=verify-full&sslrootcert=${authorityFile}`;
+
+  test.each(['127.0.0.1', 'localhost'])('is used when its certificate is right: %s', async (host) => {
+    expect(await tried(ofThisHost, fromAuthority, host)).toEqual({ outcome: 1, inTheClear: '' });
+  });
+
+  test.each([
+    ['of another host', testCertificates.ofOtherHost(), fromAuthority, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['of an unknown authority', ofThisHost, '?sslmode=verify-full', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['of another authority', ofThisHost, `?sslrootcert=${otherAuthorityFile}`, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    [
+      'of another host, with require',
+      testCertificates.ofOtherHost(),
+      `?sslmode=require&sslrootcert=${authorityFile}`,
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+    ],
+  ])('with a certificate %s is refused', async (_what, certificate, query, code) => {
+    expect(await tried(certificate, query)).toEqual({ outcome: code, inTheClear: '' });
+  });
+
+  test.each(['verify-full', 'require', 'prefer', 'no-verify'])(
+    'that has none any more gets nothing in the clear: sslmode=%s',
+    async (mode) => {
+      const outcome = 'The server does not support SSL connections';
+      expect(await tried(null, `?sslmode=${mode}`)).toEqual({ outcome, inTheClear: '' });
+    },
+  );
+
+  test('the environment cannot switch off what the address demands', async () => {
+    const env = environment();
+    const found = env.NODE_TLS_REJECT_UNAUTHORIZED;
+    env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      expect((await tried(testCertificates.ofOtherHost(), fromAuthority)).outcome).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    } finally {
+      if (found === undefined) delete env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else env.NODE_TLS_REJECT_UNAUTHORIZED = found;
+    }
+  });
+
+  test('migrating goes the same way', async () => {
+    const door = await startTlsDoor({
+      target: { host: '127.0.0.1', port: 1 },
+      protocol: 'postgres',
+      certificate: null,
+    });
+    const url = `postgresql://u:secret@127.0.0.1:${door.port}/app`;
+    await expect(migrate(`${url}?sslmode=verify-full`, '/nowhere')).rejects.toThrow('does not support SSL');
+    await expect(migrate(`${url}?sslMode=verify-full`, '/nowhere')).rejects.toThrow('is not known');
+    expect(door.inTheClear()).toBe('');
+    await door.stop();
+  });
+});

@@ -1,0 +1,98 @@
+import { ConfigError, environment, readPem } from '@millrace/runtime';
+import type pg from 'pg';
+
+const modes = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'];
+const parameters = ['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'] as const;
+type Parameters = { [Name in (typeof parameters)[number]]?: string };
+
+/**
+ * How to connect to the database of an address. TLS is what the address says, else `PGSSLMODE` and `PGSSLROOTCERT`:
+ *
+ * - nothing or `sslmode=disable`: none;
+ * - `sslmode=verify-full`: always TLS, with a certificate of this host by an authority that is known, or that of the file
+ *   `sslrootcert`. `require`, `verify-ca` and `prefer` mean the same; PostgreSQL's own weaker readings of them are not
+ *   offered, least of all to go on in the clear;
+ * - `sslmode=no-verify`: always TLS, whoever answers.
+ *
+ * The driver would take what it does not know for nothing, and connect in the clear. So it is not asked: whatever has to do
+ * with TLS by its name and is not understood is refused.
+ *
+ * @throws ConfigError naming the parameters, never the address: it holds a password.
+ */
+export function connectionConfig(
+  address: string,
+  env: Record<string, string | undefined> = environment(),
+): Pick<pg.ClientConfig, 'connectionString' | 'ssl' | 'sslnegotiation'> {
+  const { rest, given } = takeParameters(address);
+  const problems: string[] = [];
+  const asked = readParameters(given, problems);
+  const sslmode = asked.sslmode ?? (asked.ssl === undefined ? env.PGSSLMODE : undefined);
+  const settings = { ...asked, sslmode, sslrootcert: asked.sslrootcert ?? (sslmode && env.PGSSLROOTCERT) };
+  const ssl = readTls(settings, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { connectionString: rest, ssl, ...(asked.sslnegotiation === 'direct' && { sslnegotiation: 'direct' }) };
+}
+
+/** The address without what it says of TLS, and that: names as they are written, each as often as it is there. */
+function takeParameters(address: string): { rest: string; given: [string, string][] } {
+  const mark = address.indexOf('?');
+  if (mark < 0) return { rest: address, given: [] };
+  const given: [string, string][] = [];
+  const others: string[] = [];
+  for (const pair of address.slice(mark + 1).split('&')) {
+    const [[name = '', value = ''] = []] = new URLSearchParams(pair);
+    if (/ssl|tls|libpq/i.test(name)) given.push([name, value]);
+    else others.push(pair);
+  }
+  return { rest: address.slice(0, mark) + (others.length > 0 ? `?${others.join('&')}` : ''), given };
+}
+
+function readParameters(given: [string, string][], problems: string[]): Parameters {
+  const asked: Parameters = {};
+  for (const [name, value] of given) {
+    const known = parameters.find((parameter) => parameter === name);
+    if (known === undefined) {
+      problems.push(`${shown(name)} in the address of the database is not known: TLS is asked for by sslmode`);
+    } else if (value === '') problems.push(`${known} in the address of the database is empty`);
+    else if (asked[known] !== undefined) problems.push(`${known} is in the address of the database twice`);
+    else asked[known] = value;
+  }
+  return asked;
+}
+
+function readTls(
+  { sslmode, ssl, sslrootcert, sslcert, sslkey, sslnegotiation }: Parameters & { sslmode?: string | undefined },
+  problems: string[],
+): pg.ClientConfig['ssl'] {
+  if (sslmode !== undefined && !modes.includes(sslmode)) problems.push(`sslmode is not one of ${modes.join(', ')}`);
+  if (ssl !== undefined && !['true', '1', 'false', '0'].includes(ssl)) problems.push('ssl is not true or false');
+  const isAsked = ssl === undefined ? undefined : ['true', '1'].includes(ssl);
+  if (isAsked !== undefined && sslmode !== undefined && isAsked === (sslmode === 'disable')) {
+    problems.push(`ssl=${ssl} and sslmode=${sslmode} contradict each other`);
+  }
+  if (sslnegotiation !== undefined && !['postgres', 'direct'].includes(sslnegotiation)) {
+    problems.push('sslnegotiation is not postgres or direct');
+  }
+  const files = { sslrootcert, sslcert, sslkey };
+  const named = Object.entries(files).flatMap(([name, file]) => (file === undefined ? [] : [name]));
+  const demands = [...named, ...(sslnegotiation === 'direct' ? ['sslnegotiation'] : [])];
+  const isOff = sslmode === 'disable' || isAsked === false;
+  if (isOff && demands.length > 0) problems.push(`TLS is switched off, but ${demands.join(', ')} ask for it`);
+  if (sslmode === 'no-verify' && sslrootcert !== undefined) {
+    problems.push('sslmode=no-verify looks at no certificate, so sslrootcert is of no use: sslmode=verify-full does');
+  }
+  if ((sslcert === undefined) !== (sslkey === undefined)) {
+    problems.push('sslcert and sslkey are only of use together');
+  }
+  const ca = readPem('sslrootcert', sslrootcert, problems);
+  const cert = readPem('sslcert', sslcert, problems);
+  const key = readPem('sslkey', sslkey, problems);
+  if (isOff || (sslmode === undefined && isAsked === undefined && demands.length === 0)) return false;
+  // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED does not change what is demanded here.
+  return { rejectUnauthorized: sslmode !== 'no-verify', ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
+/** A name somebody wrote, in an error of one line. */
+function shown(name: string): string {
+  return /^[\w-]{1,40}$/.test(name) ? name : 'A parameter';
+}

@@ -1,0 +1,54 @@
+import { eventually, startTlsDoor, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
+import { testLogger } from '../testing/test-logger.ts';
+import { createKafkaLog } from './create-kafka-log.ts';
+import { kafkaConnection } from './kafka-config.ts';
+
+/** A broker behind TLS: only the first connection leads there, which is enough to see whether anything is said on it. */
+const [broker = ''] = testServers().kafkaBrokers;
+const [host = '', port] = broker.split(':');
+
+async function open(certificate: TestCertificate | null, caFile: string | undefined) {
+  const door = await startTlsDoor({ target: { host, port: Number(port) }, protocol: 'tls', certificate });
+  const log = createKafkaLog({
+    ...kafkaConnection({
+      kafkaBrokers: `127.0.0.1:${door.port}`,
+      kafkaSsl: true,
+      ...(caFile === undefined ? {} : { kafkaSslCaFile: caFile }),
+    }),
+    clientId: 'tls-test',
+    logger: testLogger(),
+  });
+  return { door, log };
+}
+
+const append = (log: Awaited<ReturnType<typeof open>>['log']) =>
+  log.append([{ topic: 'tls', key: 'k', value: Buffer.from('x') }]);
+const { authorityFile, otherAuthorityFile } = testCertificates;
+/** How a client that speaks TLS begins: with the type of its first message (22). */
+const handshake = String.fromCharCode(22);
+
+test('a broker with the right certificate is spoken to', async () => {
+  const { door, log } = await open(testCertificates.ofThisHost(), authorityFile);
+  const appending = append(log).catch(() => {});
+  await eventually(() => door.inSecret() > 0, { what: 'the first request' });
+  await log.close();
+  await appending;
+  await door.stop();
+});
+
+test.each([
+  ['of another host', testCertificates.ofOtherHost(), authorityFile],
+  ['of another authority', testCertificates.ofThisHost(), otherAuthorityFile],
+  ['of an unknown authority', testCertificates.ofThisHost(), undefined],
+  ['that is none', null, authorityFile],
+])(
+  'a broker with a certificate %s gets no request, neither in secret nor in the clear',
+  async (_what, certificate, ca) => {
+    const { door, log } = await open(certificate, ca);
+    await expect(append(log)).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(door.inSecret()).toBe(0);
+    expect(['', handshake]).toContain(door.inTheClear().slice(0, 1));
+    await log.close();
+    await door.stop();
+  },
+);
