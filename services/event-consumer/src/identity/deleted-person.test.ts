@@ -149,3 +149,66 @@ test('a batch that read the person before it was deleted does not write it back'
   expect(await run(true)).toMatchObject({ stored: 0, dropped: ['person_deleted'] });
   expect(await personOf('ada')).toBeUndefined();
 });
+
+test('deleting while batches create, merge and change the same people: nobody waits in a circle, nothing is left over', async () => {
+  const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
+  const uuidsNow = () =>
+    bed.database.sql.query<{ uuid: string }>('SELECT uuid FROM person WHERE project_id = $1', [project.id]);
+  const pick = (n: number) => ids[n % ids.length] ?? '';
+  let isOver = false;
+
+  async function consumeLane(lane: number): Promise<void> {
+    const laneDeps = bed.createDeps({ partitions: deps.partitions });
+    for (let round = 0; round < 25; round += 1) {
+      const events = ids.flatMap((id, n) => [
+        capturedEvent(project.token, {
+          distinct_id: id,
+          now: at(60_000),
+          properties: { $set: { [`k${lane}`]: round } },
+        }),
+        capturedEvent(project.token, {
+          distinct_id: pick(n + lane + round),
+          now: at(60_000),
+          event: '$create_alias',
+          properties: { alias: id },
+        }),
+      ]);
+      const batch = logBatch(`${topic}-${lane}`, round * events.length, events);
+      const outcome = async (lockFirst: boolean) =>
+        processBatch({ batch, group: 'g', verdict: null, lockFirst }, laneDeps).catch((error: Error) => error);
+      for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {
+        // A lost race is done again; a deadlock would be a fault of the order of locks.
+        expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerMoved', null]);
+      }
+    }
+  }
+  async function deleteAll(): Promise<number> {
+    let deleted = 0;
+    while (!isOver) {
+      const uuids = (await uuidsNow()).map(({ uuid }) => uuid);
+      const request = { projectId: project.id, organizationId: randomUUID(), uuids, deletesEvents: false };
+      const gone = await bed.database.transaction((tx) =>
+        deletePersons(tx, { ...request, actor: { command: 'test' } }),
+      );
+      deleted += gone.length;
+    }
+    return deleted;
+  }
+  const deleting = deleteAll();
+  await Promise.all([consumeLane(1), consumeLane(2), consumeLane(3)]);
+  isOver = true;
+  expect(await deleting).toBeGreaterThan(10);
+  const orphans = await bed.database.sql.query(
+    `SELECT d.distinct_id FROM person_distinct_id d
+       LEFT JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+      WHERE d.project_id = $1 AND p.uuid IS NULL`,
+    [project.id],
+  );
+  expect(orphans).toEqual([]);
+  const again = await bed.database.sql.query(
+    `SELECT 1 FROM person p JOIN person_deletion d ON d.project_id = p.project_id AND d.person_uuid = p.uuid
+      WHERE p.project_id = $1`,
+    [project.id],
+  );
+  expect(again).toEqual([]);
+});
