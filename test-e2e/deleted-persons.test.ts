@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { compilePrograms, eventually, type ServiceProcess, startService } from '@millrace/testing';
+import { awaitDrained } from './support/log-progress.ts';
+import { post } from './support/post.ts';
+import { type RunningServices, startServices } from './support/start-services.ts';
+
+/**
+ * A person asks to be forgotten while events of theirs wait in the log; a worker is killed while it deletes the rest; later
+ * the same id is seen again.
+ */
+let services: RunningServices;
+let worker: ServiceProcess | undefined;
+let removeProgram: () => Promise<void>;
+let startWorker: () => Promise<ServiceProcess>;
+beforeAll(async () => {
+  services = await startServices({ eventLog: 'postgres' });
+  const program = await compilePrograms(['services/delivery-worker/src/main.ts']);
+  removeProgram = program.remove;
+  const settings = { DATABASE_URL: services.databaseUrl, HEALTH_PORT: '0', POLL_INTERVAL_MS: '20' };
+  startWorker = () => startService('delivery-worker', program.files[0] ?? '', settings);
+}, 180_000);
+afterAll(async () => {
+  await worker?.stop();
+  await services?.stop();
+  await removeProgram?.();
+}, 60_000);
+
+/** @returns the uuids of the events. */
+async function capture(distinctId: string, count: number, properties: object = {}): Promise<string[]> {
+  const batch = Array.from({ length: count }, () => ({
+    uuid: randomUUID(),
+    event: 'seen',
+    distinct_id: distinctId,
+    properties,
+  }));
+  const { status } = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.token, batch });
+  expect(status).toBe(200);
+  return batch.map(({ uuid }) => uuid);
+}
+
+async function api(method: string, path: string) {
+  const { apiUrl, tenant } = services;
+  const response = await fetch(`${apiUrl}/api/environments/${tenant.environmentId}/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${tenant.personalApiKey}` },
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+const storedUuids = async (distinctId: string) => {
+  const { rows } = await services.database.query<{ uuid: string }>(
+    'SELECT uuid FROM event WHERE project_id = $1 AND distinct_id = $2',
+    [services.tenant.environmentId, distinctId],
+  );
+  return rows.map(({ uuid }) => uuid);
+};
+
+test('a deleted person leaves nothing, does not come back out of the log, and starts anew', async () => {
+  const email = 'ada@example.com';
+  for (let round = 0; round < 12; round += 1) await capture('ada', 500, { $set: { email } });
+  const bob = await capture('bob', 10);
+  await awaitDrained(services);
+  const before = (await api('GET', 'persons/ada/')).body;
+  expect(before.properties).toMatchObject({ email });
+
+  const [consumer] = services.consumers;
+  await consumer?.stop();
+  await capture('ada', 50, { $set: { email } });
+  expect(await api('DELETE', 'persons/ada/?delete_events=true')).toEqual({ status: 202, body: undefined });
+  expect((await api('GET', 'persons/ada/')).status).toBe(404);
+
+  worker = await startWorker();
+  const progress = async () =>
+    (await api('GET', `persons/${before.uuid}/activity/`)).body.results[0].detail.changes[0].after;
+  await eventually(async () => (await progress()).events > 0, { what: 'The first portion', intervalMs: 5 });
+  await worker.kill();
+  worker = await startWorker();
+
+  const later = await capture('ada', 3, { plan: 'pro' });
+  services.consumers[0] = await services.startConsumer();
+  await awaitDrained(services);
+  await eventually(async () => (await progress()).status === 'completed', { what: 'Deleting', timeoutMs: 30_000 });
+  expect(await progress()).toEqual({ status: 'completed', delete_events: true, events: 6000 });
+  expect((await storedUuids('ada')).sort()).toEqual(later.sort());
+  expect((await storedUuids('bob')).sort()).toEqual(bob.sort());
+  const after = (await api('GET', 'persons/ada/')).body;
+  expect([after.uuid === before.uuid, after.id === before.id, 'email' in after.properties]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect((await api('GET', `persons/${before.uuid}/`)).status).toBe(404);
+}, 180_000);
