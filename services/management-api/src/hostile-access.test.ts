@@ -132,6 +132,19 @@ describe('a small key and the other keys of its person', () => {
     expect((await api.send('POST', '/api/personal_api_keys/', { key, body })).status).toBe(403);
     expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
   });
+
+  test('cannot tell an environment beyond its organization by one it adds to its own limit', async () => {
+    await addMember(api.database.prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
+    const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
+    const answers = [acme.off.projectId, 2_000_000_000].map((id) =>
+      api.send('POST', '/api/personal_api_keys/', {
+        key,
+        body: { label: 'k', scopes: ['*'], scoped_teams: [id], scoped_organizations: [acme.organizationId] },
+      }),
+    );
+    const [own, none] = await Promise.all(answers);
+    expect([own?.status, own?.body]).toEqual([400, none?.body]);
+  });
 });
 
 test('what was made private to others is no current project any more', async () => {

@@ -14,17 +14,28 @@ export function checkScopes(scopes: readonly string[]): string[] {
   return [...new Set(scopes)];
 }
 
-/** A key cannot reach farther than its user. @throws AppError `invalid` naming `scoped_teams`. */
+/**
+ * A key cannot reach farther than its user, nor, where it is for some organizations, beyond these.
+ * @throws AppError `invalid` naming `scoped_teams`.
+ */
 export async function checkScopedTeams(
   client: AccountClient,
   userId: number,
-  environmentIds: readonly number[],
+  { environmentIds, organizationIds }: { environmentIds: readonly number[]; organizationIds: readonly string[] },
 ): Promise<void> {
   if (environmentIds.length === 0) return;
   const ids = [...new Set(environmentIds)];
   const reachable = ids.every(isRowId)
     ? await client.environment.count({
-        where: { id: { in: ids }, project: { organization: { memberships: { some: { user_id: userId } } } } },
+        where: {
+          id: { in: ids },
+          project: {
+            organization: {
+              memberships: { some: { user_id: userId } },
+              ...(organizationIds.length > 0 && { id: { in: organizationIds.map((id) => id.toLowerCase()) } }),
+            },
+          },
+        },
       })
     : 0;
   if (reachable !== ids.length) {

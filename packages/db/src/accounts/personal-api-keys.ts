@@ -48,8 +48,8 @@ export async function createPersonalApiKey(
   if (!isRowId(userId)) throw notFound('User');
   // In a transaction two requests cannot both make the last key a user may have.
   await client.$queryRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
-  await checkScopedTeams(client, userId, scopedTeams);
   await checkScopedOrganizations(client, userId, scopedOrganizations);
+  await checkScopedTeams(client, userId, { environmentIds: scopedTeams, organizationIds: scopedOrganizations });
   if ((await client.personal_api_key.count({ where: { user_id: userId } })) >= maxPersonalApiKeys) {
     throw new AppError(
       'invalid',
@@ -109,17 +109,19 @@ export async function updatePersonalApiKey(
   choice: PersonalApiKeyChoice,
   changes: PersonalApiKeyChanges,
 ): Promise<personal_api_key> {
-  const { user_id: userId } = await getPersonalApiKey(client, choice);
+  const before = await getPersonalApiKey(client, choice);
+  const { user_id: userId } = before;
   const data: Prisma.personal_api_keyUpdateInput = {};
   if (changes.label !== undefined) data.label = checkText('label', changes.label, { maxLength: 40 });
   if (changes.scopes !== undefined) data.scopes = checkScopes(changes.scopes);
-  if (changes.scopedTeams !== undefined) {
-    await checkScopedTeams(client, userId, changes.scopedTeams);
-    data.scoped_teams = [...changes.scopedTeams];
-  }
   if (changes.scopedOrganizations !== undefined) {
     await checkScopedOrganizations(client, userId, changes.scopedOrganizations);
     data.scoped_organizations = changes.scopedOrganizations.map((id) => id.toLowerCase());
+  }
+  if (changes.scopedTeams !== undefined) {
+    const organizationIds = changes.scopedOrganizations ?? before.scoped_organizations;
+    await checkScopedTeams(client, userId, { environmentIds: changes.scopedTeams, organizationIds });
+    data.scoped_teams = [...changes.scopedTeams];
   }
   if (changes.expiresAt !== undefined) {
     checkExpiry(changes.expiresAt, new Date());

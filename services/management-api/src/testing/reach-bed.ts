@@ -37,6 +37,9 @@ export interface Address {
 
 export interface ReachBed {
   actors: Map<string, Actor>;
+  /** Ids of all places. */
+  environments: number[];
+  organizations: string[];
   addresses: Address[];
 }
 
@@ -145,6 +148,8 @@ export async function createReachBed(api: TestApi): Promise<ReachBed> {
   ];
   return {
     actors: new Map(Object.entries(actors)),
+    environments: [first, later, shut.first, ofOther.first, ofFar.first].map(({ id }) => id),
+    organizations: [near, other, far].map(({ id }) => id),
     addresses: [...places, ...places.map(byCurrent), ...mixed(places)],
   };
 }
