@@ -8,6 +8,7 @@ import {
 } from '@millrace/testing';
 import { type CopyRow, copyRows } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
+import { unprepared } from './prepared-statements.ts';
 import { type Transaction, waitForDatabase } from './sql-database.ts';
 import { isTransientError } from './transient-error.ts';
 
@@ -327,6 +328,12 @@ describe('statements that are prepared', () => {
       expect(await preparing.sql.query(`SELECT $1::int AS i${index}`, [index])).toEqual([{ [`i${index}`]: index }]);
     }
     expect(await prepared()).toHaveLength(300);
+  });
+
+  test('are not those that say they hardly come again', async () => {
+    const text = `${unprepared}SELECT $1::int AS id`;
+    for (const id of [1, 2]) expect(await preparing.sql.query(text, [id])).toEqual([{ id }]);
+    expect(await prepared()).toEqual([]);
   });
 
   test('go on when a column was added to their table', async () => {

@@ -68,6 +68,7 @@ export { type DeletionProgress, deletePersons } from './persons/delete-persons.t
 export { ownersOf } from './persons/delete-persons-store.ts';
 export { findPerson, findPersonToDelete } from './persons/find-person.ts';
 export { type ShownPerson, showPerson } from './persons/show-person.ts';
+export { unprepared } from './prepared-statements.ts';
 export { type ProjectChanges, watchProjectChanges } from './project-changes.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
 export {

@@ -1,10 +1,17 @@
 /** Each prepared statement is kept by each connection: texts beyond so many are sent as they are. */
 const maxPrepared = 300;
 
+/**
+ * Begins a text that is put together for one request and hardly comes again, such as one with a caller's own filters: it is
+ * sent as it is. Otherwise whoever varies his filters would use up the names of all others.
+ */
+export const unprepared = '/* unprepared */';
+
 /** A short name for each text; undefined for a new one when there are enough. */
 export function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
   return (text) => {
+    if (text.startsWith(unprepared)) return undefined;
     let name = names.get(text);
     if (name === undefined && names.size < maxPrepared) {
       name = `millrace_${names.size + 1}`;

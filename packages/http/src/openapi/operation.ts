@@ -87,12 +87,12 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
     [isProtected, statusOf('unauthenticated'), 'The key is missing, unknown, expired or of an inactive user.'],
     [isProtected, statusOf('forbidden'), 'The key lacks the scope, or the caller may not touch what is addressed.'],
     [isAddressed, statusOf('not_found'), 'What the path addresses does not exist or is not visible to the caller.'],
-    [isProtected, statusOf('rate_limited'), 'Too many requests; try again after `Retry-After` seconds.'],
+    [true, statusOf('rate_limited'), 'Too many requests; try again after `Retry-After` seconds.'],
     [route.body !== undefined, statusOf('too_large'), 'The body is too large.'],
     [route.body !== undefined, statusOf('unsupported_media_type'), 'The body is not JSON.'],
     [true, statusOf('not_acceptable'), '`Accept` leaves no room for JSON.'],
     [true, statusOf('internal'), 'A defect of the server; `error_event_id` finds it in the log.'],
-    [isProtected, statusOf('unavailable'), 'A part of the system does not answer; try again after `Retry-After`.'],
+    [true, statusOf('unavailable'), 'A part of the system does not answer; try again after `Retry-After`.'],
   ] as const;
   return Object.fromEntries(
     listed

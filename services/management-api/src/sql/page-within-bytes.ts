@@ -1,3 +1,5 @@
+import { unprepared } from '@millrace/db';
+
 /** A row of a page that was cut by its bytes. */
 export type Paged<Row> = Row & {
   /** How many rows were found, one more than the limit at most; more than were shown when there is another page. */
@@ -17,6 +19,8 @@ export interface PageWithinBytes {
   /** Placeholders. */
   limit: string;
   maxBytes: string;
+  /** Whether the text is one of few, and so worth being prepared. */
+  isUsual: boolean;
 }
 
 /**
@@ -24,10 +28,19 @@ export interface PageWithinBytes {
  * after the other is measured until the page is full, so that what lies behind its end, a gigabyte perhaps, is neither
  * unpacked nor sent.
  */
-export function pageWithinBytes({ keys, keyColumns, row, columns, bytes, limit, maxBytes }: PageWithinBytes): string {
+export function pageWithinBytes({
+  keys,
+  keyColumns,
+  row,
+  columns,
+  bytes,
+  limit,
+  maxBytes,
+  isUsual,
+}: PageWithinBytes): string {
   const lists = keyColumns.map((column) => `array_agg(k.${column}) AS ${column}`).join(', ');
   const keyAt = (place: string) => (column: string) => `found.${column}[${place}]`;
-  return `WITH RECURSIVE found AS MATERIALIZED (
+  return `${isUsual ? '' : unprepared}WITH RECURSIVE found AS MATERIALIZED (
        SELECT ${lists}, count(*)::int AS fetched FROM (${keys}) AS k
      ), shown (place, bytes) AS (
        SELECT 0, 0::bigint

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { type Paged, type PageWithinBytes, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 import { distinctIdBytes } from '../persons/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
@@ -57,6 +57,7 @@ export async function listEvents(sql: Sql, projectId: number, filter: EventFilte
     project: where.parameter(projectId),
     limit,
     maxBytes: where.parameter(window.maxBytes),
+    isUsual: filter.properties.length === 0,
   });
 }
 
@@ -80,23 +81,22 @@ export async function listEventsByDistinctId(sql: Sql, projectId: number, filter
     project: where.parameter(projectId),
     limit,
     maxBytes: where.parameter(window.maxBytes),
+    isUsual: filter.properties.length === 0,
   });
 }
 
 function readPage(
   sql: Sql,
   { values }: Conditions,
-  { keys, project, limit, maxBytes }: { keys: string; project: string; limit: string; maxBytes: string },
+  { project, ...page }: Pick<PageWithinBytes, 'keys' | 'limit' | 'maxBytes' | 'isUsual'> & { project: string },
 ): Promise<Paged<EventRow>[]> {
   const text = pageWithinBytes({
-    keys,
+    ...page,
     keyColumns: ['timestamp', 'uuid'],
     row: (key) =>
       `FROM event e WHERE e.project_id = ${project}::int AND e.timestamp = ${key('timestamp')} AND e.uuid = ${key('uuid')}`,
     columns,
     bytes: eventBytes,
-    limit,
-    maxBytes,
   });
   return sql.query<Paged<EventRow> & Record<string, unknown>>(text, values);
 }

@@ -51,6 +51,7 @@ export async function listGroups(
     bytes: `octet_length(g.group_properties::text) + octet_length(g.group_key) + 500`,
     limit: size,
     maxBytes: where.parameter(maxBytes),
+    isUsual: true,
   });
   return sql.query<Paged<GroupRow> & Record<string, unknown>>(text, where.values);
 }

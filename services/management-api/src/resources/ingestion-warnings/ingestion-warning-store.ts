@@ -39,6 +39,7 @@ export async function listIngestionWarnings(
     bytes: 'octet_length(w.details::text) + 300',
     limit: size,
     maxBytes: where.parameter(maxBytes),
+    isUsual: true,
   });
   return sql.query<Paged<IngestionWarningRow> & Record<string, unknown>>(text, where.values);
 }

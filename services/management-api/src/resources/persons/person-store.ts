@@ -48,6 +48,7 @@ export async function listPersons(
     bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
     limit: size,
     maxBytes: where.parameter(maxBytes),
+    isUsual: filter.properties.length === 0,
   });
   return sql.query<Paged<PersonRow> & Record<string, unknown>>(text, where.values);
 }
