@@ -10,7 +10,7 @@ export interface RetentionDeps {
 
 /**
  * Drops the oldest month that no environment keeps any more: a thousand times cheaper than deleting its rows. One that is in use
- * is left for later, so that writers wait for 150 ms at most.
+ * is left for later, so that writers wait for a fifth of a second at most.
  *
  * @param installationDays how long events are kept at most; 0: for ever.
  * @returns whether there may be more at once.

@@ -17,7 +17,8 @@ const partitionLock = 620_150_101;
 
 /**
  * Takes a month out of the table, under a name by which `dropDetached` finds it. Only the catalogue is written, but for that
- * moment nobody may read or write events: it waits for that for 150 ms at most, while whoever comes later waits behind it.
+ * moment nobody may read or write events: it waits for 90 ms at most for each of the two locks it needs, that of all events
+ * and that of the month, while whoever comes later waits behind it.
  *
  * Not CONCURRENTLY: that waits for readers without being in their way, but leaves a half-detached partition behind when
  * it is interrupted, to which nothing can be written and which somebody has to finish.
@@ -25,7 +26,7 @@ const partitionLock = 620_150_101;
  * @throws PostgreSQL's `lock_not_available` when somebody reads or writes for longer.
  */
 export async function detachPartition(tx: Transaction, name: string): Promise<void> {
-  await tx.query("SET LOCAL lock_timeout = '150ms'");
+  await tx.query("SET LOCAL lock_timeout = '90ms'");
   await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);
   await tx.query(`ALTER TABLE event DETACH PARTITION "${name}"`);
   await tx.query(`ALTER TABLE "${name}" RENAME TO "${name.replace('event_', 'event_expired_')}"`);
