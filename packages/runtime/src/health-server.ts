@@ -5,7 +5,7 @@ import type { Stoppable } from './lifecycle.ts';
 
 /** A small server for services that have no other HTTP port. Answers only the operational paths. */
 export async function startHealthServer(
-  health: Health,
+  health: Pick<Health, 'answer'>,
   { port, host }: { port: number; host: string },
 ): Promise<Stoppable & { port: number }> {
   const server = createServer((request, response) => {

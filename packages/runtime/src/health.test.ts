@@ -1,6 +1,9 @@
 import { createHealth, type Health } from './health.ts';
 import { startHealthServer } from './health-server.ts';
+import type { Stoppable } from './lifecycle.ts';
+import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
+import { moveMetrics } from './metrics-server.ts';
 
 const newHealth = () => createHealth(createMetrics({ withProcessMetrics: false }));
 
@@ -110,4 +113,27 @@ test('a health server on a taken port fails to start', async () => {
     code: 'EADDRINUSE',
   });
   await first.stop();
+});
+
+test('metrics may have a port of their own, and are nowhere else then', async () => {
+  const health = newHealth();
+  const parts: { name: string; stop(): Promise<void>; port?: number }[] = [];
+  const lifecycle = {
+    own: <T extends Stoppable>(name: string, part: T) => {
+      parts.push({ name, ...part });
+      return part;
+    },
+    stop: async () => {},
+  };
+  const logger = createLogger('test', 'error');
+  await moveMetrics({ metricsHost: '127.0.0.1' }, { lifecycle, health, logger });
+  expect([parts, (await health.answer('/metrics'))?.status]).toEqual([[], 200]);
+
+  await moveMetrics({ metricsPort: 0, metricsHost: '127.0.0.1' }, { lifecycle, health, logger });
+  const [server] = parts;
+  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${server?.port}${path}`)).status;
+  expect(await health.answer('/metrics')).toBeNull();
+  expect((await health.answer('/_liveness'))?.status).toBe(200);
+  expect([await statusOf('/metrics'), await statusOf('/_liveness')]).toEqual([200, 404]);
+  await server?.stop();
 });

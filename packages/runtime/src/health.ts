@@ -8,10 +8,20 @@ export interface Health {
   require(name: string, check: HealthCheck): void;
   /** Registers a check whose failure means the process should be restarted. */
   requireAlive(name: string, check: HealthCheck): void;
+  /** From now on `/metrics` is not among the operational paths: it is answered elsewhere. */
+  moveMetrics(): void;
+  /** The figures, wherever they are asked for. */
+  metrics(): Promise<HealthAnswer>;
   /** Begins to answer 503 on readiness; called first when stopping. */
   setStopping(): void;
   /** Answers one of the three operational paths, or null when the path is another one. */
-  answer(path: string): Promise<{ status: number; contentType: string; body: string } | null>;
+  answer(path: string): Promise<HealthAnswer | null>;
+}
+
+export interface HealthAnswer {
+  status: number;
+  contentType: string;
+  body: string;
 }
 
 /** @param readMetrics the text of `/metrics`, when it is not that of this process alone. */
@@ -19,6 +29,7 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
   const readiness = new Map<string, HealthCheck>();
   const liveness = new Map<string, HealthCheck>();
   let isStopping = false;
+  let areMetricsElsewhere = false;
 
   function report(checks: Map<string, HealthCheck>, failedStatus: number) {
     const failing = Object.fromEntries(
@@ -35,7 +46,17 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
     };
   }
 
+  const readAll = async (): Promise<HealthAnswer> => ({
+    status: 200,
+    contentType: metrics.registry.contentType,
+    body: await readMetrics(),
+  });
+
   return {
+    metrics: readAll,
+    moveMetrics: () => {
+      areMetricsElsewhere = true;
+    },
     require: (name, check) => void readiness.set(name, check),
     requireAlive: (name, check) => void liveness.set(name, check),
     setStopping: () => {
@@ -48,11 +69,7 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
         case '/_readiness':
           return report(readiness, 503);
         case '/metrics':
-          return {
-            status: 200,
-            contentType: metrics.registry.contentType,
-            body: await readMetrics(),
-          };
+          return areMetricsElsewhere ? null : readAll();
         default:
           return null;
       }

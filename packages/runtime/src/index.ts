@@ -5,5 +5,6 @@ export { startHealthServer } from './health-server.ts';
 export { createLifecycle, type Lifecycle, runService, type Stoppable } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { createMetrics, type Metrics, type MetricsPart, sumMetrics, type Tally, tallies } from './metrics.ts';
+export { metricsConfigFields, moveMetrics } from './metrics-server.ts';
 export { readPem } from './read-pem.ts';
 export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeySetting } from './secret-box.ts';

@@ -1,4 +1,4 @@
-import { integerSetting, secretsKeySetting } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
@@ -33,6 +33,7 @@ export const configSchema = Type.Object({
     { min: 1 },
   ),
   pollIntervalMs: integerSetting(1000, 'milliseconds between looks for work', { min: 10 }),
+  ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',
     pattern: '^(error|warn|info|debug)$',

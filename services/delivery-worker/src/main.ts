@@ -6,6 +6,7 @@ import {
   createMetrics,
   createSecretBox,
   environment,
+  moveMetrics,
   readConfig,
   runService,
   startHealthServer,
@@ -21,6 +22,7 @@ const logger = createLogger(service, config.logLevel);
 await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   const metrics = createMetrics();
   const health = createHealth(metrics);
+  await moveMetrics(config, { lifecycle, health, logger });
   const database = lifecycle.own(
     'database',
     createDatabase({

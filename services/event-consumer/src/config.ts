@@ -1,6 +1,6 @@
 import { type Lane, lanes } from '@millrace/contracts';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
@@ -48,6 +48,7 @@ export const consumerConfigSchema = Type.Object({
   ),
   maxBatchRecords: integerSetting(500, 'records in one transaction at most', { min: 1, max: 10_000 }),
   maxBatchBytes: integerSetting(4 * mebibyte, 'record bytes in one transaction, about', { min: 1 }),
+  ...metricsConfigFields,
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
   drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),
 });

@@ -17,6 +17,7 @@ import {
   environment,
   type Logger,
   type Metrics,
+  moveMetrics,
   readConfig,
   runService,
   startHealthServer,
@@ -78,6 +79,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const publishedLanes = config.publishProcessed === 'on' ? lanes.map(({ lane }) => lane) : [];
   const metrics = createMetrics();
   const health = createHealth(metrics);
+  await moveMetrics(config, { lifecycle, health, logger });
   const topics = topicNames(config.topicPrefix);
   const database = lifecycle.own(
     'database',

@@ -1,6 +1,6 @@
 import { redisConfigFields } from '@millrace/cache';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
@@ -59,6 +59,7 @@ export const gatewayConfigSchema = Type.Object({
   trafficReportMs: integerSetting(60_000, 'a project is told of drops and refusals by one warning in this time', {
     min: 1,
   }),
+  ...metricsConfigFields,
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
   stopDelayMs: integerSetting(2000, 'between being unready and refusing connections, for balancers to notice'),
   drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),

@@ -22,6 +22,7 @@ import {
   type Lifecycle,
   type Logger,
   type Metrics,
+  moveMetrics,
   readConfig,
   runService,
 } from '@millrace/runtime';
@@ -72,6 +73,7 @@ if (config.gatewayProcesses > 1 && cluster.isPrimary) {
 async function runGateway(lifecycle: Lifecycle): Promise<void> {
   const metrics = createMetrics();
   const health = createHealth(metrics, cluster.isWorker ? createSharedMetrics(metrics, process) : undefined);
+  await moveMetrics(config, { lifecycle, health, logger });
   const database = lifecycle.own(
     'database',
     createSqlDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),

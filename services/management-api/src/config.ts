@@ -1,5 +1,5 @@
 import { redisConfigFields } from '@millrace/cache';
-import { integerSetting, secretsKeySetting } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
@@ -56,6 +56,7 @@ export const configSchema = Type.Object({
       description: 'signs tokens for other services; by default one that dies with the process',
     }),
   ),
+  ...metricsConfigFields,
   logLevel: Type.String({
     default: 'info',
     pattern: '^(error|warn|info|debug)$',

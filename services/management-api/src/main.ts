@@ -10,6 +10,7 @@ import {
   createMetrics,
   createSecretBox,
   environment,
+  moveMetrics,
   readConfig,
   runService,
 } from '@millrace/runtime';
@@ -34,6 +35,7 @@ const logger = createLogger('management-api', config.logLevel);
 await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, async (lifecycle) => {
   const metrics = createMetrics();
   const health = createHealth(metrics);
+  await moveMetrics(config, { lifecycle, health, logger });
   const database = lifecycle.own(
     'database',
     createDatabase({
