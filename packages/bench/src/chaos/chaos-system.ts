@@ -25,6 +25,8 @@ export interface ChaosSystem {
   kafka: ChaosServer;
   redis: ChaosServer;
   tenant: TestTenant;
+  /** Somebody else, whose project shares everything with it. */
+  stranger: TestTenant;
   /** Straight to the database. Fails while PostgreSQL is down. */
   database: pg.Pool;
   /** @param port to listen on, for one that comes back; 0 takes a free one. */
@@ -73,6 +75,7 @@ export async function startChaosSystem(
     ]);
     await migrate(postgres.address, prismaDirectory);
     const tenant = await createTestTenant(postgres.address);
+    const stranger = await createTestTenant(postgres.address);
     const database = new pg.Pool({ connectionString: postgres.address, max: 3, connectionTimeoutMillis: 2000 });
     database.on('error', () => {});
     closers.push(() => database.end());
@@ -99,7 +102,7 @@ export async function startChaosSystem(
       return service;
     };
     return {
-      ...{ postgres, kafka, redis, tenant, database },
+      ...{ postgres, kafka, redis, tenant, stranger, database },
       startGateway: (port, more = {}) =>
         start('ingest-gateway', gatewayFile, { ...more, INGEST_PORT: String(port), INGEST_HOST: '127.0.0.1' }),
       startConsumer: (more = {}) => start('event-consumer', consumerFile, more),

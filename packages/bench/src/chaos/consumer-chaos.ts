@@ -6,6 +6,7 @@ import { startChaosSystem, topicPrefix } from './chaos-system.ts';
 import { createConsumerCrew } from './consumer-crew.ts';
 import { type ConsumerFault, consumerFaults } from './consumer-faults.ts';
 import { type LaneWatch, watchLanes } from './lane-watch.ts';
+import { watchMemory } from './memory-watch.ts';
 import { checkState, type StateVerdict } from './state-check.ts';
 import { createStoryLoad } from './story-load.ts';
 
@@ -25,6 +26,8 @@ interface PhaseResult extends StateVerdict {
   name: string;
   strikes: number;
   longestStallMs: number;
+  /** Of the largest consumer. */
+  memoryMb: number;
   endedByThemselves: number;
   /** Of the machine, in the last minute of the phase: a stall on a machine that is too busy says little. */
   machineLoad: number;
@@ -38,6 +41,8 @@ const longestFaultMs = 12_000;
 const patienceMs = 60_000;
 /** The promise: after a fault has ended no partition stands still for longer. */
 const stallLimitMs = 10_000;
+/** The promise for a consumer that is attacked. */
+const memoryLimitMb = 300;
 
 /** Breaks everything around four consumers, and them, one after the other while a story is told. @returns true when its end state is right. */
 export async function chaosConsumer(options: ConsumerChaosOptions, print: (line: string) => void): Promise<boolean> {
@@ -66,9 +71,13 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     const watch = await watchLanes(system.kafka.address, system.database, topicPrefix);
     closers.push(watch.stop);
 
+    const memory = watchMemory(crew.ports);
+    closers.push(memory.stop);
+
     const random = seededRandom(options.seed);
+    const url = `http://127.0.0.1:${gateway.port}`;
     const faults = consumerFaults({
-      ...{ system, crew, postgresDoor, kafkaDoor, random },
+      ...{ system, crew, postgresDoor, kafkaDoor, random, gatewayUrl: url },
       async rest() {
         await load.pause();
         if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
@@ -83,7 +92,6 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     // Half more than a phase without trouble would need: the story must not be over before the phases are.
     const events = Math.ceil(options.eventsPerSecond * faults.length * (options.seconds * 1.5 + 60));
     const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed: options.seed });
-    const url = `http://127.0.0.1:${gateway.port}`;
     const load = createStoryLoad(url, system.tenant.projectApiKey, {
       streams,
       eventsPerSecond: options.eventsPerSecond,
@@ -97,16 +105,19 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       print(`${fault.name}: ${options.seconds} s`);
       const surprisesBefore = crew.endedByThemselves();
       watch.reset();
+      memory.reset();
       load.resume();
       const strikes = await runPhase(fault, watch, options.seconds * 1000, print);
+      fault.end?.();
       await load.pause();
       if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
       const longestStallMs = watch.longestStallMs();
       const [machineLoad = 0] = loadavg();
-      const verdict = await checkState(system.database, load.sent());
+      const verdict = await checkState(system.database, load.sent(), system.tenant.projectId);
       for (const example of verdict.examples) print(`  not as it should be: ${example}`);
       const endedByThemselves = crew.endedByThemselves() - surprisesBefore;
-      const result = { name: fault.name, strikes, longestStallMs, endedByThemselves, machineLoad, ...verdict };
+      const seen = { longestStallMs, memoryMb: memory.largestMb(), endedByThemselves, machineLoad };
+      const result = { name: fault.name, strikes, ...seen, ...verdict };
       results.push(result);
       if (longestStallMs >= stallLimitMs / 2) print(`  the longest stall was of ${watch.longestStallOf()}`);
       if (!isWell(result)) for (const said of crew.output()) print(`  a consumer said:\n${said}`);
@@ -121,8 +132,9 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
   return results.length > 0 && results.every(isWell);
 }
 
-function isWell({ lost, doubled, wrong, longestStallMs }: PhaseResult): boolean {
-  return lost === 0 && doubled === 0 && wrong === 0 && longestStallMs < stallLimitMs;
+function isWell({ lost, doubled, wrong, longestStallMs, memoryMb }: PhaseResult): boolean {
+  const isRight = lost === 0 && doubled === 0 && wrong === 0;
+  return isRight && longestStallMs < stallLimitMs && memoryMb <= memoryLimitMb;
 }
 
 /** Strikes again and again until the time is over; at least once, and never before every partition has moved. */
@@ -151,6 +163,7 @@ function report(results: readonly PhaseResult[]): string {
       readable(result[field]),
     ),
     (result.longestStallMs / 1000).toFixed(2),
+    result.memoryMb.toFixed(0),
     result.machineLoad.toFixed(1),
   ]);
   const headings = [
@@ -163,6 +176,7 @@ function report(results: readonly PhaseResult[]): string {
     'wrong',
     'self-ended',
     'longest stall in s',
+    'consumer MB',
     'load',
   ];
   return [

@@ -7,6 +7,12 @@ export interface ConsumerCrew {
   add(count: number): Promise<void>;
   /** SIGKILL for the ones at these places. */
   kill(places: readonly number[]): Promise<void>;
+  /** SIGSTOP for the one at this place, which keeps all it holds. */
+  freeze(place: number): void;
+  /** SIGCONT for whoever is stopped. */
+  thaw(): void;
+  /** Where they answer health checks. */
+  ports(): number[];
   /** SIGTERM for the last so many. */
   dismiss(count: number): Promise<void>;
   /** How often one has ended although nobody asked it to. */
@@ -52,9 +58,17 @@ export function createConsumerCrew(start: () => Promise<ServiceProcess>, print: 
         running.filter((_, place) => places.includes(place)),
         'kill',
       ),
+    freeze: (place) => running[place]?.freeze(),
+    thaw() {
+      for (const consumer of running) consumer.thaw();
+    },
+    ports: () => running.map(({ port }) => port),
     dismiss: (count) => end(running.slice(-count), 'stop'),
     endedByThemselves: () => surprises,
     output: () => running.map((consumer) => consumer.output().slice(-2000)),
-    stop: () => end([...running], 'stop'),
+    async stop() {
+      for (const consumer of running) consumer.thaw();
+      await end([...running], 'stop');
+    },
   };
 }

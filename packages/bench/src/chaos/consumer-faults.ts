@@ -5,12 +5,15 @@ import type { ChaosServer } from './chaos-server.ts';
 import { type ChaosSystem, topicPrefix } from './chaos-system.ts';
 import type { ConsumerCrew } from './consumer-crew.ts';
 import { produceAgain } from './produce-again.ts';
+import { attackByPublicKey } from './public-key-attack.ts';
 import { recreateTopics } from './recreate-topics.ts';
 
 export interface ConsumerFault {
   name: string;
-  /** Breaks something, for `ms` where it has a length; resolves when everything is mended. */
+  /** Breaks something, for `ms` where it has a length; resolves when everything is mended, or must be borne. */
   strike(ms: number): Promise<void>;
+  /** Ends what was to be borne. */
+  end?(): void;
 }
 
 export interface ConsumerFaultsDeps {
@@ -20,6 +23,7 @@ export interface ConsumerFaultsDeps {
   postgresDoor: FaultProxy;
   kafkaDoor: KafkaFaultProxy;
   random: () => number;
+  gatewayUrl: string;
   /** Stops sending, and resolves when all that was sent has taken effect. */
   rest(): Promise<void>;
   /** Sends again. */
@@ -31,9 +35,11 @@ export interface ConsumerFaultsDeps {
 const crewSize = 4;
 const cutPauseMs = 700;
 const repeatedRecords = 3000;
+/** A stopped consumer delays its partitions for fifteen seconds at most; the limit of a stall is the rest of it. */
+const frozenBeforeMs = 5000;
 
 export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
-  const { system, crew, postgresDoor, kafkaDoor, random } = deps;
+  const { system, crew, postgresDoor, kafkaDoor, random, gatewayUrl } = deps;
   let turn = 0;
 
   async function restarted(server: ChaosServer, gentle: NodeJS.Signals, ms: number): Promise<void> {
@@ -67,6 +73,20 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
         await sleep(ms / 2);
         await Promise.all([kafkaDoor.pass(), postgresDoor.pass()]);
       },
+    },
+    {
+      name: 'consumer-freeze',
+      // The one before goes on when the next one stops. Under load nearly every moment is one inside a transaction.
+      async strike() {
+        crew.thaw();
+        crew.freeze(Math.floor(random() * crew.size()));
+        await sleep(frozenBeforeMs);
+      },
+      end: () => crew.thaw(),
+    },
+    {
+      name: 'public-key-attack',
+      strike: () => attackByPublicKey(gatewayUrl, system.stranger.projectApiKey),
     },
     {
       name: 'rebalance-storm',

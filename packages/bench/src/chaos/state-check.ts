@@ -17,9 +17,13 @@ export interface StateVerdict {
 }
 
 /** Works out from what was sent what must be stored, in another way than the service does, and compares all of it. */
-export async function checkState(database: Pool, sent: readonly (readonly StoryEvent[])[]): Promise<StateVerdict> {
+export async function checkState(
+  database: Pool,
+  sent: readonly (readonly StoryEvent[])[],
+  projectId: number | null = null,
+): Promise<StateVerdict> {
   const expected = expectedState(sent);
-  const stored = await storedState({ database });
+  const stored = await storedState({ database, projectId });
   const examples: string[] = [];
   const note = (text: string) => examples.length < 10 && examples.push(text);
 

@@ -20,13 +20,24 @@ export interface StoredState {
   groups: ExpectedGroup[];
 }
 
-/** What the database holds, in the checker's words. */
-export async function storedState({ database }: { database: Pool }): Promise<StoredState> {
+/**
+ * What the database holds, in the checker's words.
+ * @param projectId of whose data; all there is when it is left out.
+ */
+export async function storedState({
+  database,
+  projectId = null,
+}: {
+  database: Pool;
+  projectId?: number | null;
+}): Promise<StoredState> {
   const events = await database.query<Omit<StoredEvent, 'timestamp'> & { timestamp: Date }>(
     `SELECT uuid, event, distinct_id, timestamp, (properties->>'n')::int AS n,
             properties->>('$group_' || (SELECT group_type_index FROM group_type_mapping WHERE group_type = 'company')) AS company
        FROM event
+      WHERE $1::int IS NULL OR project_id = $1
       ORDER BY uuid::text COLLATE "C"`,
+    [projectId],
   );
   const persons = await database.query<{
     ids: string[];
@@ -38,13 +49,17 @@ export async function storedState({ database }: { database: Pool }): Promise<Sto
     `SELECT array_agg(d.distinct_id ORDER BY d.distinct_id COLLATE "C") AS ids,
             p.properties, p.is_identified, p.created_at, p.main_distinct_id
        FROM person p LEFT JOIN person_distinct_id d ON d.project_id = p.project_id AND d.person_uuid = p.uuid
+      WHERE $1::int IS NULL OR p.project_id = $1
       GROUP BY p.project_id, p.uuid
       ORDER BY min(d.distinct_id COLLATE "C")`,
+    [projectId],
   );
   const groups = await database.query<ExpectedGroup>(
     `SELECT m.group_type AS type, g.group_key AS key, g.group_properties AS properties
        FROM "group" g JOIN group_type_mapping m USING (project_id, group_type_index)
+      WHERE $1::int IS NULL OR project_id = $1
       ORDER BY m.group_type COLLATE "C", g.group_key COLLATE "C"`,
+    [projectId],
   );
   return {
     events: events.rows.map((row) => ({ ...row, timestamp: row.timestamp.toISOString() })),
