@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import { findPerson, type Sql } from '@millrace/db';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
@@ -36,8 +36,13 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       summary: 'Show who deleted a person',
       description: `${description} The person is named by its uuid.`,
       params: personParams,
-      handler: async ({ target: { environmentId }, params, query, request }) =>
-        readActivity(sql, request, { ...query, scopes, environmentId, itemId: params.id.toLowerCase() }),
+      handler: async ({ target: { environmentId }, params, query, request }) => {
+        const itemId = params.id.toLowerCase();
+        const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
+        // Who was deleted has a record; whoever has none has to be there.
+        if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
+        return page;
+      },
     }),
   ];
 }
