@@ -7,6 +7,31 @@ const only = (name, to, allowed, comment) => ({
   to: { path: to },
 });
 
+/**
+ * The rooms of a service from the bottom to the top: each imports only itself and those before it, so no two import each
+ * other. `.` are the files beside the rooms. A room that is not named may import nothing of the service, until it is.
+ */
+const roomsInOrder = (service, rooms) => {
+  const root = `^services/${service}/src/`;
+  const anyOf = (some) => `${root}(${some.map((room) => (room === '.' ? '[^/]+$' : `${room}/`)).join('|')})`;
+  const rule = (name, from, to) => ({
+    name: `${service}-${name}`,
+    severity: 'error',
+    from: { ...from, pathNot: ['\\.test\\.ts$', ...(from.pathNot ?? [])] },
+    to,
+  });
+  return [
+    ...rooms.map((room, at) =>
+      rule(
+        `${room === '.' ? 'root' : room}-knows-only-the-rooms-below`,
+        { path: anyOf([room]) },
+        { path: root, pathNot: anyOf(rooms.slice(0, at + 1)) },
+      ),
+    ),
+    rule('has-no-other-rooms', { path: root, pathNot: [anyOf(rooms)] }, { path: root }),
+  ];
+};
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -77,6 +102,18 @@ module.exports = {
       },
       to: { path: '^packages/db/', pathNot: '^packages/db/src/sql\\.ts$' },
     },
+    ...roomsInOrder('event-consumer', [
+      // What knows nothing of events, the types all share, the errors that ask for a repetition.
+      ...['values', 'async', 'model', 'failures'],
+      // What becomes of events that are not stored as they came.
+      ...['warnings', 'dead-letters'],
+      // Pure rules; then reading what came in, and what is stored of it.
+      ...['identity', 'groups', 'intake', 'cookieless', 'events', 'ledger', 'definitions'],
+      // Beside the way of a batch.
+      ...['output', 'left-log', 'locks'],
+      // The tables of contents, and what only tests use.
+      ...['.', 'rule-cases', 'testing'],
+    ]),
     only(
       'kafkajs-only-in-event-log',
       'node_modules/kafkajs/',

@@ -2,11 +2,11 @@ import { consumerGroup, type Lane, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readStartOffset } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
+import { sleepUntilAborted } from './async/sleep-until-aborted.ts';
 import { createBatchHandler } from './consume.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 import type { LiveLoad } from './live-load.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
-import { sleepUntilAborted } from './sleep-until-aborted.ts';
 
 export interface ConsumeLaneDeps {
   log: Pick<EventLog, 'consume'>;

@@ -1,5 +1,5 @@
 import type { Metrics } from '@millrace/runtime';
-import type { FailureClass } from './failure-class.ts';
+import type { FailureClass } from './failures/failure-class.ts';
 import type { BatchReport } from './process-batch.ts';
 
 export type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
-import { BatchTooLarge } from './batch-too-large.ts';
-import { LedgerMoved } from './identity/ledger-moved.ts';
+import { BatchTooLarge } from './failures/batch-too-large.ts';
+import { LedgerMoved } from './failures/ledger-moved.ts';
 import {
   type ConsumerBed,
   capturedEvent,

@@ -1,9 +1,9 @@
 import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import type { ConsumeMetrics } from './consume-metrics.ts';
-import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
-import { describeFailure } from './describe-failure.ts';
-import { classifyFailure } from './failure-class.ts';
+import { describeFailure } from './failures/describe-failure.ts';
+import { classifyFailure } from './failures/failure-class.ts';
+import type { DeadLetterReason } from './model/dead-letter.ts';
 import type { BatchReport, BatchWork, StaleBatch } from './process-batch.ts';
 
 export interface ConsumeDeps {

@@ -2,17 +2,17 @@ import type { Transaction } from '@millrace/db/sql';
 import { decideEvents } from './decide-events.ts';
 import type { Definitions, SeenDefinitions } from './definitions/definitions.ts';
 import { insertIdentities } from './events/event-identity-store.ts';
-import type { DropReason } from './events/event-outcome.ts';
 import { type WrittenEvents, writeEvents } from './events/event-store.ts';
 import { identitiesOf } from './events/fresh-events.ts';
-import { buildOn } from './identity/build-on.ts';
-import { forgetDeleted } from './identity/forget-deleted.ts';
-import type { KnownIds } from './identity/known-ids.ts';
-import type { Ledger } from './identity/ledger.ts';
-import { type LoadedLedger, loadLedger } from './identity/load-ledger.ts';
-import { touchedByBatch } from './identity/touched-by-batch.ts';
-import type { Turn, Turns } from './identity/turns.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
+import { buildOn } from './ledger/build-on.ts';
+import { forgetDeleted } from './ledger/forget-deleted.ts';
+import type { KnownIds } from './ledger/known-ids.ts';
+import { type LoadedLedger, loadLedger } from './ledger/load-ledger.ts';
+import { touchedByBatch } from './ledger/touched-by-batch.ts';
+import type { Turn, Turns } from './ledger/turns.ts';
+import type { DropReason } from './model/event-outcome.ts';
+import type { Ledger } from './model/ledger.ts';
 import type { StepTimer } from './step-timer.ts';
 import type { StoredWarning } from './warnings/warning-store.ts';
 
@@ -50,7 +50,7 @@ export interface DecideOptions {
  * copied for long.
  *
  * The identities of the events are stored on the way, before the turn: whoever has a turn waits for no event any more
- * (the order of locks, identity/ledger-store.ts).
+ * (the order of locks, ledger/ledger-store.ts).
  *
  * @param fresh not decided before (`freshEvents`). Nobody else should hold on to them.
  * @throws LedgerMoved as `insertIdentities` and `loadLedger` do; UnreadableProperties as `decideEvents` does.

@@ -1,11 +1,11 @@
-import { BatchTooLarge } from './batch-too-large.ts';
-import type { DropReason, EventOutcome } from './events/event-outcome.ts';
-import type { EventRow } from './events/event-row.ts';
-import { isOfDeletedPerson } from './identity/deleted-person.ts';
-import type { Ledger } from './identity/ledger.ts';
+import { BatchTooLarge } from './failures/batch-too-large.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
 import type { Refusal } from './intake/refuse-event.ts';
 import { toIncomingEvent } from './intake/to-incoming-event.ts';
+import { isOfDeletedPerson } from './ledger/deleted-person.ts';
+import type { DropReason, EventOutcome } from './model/event-outcome.ts';
+import type { EventRow } from './model/event-row.ts';
+import type { Ledger } from './model/ledger.ts';
 import { processEvent } from './process-event.ts';
 import { ruleWarning } from './warnings/to-stored-warning.ts';
 import type { StoredWarning } from './warnings/warning-store.ts';

@@ -1,9 +1,9 @@
 import { environment } from '@millrace/runtime';
 import fc from 'fast-check';
-import type { EventOutcome } from './events/event-outcome.ts';
-import { personMode } from './events/event-row.ts';
-import { emptyProjectLedger, type ProjectLedger } from './identity/ledger.ts';
-import type { IncomingEvent } from './intake/incoming-event.ts';
+import type { EventOutcome } from './model/event-outcome.ts';
+import { personMode } from './model/event-row.ts';
+import type { IncomingEvent } from './model/incoming-event.ts';
+import { emptyProjectLedger, type ProjectLedger } from './model/ledger.ts';
 import { processEvent } from './process-event.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';

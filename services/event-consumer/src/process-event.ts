@@ -1,13 +1,13 @@
-import type { EventOutcome } from './events/event-outcome.ts';
 import { normalizeProperties } from './events/normalize-properties.ts';
 import { toEventRow } from './events/to-event-row.ts';
 import { applyGroups } from './groups/apply-groups.ts';
 import { applyIdentity } from './identity/apply-identity.ts';
-import type { ProjectLedger } from './identity/ledger.ts';
 import { personProcessing, personProfileWarnings } from './identity/person-processing.ts';
 import { personlessPerson } from './identity/personless-person.ts';
-import type { IncomingEvent } from './intake/incoming-event.ts';
 import { refuseEvent } from './intake/refuse-event.ts';
+import type { EventOutcome } from './model/event-outcome.ts';
+import type { IncomingEvent } from './model/incoming-event.ts';
+import type { ProjectLedger } from './model/ledger.ts';
 
 /**
  * Decides everything about one event: changes the project's ledger in memory and returns the row to store, or why none

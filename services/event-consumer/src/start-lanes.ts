@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TopicNames } from '@millrace/contracts';
 import type { EventLog, LogConsumer } from '@millrace/event-log';
 import type { Logger, Stoppable } from '@millrace/runtime';
-import { describeFailure } from './describe-failure.ts';
+import { describeFailure } from './failures/describe-failure.ts';
 
 export interface StartLanesOptions {
   log: Pick<EventLog, 'ensureTopics'>;

@@ -6,7 +6,7 @@ import {
   readMappings,
   type StoredPerson,
   updatePersons,
-} from '../../../../services/event-consumer/src/identity/ledger-store.ts';
+} from '../../../../services/event-consumer/src/ledger/ledger-store.ts';
 import type { StoreJob } from './event-sides.ts';
 import { dealBatches, runStreams, type Stream } from './store-work.ts';
 

@@ -6,7 +6,7 @@ export interface PersonDeletion {
 }
 
 /**
- * Locks the persons that exist, in the order in which the consumer locks persons (identity/ledger-store.ts there): who
+ * Locks the persons that exist, in the order in which the consumer locks persons (ledger/ledger-store.ts there): who
  * holds them is sure of their ids. @returns their uuids.
  */
 export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
-import type { DropReason } from '../events/event-outcome.ts';
 import type { AdmittedEvent } from '../intake/admit-event.ts';
 import type { Refusal } from '../intake/refuse-event.ts';
 import type { ProjectOf } from '../intake/resolve-projects.ts';
 import { processedName } from '../intake/to-incoming-event.ts';
 import { readWhole } from '../intake/unread-event.ts';
-import type { WarningType } from '../warnings/warning.ts';
+import type { DropReason } from '../model/event-outcome.ts';
+import type { WarningType } from '../model/warning.ts';
 import { isCurrent, type LocalDay, localDay } from './local-day.ts';
 import { rootDomain } from './root-domain.ts';
 import type { CookielessSalts } from './salts.ts';

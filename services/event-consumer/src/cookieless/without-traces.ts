@@ -1,5 +1,5 @@
 import type { CapturedEvent, JsonObject } from '@millrace/contracts';
-import { isJsonObject, withoutKeys } from '../intake/json-object.ts';
+import { isJsonObject, withoutKeys } from '../values/json-object.ts';
 
 /** What the id of a visitor is made of and, stored beside it, would say whose it is. */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);

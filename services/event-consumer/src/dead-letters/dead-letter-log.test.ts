@@ -1,7 +1,7 @@
 import { AppError } from '@millrace/errors';
 import type { AppendRecord } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
-import type { DeadLetter } from './dead-letter.ts';
+import type { DeadLetter } from '../model/dead-letter.ts';
 import { createDeadLetterLog } from './dead-letter-log.ts';
 
 const logger = createLogger('test', 'error');

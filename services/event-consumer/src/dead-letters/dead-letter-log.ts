@@ -1,7 +1,7 @@
 import { isAppError } from '@millrace/errors';
 import type { AppendRecord, EventLog } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
-import type { DeadLetter } from './dead-letter.ts';
+import type { DeadLetter } from '../model/dead-letter.ts';
 
 export interface DeadLetterLog {
   /** Resolves when all are durable. @throws AppError `unavailable`; then none of them may be stepped over. */

@@ -1,10 +1,10 @@
 import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger, Stoppable } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
-import { describeFailure } from '../describe-failure.ts';
-import type { EventRow } from '../events/event-row.ts';
-import type { Ledger } from '../identity/ledger.ts';
-import { textHash53 } from '../text-hash.ts';
+import { describeFailure } from '../failures/describe-failure.ts';
+import type { EventRow } from '../model/event-row.ts';
+import type { Ledger } from '../model/ledger.ts';
+import { textHash53 } from '../values/text-hash.ts';
 import {
   type EventDefinition,
   type PropertyDefinition,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { isJsonObject } from '../intake/json-object.ts';
+import { isJsonObject } from '../values/json-object.ts';
 
 const maxTextLength = 400;
 const maxHrefLength = 2048;

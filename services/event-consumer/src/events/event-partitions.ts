@@ -1,6 +1,6 @@
 import type { SqlDatabase } from '@millrace/db/sql';
+import { PartitionMissing } from '../failures/partition-missing.ts';
 import { createMonthPartition, type Month, monthOf } from './event-partitions-store.ts';
-import { PartitionMissing } from './partition-missing.ts';
 
 export interface EventPartitions {
   /** Makes sure that each of the times has a partition. Free of statements once a month is known. */

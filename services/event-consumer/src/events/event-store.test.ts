@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerMoved } from '../identity/ledger-moved.ts';
+import { LedgerMoved } from '../failures/ledger-moved.ts';
+import { PartitionMissing } from '../failures/partition-missing.ts';
+import type { EventRow } from '../model/event-row.ts';
 import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
 import { insertIdentities, readIdentities } from './event-identity-store.ts';
 import { createEventPartitions } from './event-partitions.ts';
-import type { EventRow } from './event-row.ts';
 import { insertEvents, writeEvents } from './event-store.ts';
 import { markEventsIngested } from './first-event-store.ts';
-import { PartitionMissing } from './partition-missing.ts';
 
 let bed: ConsumerBed;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@millrace/contracts';
 import { type CopyRow, copyRows, giveBackChunks, type Transaction, takeChunks } from '@millrace/db/sql';
-import { writeProperties } from '../intake/written-properties.ts';
-import type { EventRow } from './event-row.ts';
-import { PartitionMissing } from './partition-missing.ts';
+import { PartitionMissing } from '../failures/partition-missing.ts';
+import type { EventRow } from '../model/event-row.ts';
+import { writeProperties } from '../values/written-properties.ts';
 
 /** Event rows as they go to the database, once. */
 export interface WrittenEvents {

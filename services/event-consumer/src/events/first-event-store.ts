@@ -1,6 +1,6 @@
 import type { Transaction } from '@millrace/db/sql';
 
-/** Notes that the environments have ingested events. Locks by id: part of the lock order in identity/ledger-store.ts. */
+/** Notes that the environments have ingested events. Locks by id: part of the lock order in ledger/ledger-store.ts. */
 export async function markEventsIngested(tx: Transaction, projectIds: number[]): Promise<void> {
   if (projectIds.length === 0) return;
   await tx.query(

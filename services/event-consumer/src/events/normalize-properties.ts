@@ -1,8 +1,8 @@
 import { eventNames } from '@millrace/contracts';
 import { foldOperatingSystem, liftPersonProperties } from '../identity/lifted-properties.ts';
 import type { PersonProcessing } from '../identity/person-processing.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { LaidOver } from '../intake/laid-over.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { LaidOver } from '../values/laid-over.ts';
 import { stripProperties } from './strip-properties.ts';
 import { addSurveyShownDate } from './survey-shown-date.ts';
 

@@ -1,7 +1,7 @@
 import { eventNames, type JsonObject } from '@millrace/contracts';
 import type { PersonProcessing } from '../identity/person-processing.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { withoutKeys } from '../intake/json-object.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import { withoutKeys } from '../values/json-object.ts';
 
 /**
  * Never stored (reference/event-processing.md section 7): what is bulk to everybody but the SDK, what is stored as the

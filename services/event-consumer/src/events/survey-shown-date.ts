@@ -1,7 +1,7 @@
 import { eventNames } from '@millrace/contracts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { objectOrEmpty } from '../intake/json-object.ts';
-import { type LaidOver, propertyOf } from '../intake/laid-over.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import { objectOrEmpty } from '../values/json-object.ts';
+import { type LaidOver, propertyOf } from '../values/laid-over.ts';
 
 const key = '$survey_last_seen_date';
 

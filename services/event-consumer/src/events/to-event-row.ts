@@ -1,8 +1,8 @@
 import type { EventPerson } from '../identity/event-person.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { LaidOver } from '../intake/laid-over.ts';
+import type { EventRow } from '../model/event-row.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { LaidOver } from '../values/laid-over.ts';
 import { elementsChain } from './elements-chain.ts';
-import type { EventRow } from './event-row.ts';
 
 /** The row of an event, with its person as of now (reference/event-processing.md section 7). */
 export function toEventRow(event: IncomingEvent, properties: LaidOver, person: EventPerson): EventRow {

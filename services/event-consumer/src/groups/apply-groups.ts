@@ -1,8 +1,8 @@
 import { eventNames, type JsonObject } from '@millrace/contracts';
-import type { ProjectLedger } from '../identity/ledger.ts';
 import type { PersonProcessing } from '../identity/person-processing.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { ProjectLedger } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
 import { groupIdentify } from './group-identify.ts';
 import { groupKeys } from './group-keys.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { GroupUpdate } from '../identity/ledger.ts';
-import { bytesAfter, change, type HeldProperties, hold, noChange } from '../intake/held-properties.ts';
-import { jsonEqual } from '../intake/json-equal.ts';
-import { setOwn } from '../intake/json-object.ts';
+import type { GroupUpdate } from '../model/ledger.ts';
+import { bytesAfter, change, type HeldProperties, hold, noChange } from '../values/held-properties.ts';
+import { jsonEqual } from '../values/json-equal.ts';
+import { setOwn } from '../values/json-object.ts';
 
 /** Largest properties a group may have, in bytes of JSON; as those of a person. */
 export const maxGroupPropertiesBytes = 655_360;

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { ProjectLedger } from '../identity/ledger.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { isJsonObject } from '../intake/json-object.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { ProjectLedger } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import { isJsonObject } from '../values/json-object.ts';
 import { isGroupTypeTooLong, resolveGroupType } from './group-types.ts';
 import { groupTypesTooLong } from './group-warnings.ts';
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '@millrace/db';
-import { LedgerMoved } from '../identity/ledger-moved.ts';
+import { LedgerMoved } from '../failures/ledger-moved.ts';
 import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
 import { insertGroups, insertGroupTypes, lockGroups, readGroupTypes, updateGroups } from './group-store.ts';
 

@@ -1,9 +1,9 @@
-/** SQL for group types and groups. Each function is one statement, none for an empty list; the lock order stands in identity/ledger-store.ts. */
+/** SQL for group types and groups. Each function is one statement, none for an empty list; the lock order stands in ledger/ledger-store.ts. */
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { insertNew } from '../identity/ledger-moved.ts';
-import { checkLoaded, maxLoadedBytes } from '../intake/loaded-state.ts';
+import { insertNew } from '../failures/ledger-moved.ts';
+import { checkLoaded, maxLoadedBytes } from '../failures/loaded-state.ts';
 
 export interface StoredGroupType {
   projectId: number;

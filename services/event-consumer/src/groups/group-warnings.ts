@@ -1,7 +1,7 @@
-import type { GroupUpdate } from '../identity/ledger.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { cutText, maxIdCharacters } from '../intake/text-length.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { GroupUpdate } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import { cutText, maxIdCharacters } from '../values/text-length.ts';
 import { maxGroupPropertiesBytes } from './fold-group-updates.ts';
 
 /** Enough of a name to recognise it by. */

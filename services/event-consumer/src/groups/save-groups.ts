@@ -1,5 +1,5 @@
 import type { Transaction } from '@millrace/db/sql';
-import type { Ledger } from '../identity/ledger.ts';
+import type { Ledger } from '../model/ledger.ts';
 import { ruleWarning } from '../warnings/to-stored-warning.ts';
 import type { StoredWarning } from '../warnings/warning-store.ts';
 import { foldGroupUpdates, type GroupStates, groupStateKey } from './fold-group-updates.ts';

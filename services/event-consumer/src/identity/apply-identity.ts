@@ -1,11 +1,11 @@
-import { personMode } from '../events/event-row.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { LaidOver } from '../intake/laid-over.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import { personMode } from '../model/event-row.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { PersonState, ProjectLedger } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import type { LaidOver } from '../values/laid-over.ts';
 import { applyMerge } from './apply-merge.ts';
 import type { EventPerson } from './event-person.ts';
 import { mergeRequest } from './identity-rules.ts';
-import type { PersonState, ProjectLedger } from './ledger.ts';
 import { findOrCreatePerson } from './ledger-persons.ts';
 import { updatePerson } from './update-person.ts';
 

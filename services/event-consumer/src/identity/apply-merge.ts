@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/contracts';
-import { boundOf, bytesAfter, change, hold } from '../intake/held-properties.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { setOwn } from '../intake/json-object.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { PersonState, ProjectLedger } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import { boundOf, bytesAfter, change, hold } from '../values/held-properties.ts';
+import { setOwn } from '../values/json-object.ts';
 import { isIllegalDistinctId } from './illegal-distinct-ids.ts';
-import type { PersonState, ProjectLedger } from './ledger.ts';
 import { attachDistinctId, createPerson, moveDistinctIds, personOf } from './ledger-persons.ts';
 import type { MergeRequest } from './merge-request.ts';
 import { isOverSizeLimit, maxPersonPropertiesBytes, sizeViolation } from './person-properties-size.ts';

@@ -1,4 +1,4 @@
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { MergeRequest } from './merge-request.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { PersonMode } from '../events/event-row.ts';
+import type { PersonMode } from '../model/event-row.ts';
 
 /** The person as the event's row shows it: as of ingestion, after this event. */
 export interface EventPerson {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { MergeRequest } from './merge-request.ts';
 
 /**

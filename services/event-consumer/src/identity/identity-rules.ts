@@ -1,5 +1,5 @@
 import { eventNames } from '@millrace/contracts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
 import { createAlias } from './create-alias.ts';
 import { identify } from './identify.ts';
 import { mergeDangerously } from './merge-dangerously.ts';

@@ -1,4 +1,4 @@
-import { isLongerThan, maxIdCharacters } from '../intake/text-length.ts';
+import { isLongerThan, maxIdCharacters } from '../values/text-length.ts';
 
 /** Placeholders of broken clients, in any letter case. Merged once, they would glue strangers together. */
 const illegalInAnyCase = [

@@ -1,4 +1,4 @@
-import { noteMergedPerson, type PersonState, type ProjectLedger } from './ledger.ts';
+import { noteMergedPerson, type PersonState, type ProjectLedger } from '../model/ledger.ts';
 import { personUuid, personUuidAfterDeletion } from './person-uuid.ts';
 
 /** The person a distinct id belongs to, or null when it belongs to nobody. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
-import { isJsonObject, objectOrEmpty } from '../intake/json-object.ts';
-import { type LaidOver, propertyOf } from '../intake/laid-over.ts';
+import { isJsonObject, objectOrEmpty } from '../values/json-object.ts';
+import { type LaidOver, propertyOf } from '../values/laid-over.ts';
 
 /**
  * Event properties that also describe the person (reference/event-processing.md 6.2). Each goes to `$set` under its own

@@ -1,5 +1,5 @@
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { RuleWarning } from '../model/warning.ts';
 
 /** Whether an event creates and updates a person (`full`) or stays anonymous (`personless`). */
 export type PersonProcessing = 'full' | 'personless';

@@ -1,5 +1,5 @@
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { RuleWarning } from '../model/warning.ts';
 
 /** Largest properties a person may have, in bytes of JSON (reference/event-processing.md 6.6). */
 export const maxPersonPropertiesBytes = 655_360;

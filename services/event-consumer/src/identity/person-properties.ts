@@ -1,8 +1,8 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { PropertyChange } from '../intake/held-properties.ts';
-import { jsonEqual } from '../intake/json-equal.ts';
-import { objectOrEmpty, overlaid, setOwn } from '../intake/json-object.ts';
-import { type LaidOver, propertyOf } from '../intake/laid-over.ts';
+import type { PropertyChange } from '../values/held-properties.ts';
+import { jsonEqual } from '../values/json-equal.ts';
+import { objectOrEmpty, overlaid, setOwn } from '../values/json-object.ts';
+import { type LaidOver, propertyOf } from '../values/laid-over.ts';
 import { isFilteredKey } from './person-write-filter.ts';
 import { unsetKeys } from './unset-keys.ts';
 

@@ -1,7 +1,7 @@
-import { personMode } from '../events/event-row.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import { personMode } from '../model/event-row.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { ProjectLedger } from '../model/ledger.ts';
 import type { EventPerson } from './event-person.ts';
-import type { ProjectLedger } from './ledger.ts';
 import { newPersonUuid, personOf } from './ledger-persons.ts';
 
 /** Events this much younger than their person are taken for the same visit that created it. */

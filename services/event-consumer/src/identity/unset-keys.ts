@@ -1,4 +1,4 @@
-import { isJsonObject } from '../intake/json-object.ts';
+import { isJsonObject } from '../values/json-object.ts';
 
 /** The keys `$unset` names: an array of texts, or the keys of an object; the rest is ignored (reference 6.3). */
 export function unsetKeys(unset: unknown): string[] {

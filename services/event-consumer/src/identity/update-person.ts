@@ -1,4 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { PersonState } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
 import {
   bytesAfter,
   change,
@@ -7,11 +10,8 @@ import {
   noChange,
   type PropertyChange,
   roughBytes,
-} from '../intake/held-properties.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { LaidOver } from '../intake/laid-over.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
-import type { PersonState } from './ledger.ts';
+} from '../values/held-properties.ts';
+import type { LaidOver } from '../values/laid-over.ts';
 import { initialProperties, type PersonChange, personChange, planUpdate } from './person-properties.ts';
 import {
   isOverSizeLimit,

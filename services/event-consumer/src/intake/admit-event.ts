@@ -1,10 +1,10 @@
 import type { CapturedEvent } from '@millrace/contracts';
-import type { DropReason } from '../events/event-outcome.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
-import type { IngestProject, RecordPosition } from './incoming-event.ts';
-import { parseTimestamp } from './parse-timestamp.ts';
+import type { DropReason } from '../model/event-outcome.ts';
+import type { IngestProject, RecordPosition } from '../model/incoming-event.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import { parseTimestamp } from '../values/parse-timestamp.ts';
+import { isLongerThan, maxIdCharacters } from '../values/text-length.ts';
 import type { Refusal } from './refuse-event.ts';
-import { isLongerThan, maxIdCharacters } from './text-length.ts';
 import type { UnreadEvent } from './unread-event.ts';
 
 /** An event the rules will see, as it came, with what was found out without reading its properties. */

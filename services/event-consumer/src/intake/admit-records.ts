@@ -1,5 +1,8 @@
-import type { DeadLetter } from '../dead-letters/dead-letter.ts';
-import type { DropReason } from '../events/event-outcome.ts';
+import type { CondemnedRecord } from '../model/condemned-record.ts';
+import type { DeadLetter } from '../model/dead-letter.ts';
+import type { DropReason } from '../model/event-outcome.ts';
+import type { RecordOwner } from '../model/record-owner.ts';
+import { type FoldedFinding, fold } from '../warnings/folded-finding.ts';
 import {
   deadLetterWarning,
   gatewayWarning,
@@ -9,10 +12,9 @@ import {
 } from '../warnings/to-stored-warning.ts';
 import type { StoredWarning } from '../warnings/warning-store.ts';
 import { type AdmittedEvent, admitEvent } from './admit-event.ts';
-import { type FoldedFinding, fold } from './folded-finding.ts';
 import { isOlderThanRetention } from './is-older-than-retention.ts';
-import type { CondemnedRecord, ParsedRecords } from './parse-records.ts';
-import type { ProjectOf, RecordOwner } from './resolve-projects.ts';
+import type { ParsedRecords } from './parse-records.ts';
+import type { ProjectOf } from './resolve-projects.ts';
 
 export interface Intake {
   events: AdmittedEvent[];

@@ -1,6 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@millrace/contracts';
 import { unsetKeys } from '../identity/unset-keys.ts';
-import { objectOrEmpty, overlaid } from './json-object.ts';
+import { objectOrEmpty, overlaid } from '../values/json-object.ts';
 
 /**
  * What the client wrote beside an event's properties, to be laid over them: `$set` and `$set_once` key by key with the

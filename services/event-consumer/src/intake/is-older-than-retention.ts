@@ -1,4 +1,4 @@
-import type { ResolvedProject } from './incoming-event.ts';
+import type { ResolvedProject } from '../model/incoming-event.ts';
 
 const dayMs = 86_400_000;
 

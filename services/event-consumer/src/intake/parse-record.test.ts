@@ -1,5 +1,5 @@
 import { type CapturedEvent, type CapturedWarning, encodeCapturedRecord } from '@millrace/contracts';
-import { maxNesting } from './clean-json.ts';
+import { maxNesting } from '../values/clean-json.ts';
 import { parseRecord } from './parse-record.ts';
 
 const event: CapturedEvent = {

@@ -1,16 +1,8 @@
 import type { CapturedEvent, CapturedWarning, GatewayWarningType, JsonObject } from '@millrace/contracts';
-import { cleanJson, isNestedDeeperThan, maxNesting, mayNestDeeperThan } from './clean-json.ts';
-import { isJsonObject } from './json-object.ts';
-import { parseTimestamp } from './parse-timestamp.ts';
-
-/** Why a record goes to the dead letters; a metric label and a header there (reference/event-processing.md 11.1). */
-export type InvalidRecordReason =
-  | 'failed_parse_message'
-  | 'empty_uuid'
-  | 'invalid_uuid'
-  | 'token_missing'
-  | 'event_name_missing'
-  | 'distinct_id_missing';
+import type { InvalidRecordReason } from '../model/dead-letter.ts';
+import { cleanJson, isNestedDeeperThan, maxNesting, mayNestDeeperThan } from '../values/clean-json.ts';
+import { isJsonObject } from '../values/json-object.ts';
+import { parseTimestamp } from '../values/parse-timestamp.ts';
 
 export interface InvalidRecord {
   kind: 'invalid';

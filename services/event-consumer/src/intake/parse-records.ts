@@ -1,20 +1,11 @@
 import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
 import type { LogBatch, LogRecord } from '@millrace/event-log';
-import type { DeadLetter, DeadLetterReason } from '../dead-letters/dead-letter.ts';
-import type { RecordPosition } from './incoming-event.ts';
+import type { CondemnedRecord } from '../model/condemned-record.ts';
+import type { DeadLetterReason } from '../model/dead-letter.ts';
+import type { RecordPosition } from '../model/incoming-event.ts';
+import type { RecordOwner } from '../model/record-owner.ts';
 import { type ParsedRecord, parseRecord } from './parse-record.ts';
-import type { RecordOwner } from './resolve-projects.ts';
 import { readHead, readProperties, UnreadableProperties, type UnreadEvent } from './unread-event.ts';
-
-/** A record that is to become a dead letter, with what is known about its owner. */
-export interface CondemnedRecord {
-  letter: DeadLetter;
-  /** From the record, or from its key; null when neither tells. */
-  owner: RecordOwner | null;
-  eventUuid: string | null;
-  /** What is wrong, without any value of the record. */
-  message: string | null;
-}
 
 export interface ParsedRecords {
   events: { captured: CapturedEvent | UnreadEvent; record: LogRecord; position: RecordPosition }[];

@@ -1,16 +1,8 @@
 import { type ProjectChanges, type Sql, unheardForMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
-import type { ResolvedProject } from './incoming-event.ts';
+import type { ResolvedProject } from '../model/incoming-event.ts';
+import type { RecordOwner } from '../model/record-owner.ts';
 import { type FormerKey, selectFormerKeys, selectProjects } from './resolve-projects-store.ts';
-
-/** What a record says about who owns it. */
-export interface RecordOwner {
-  token: string;
-  /** What the gateway found out; absent when it could not ask, and in records of former versions. */
-  environment_id?: number | undefined;
-  /** When the record was taken, ISO 8601; a key may have been replaced since. */
-  now: string;
-}
 
 /** The project a record belongs to; undefined when it is nobody's, or its environment was deleted. */
 export type ProjectOf = (record: RecordOwner) => ResolvedProject | undefined;

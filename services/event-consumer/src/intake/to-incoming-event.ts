@@ -1,12 +1,12 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
+import type { IncomingEvent, IngestProject } from '../model/incoming-event.ts';
+import { withoutKeys } from '../values/json-object.ts';
+import { cutText, maxEventNameCharacters } from '../values/text-length.ts';
+import { toWritten } from '../values/written-properties.ts';
 import type { AdmittedEvent } from './admit-event.ts';
 import { eventLevelUpdates } from './event-level-updates.ts';
-import type { IncomingEvent, IngestProject } from './incoming-event.ts';
 import { isHistorical } from './is-historical.ts';
-import { withoutKeys } from './json-object.ts';
-import { cutText, maxEventNameCharacters } from './text-length.ts';
 import { isUnread, readProperties } from './unread-event.ts';
-import { toWritten } from './written-properties.ts';
 
 /**
  * Makes an admitted event ready for the rules of its project (reference/event-processing.md section 6.1): reads its

@@ -1,7 +1,7 @@
 import { type CapturedEvent, encodeCapturedRecord } from '@millrace/contracts';
 import fc from 'fast-check';
 import { arbitraryCaptured } from '../rule-cases/arbitrary-events.ts';
-import { maxNesting } from './clean-json.ts';
+import { maxNesting } from '../values/clean-json.ts';
 import { parseRecord } from './parse-record.ts';
 import { isUnread, readHead, readProperties, UnreadableProperties, type UnreadEvent } from './unread-event.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { CapturedEvent, JsonObject } from '@millrace/contracts';
-import { isNestedDeeperThan, maxNesting, mayNestDeeperThan } from './clean-json.ts';
-import { isJsonObject } from './json-object.ts';
+import { isNestedDeeperThan, maxNesting, mayNestDeeperThan } from '../values/clean-json.ts';
+import { isJsonObject } from '../values/json-object.ts';
 import { checkRecord, parseOrNull } from './parse-record.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type LogConsumer, readUnread, type TopicGroup } from '@millrace/event-log';
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
-import { describeFailure } from '../describe-failure.ts';
-import { sleepUntilAborted } from '../sleep-until-aborted.ts';
+import { sleepUntilAborted } from '../async/sleep-until-aborted.ts';
+import { describeFailure } from '../failures/describe-failure.ts';
 
 /** One group that would read the log in PostgreSQL. */
 export interface LeftReader extends TopicGroup {

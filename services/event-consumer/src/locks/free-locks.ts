@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
-import { describeFailure } from '../describe-failure.ts';
+import { describeFailure } from '../failures/describe-failure.ts';
 import { endFrozenSessions } from './frozen-session-store.ts';
 
 export interface FreeLocksDeps {

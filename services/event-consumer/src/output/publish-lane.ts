@@ -2,8 +2,8 @@ import { consumerGroup, type Lane, outputGroup, type TopicNames } from '@millrac
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readStartOffset } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
+import { sleepUntilAborted } from '../async/sleep-until-aborted.ts';
 import type { ProjectResolver } from '../intake/resolve-projects.ts';
-import { sleepUntilAborted } from '../sleep-until-aborted.ts';
 import { createPublishHandler } from './publish-stored.ts';
 
 export interface PublishLaneDeps {

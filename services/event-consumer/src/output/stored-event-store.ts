@@ -13,7 +13,7 @@ export interface StoredEvent {
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: string;
-  /** The numbers of `personMode` (events/event-row.ts). */
+  /** The numbers of `personMode` (model/event-row.ts). */
   personMode: number;
   isHistorical: boolean;
 }

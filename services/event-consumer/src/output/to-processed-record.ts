@@ -1,6 +1,6 @@
 import { type ProcessedPersonMode, processedEventKey, processedEventVersion } from '@millrace/contracts';
 import type { AppendRecord } from '@millrace/event-log';
-import { personMode } from '../events/event-row.ts';
+import { personMode } from '../model/event-row.ts';
 import type { StoredEvent } from './stored-event-store.ts';
 
 const modeNames = new Map<number, ProcessedPersonMode>([

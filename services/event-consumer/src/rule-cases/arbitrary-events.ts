@@ -1,8 +1,8 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import fc from 'fast-check';
 import { admitEvent } from '../intake/admit-event.ts';
-import type { IncomingEvent, IngestProject } from '../intake/incoming-event.ts';
 import { toIncomingEvent } from '../intake/to-incoming-event.ts';
+import type { IncomingEvent, IngestProject } from '../model/incoming-event.ts';
 import { deepFreeze } from './rule-world.ts';
 
 /** Few ids, keys and names, so that events keep meeting each other. */

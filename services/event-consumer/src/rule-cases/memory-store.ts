@@ -1,5 +1,7 @@
-import type { EventOutcome } from '../events/event-outcome.ts';
 import { foldGroupUpdates, type GroupState } from '../groups/fold-group-updates.ts';
+import { touchedBy } from '../ledger/touched-by.ts';
+import type { EventOutcome } from '../model/event-outcome.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
 import {
   type DistinctIdState,
   emptyProjectLedger,
@@ -7,9 +9,7 @@ import {
   type PersonState,
   type ProjectLedger,
   setGroupType,
-} from '../identity/ledger.ts';
-import { touchedBy } from '../identity/touched-by.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+} from '../model/ledger.ts';
 import { processEvent } from '../process-event.ts';
 
 /** What the tables of one project hold, in the simplest form: what a store must make of the ledger's flags. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { DropReason } from '../events/event-outcome.ts';
-import type { EventRow } from '../events/event-row.ts';
-import type { WarningType } from '../warnings/warning.ts';
+import type { DropReason } from '../model/event-outcome.ts';
+import type { EventRow } from '../model/event-row.ts';
+import type { WarningType } from '../model/warning.ts';
 import type { RuleWorld, SentEvent, WorldStart } from './rule-world.ts';
 
 /** A person as it must be after the events. What is left out is not looked at. */

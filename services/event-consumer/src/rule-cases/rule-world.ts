@@ -1,14 +1,14 @@
 import { type CapturedEvent, encodeCapturedRecord, type JsonObject } from '@millrace/contracts';
-import type { EventOutcome } from '../events/event-outcome.ts';
 import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../groups/fold-group-updates.ts';
-import { emptyProjectLedger, type PersonState, type ProjectLedger, setGroupType } from '../identity/ledger.ts';
 import { personUuid } from '../identity/person-uuid.ts';
 import { admitEvent } from '../intake/admit-event.ts';
-import type { IncomingEvent, IngestProject } from '../intake/incoming-event.ts';
 import { parseRecord } from '../intake/parse-record.ts';
 import { toIncomingEvent } from '../intake/to-incoming-event.ts';
+import type { EventOutcome } from '../model/event-outcome.ts';
+import type { IncomingEvent, IngestProject } from '../model/incoming-event.ts';
+import { emptyProjectLedger, type PersonState, type ProjectLedger, setGroupType } from '../model/ledger.ts';
+import type { RuleWarning } from '../model/warning.ts';
 import { processEvent } from '../process-event.ts';
-import type { RuleWarning } from '../warnings/warning.ts';
 
 /** An event as a test writes it: a captured record with everything but the point left to defaults. */
 export interface SentEvent extends Partial<Omit<CapturedEvent, 'kind'>> {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { WarningType } from '../model/warning.ts';
 import { processBatch } from '../process-batch.ts';
 import { capturedEvent, createConsumerBed, logBatch } from '../testing/consumer-bed.ts';
 import { createWarningThrottle } from './throttle-warnings.ts';
-import type { WarningType } from './warning.ts';
 import type { StoredWarning } from './warning-store.ts';
 
 function warnings(count: number, projectId = 1, type: WarningType = 'ignored_invalid_timestamp'): StoredWarning[] {

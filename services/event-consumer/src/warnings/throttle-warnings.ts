@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { v5 as uuidV5 } from 'uuid';
-import type { WarningType } from './warning.ts';
+import type { WarningType } from '../model/warning.ts';
 import type { StoredWarning } from './warning-store.ts';
 
 /** What somebody has to look into one by one (reference/event-processing.md 11.3, "always sent"). */

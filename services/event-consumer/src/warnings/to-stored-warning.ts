@@ -1,8 +1,8 @@
 import type { CapturedWarning } from '@millrace/contracts';
 import { v5 as uuidV5 } from 'uuid';
-import type { FoldedFinding } from '../intake/folded-finding.ts';
-import type { CondemnedRecord } from '../intake/parse-records.ts';
-import type { RuleWarning } from './warning.ts';
+import type { CondemnedRecord } from '../model/condemned-record.ts';
+import type { RuleWarning } from '../model/warning.ts';
+import type { FoldedFinding } from './folded-finding.ts';
 import type { StoredWarning } from './warning-store.ts';
 
 /** Namespace of warning ids: a warning is known by what it is about and its type. Never change it. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { type WarningType, warningSeverity } from './warning.ts';
+import { type WarningType, warningSeverity } from '../model/warning.ts';
 
 /** One row of `ingestion_warning`. */
 export interface StoredWarning {

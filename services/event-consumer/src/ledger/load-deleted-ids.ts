@@ -1,6 +1,6 @@
 import type { Transaction } from '@millrace/db/sql';
+import { type Ledger, setDeletedId } from '../model/ledger.ts';
 import { readDeletedIds } from './deleted-id-store.ts';
-import { type Ledger, setDeletedId } from './ledger.ts';
 import type { DistinctIdKey } from './ledger-store.ts';
 
 /** Adds to the ledger which of the ids were deleted. One more statement, and only for projects that deleted anybody. */

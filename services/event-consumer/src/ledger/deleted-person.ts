@@ -1,5 +1,5 @@
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import type { ProjectLedger } from './ledger.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import type { ProjectLedger } from '../model/ledger.ts';
 import { touchedBy } from './touched-by.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { textHash32 } from '../text-hash.ts';
+import { textHash32 } from '../values/text-hash.ts';
 
 /** Distinct ids, by the keys of `TouchedByBatch`, that this process has seen stored: they have a person already. */
 export interface KnownIds {

@@ -1,5 +1,5 @@
-import type { RuleWarning } from '../warnings/warning.ts';
 import type { EventRow } from './event-row.ts';
+import type { RuleWarning } from './warning.ts';
 
 /**
  * Why an event is not stored although it was well-formed. Each is a metric label and a warning the project can read, but for

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { WrittenProperties } from './written-properties.ts';
+import type { WrittenProperties } from '../values/written-properties.ts';
 
 /** The environment that owns a project API key, as far as event processing needs it. */
 export interface IngestProject {

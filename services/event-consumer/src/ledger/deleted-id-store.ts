@@ -1,5 +1,5 @@
 import type { Transaction } from '@millrace/db/sql';
-import type { DeletedId } from './ledger.ts';
+import type { DeletedId } from '../model/ledger.ts';
 import type { DistinctIdKey } from './ledger-store.ts';
 
 /** Which of the projects have deleted persons that are remembered. Takes no locks; nearly always none. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@millrace/db';
+import { LedgerMoved } from '../failures/ledger-moved.ts';
 import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
-import { LedgerMoved } from './ledger-moved.ts';
 import {
   deletePersons,
   insertMappings,

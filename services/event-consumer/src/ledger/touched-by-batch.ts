@@ -1,8 +1,8 @@
 import { eventNames } from '@millrace/contracts';
+import { isMergeEvent } from '../identity/identity-rules.ts';
 import type { AdmittedEvent } from '../intake/admit-event.ts';
 import { processedName, toIncomingEvent } from '../intake/to-incoming-event.ts';
 import { isUnread, type UnreadEvent } from '../intake/unread-event.ts';
-import { isMergeEvent } from './identity-rules.ts';
 import type { KnownIds } from './known-ids.ts';
 import type { DistinctIdKey } from './ledger-store.ts';
 import { touchedBy } from './touched-by.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { LaidOver } from '../intake/laid-over.ts';
-import type { WrittenProperties } from '../intake/written-properties.ts';
+import type { LaidOver } from '../values/laid-over.ts';
+import type { WrittenProperties } from '../values/written-properties.ts';
 
 /** reference/event-processing.md section 5.4. */
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;

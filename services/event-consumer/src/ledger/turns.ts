@@ -1,5 +1,5 @@
-import { createDeferred } from '../deferred.ts';
-import { LedgerMoved } from './ledger-moved.ts';
+import { createDeferred } from '../async/deferred.ts';
+import { LedgerMoved } from '../failures/ledger-moved.ts';
 
 /** Lets batches of one process that touch the same ids decide one after the other. `Outcome` is what a batch decided. */
 export interface Turns<Outcome> {

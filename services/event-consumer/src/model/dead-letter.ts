@@ -1,6 +1,14 @@
 import type { LogRecord } from '@millrace/event-log';
-import type { RecordPosition } from '../intake/incoming-event.ts';
-import type { InvalidRecordReason } from '../intake/parse-record.ts';
+import type { RecordPosition } from './incoming-event.ts';
+
+/** What a record lacks, or has wrong, that an event cannot be without (reference/event-processing.md 11.1). */
+export type InvalidRecordReason =
+  | 'failed_parse_message'
+  | 'empty_uuid'
+  | 'invalid_uuid'
+  | 'token_missing'
+  | 'event_name_missing'
+  | 'distinct_id_missing';
 
 /** Why a record was given up; a metric label and the header `dlq_reason`. */
 export type DeadLetterReason =

@@ -13,8 +13,8 @@
  *
  *  1. the batch's `consumer_position` row                packages/event-log/src/offsets/offset-store.ts
  *  2. `event_identity`, inserted in the order of (project, uuid)                 events/event-identity-store.ts
- *  3. the turn of its ids among the batches of its process                       identity/turns.ts
- *  4. what it builds on is committed, if it builds on other batches              identity/turns.ts
+ *  3. the turn of its ids among the batches of its process                       ledger/turns.ts
+ *  4. what it builds on is committed, if it builds on other batches              ledger/turns.ts
  *  5. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
  *  6. new persons, inserted in the order of (project, uuid)                      insertPersons
  *  7. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
@@ -43,8 +43,8 @@
  */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { checkLoaded, maxLoadedBytes } from '../intake/loaded-state.ts';
-import { insertNew, LedgerMoved } from './ledger-moved.ts';
+import { insertNew, LedgerMoved } from '../failures/ledger-moved.ts';
+import { checkLoaded, maxLoadedBytes } from '../failures/loaded-state.ts';
 
 export interface DistinctIdKey {
   projectId: number;

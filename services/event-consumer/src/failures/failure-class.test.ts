@@ -1,7 +1,7 @@
 import { AppError } from '@millrace/errors';
-import { PartitionMissing } from './events/partition-missing.ts';
 import { classifyFailure } from './failure-class.ts';
-import { LedgerMoved } from './identity/ledger-moved.ts';
+import { LedgerMoved } from './ledger-moved.ts';
+import { PartitionMissing } from './partition-missing.ts';
 
 const withCode = (code: string, message = 'refused') => Object.assign(new Error(message), { code });
 

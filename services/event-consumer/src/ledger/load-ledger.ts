@@ -1,8 +1,9 @@
 import type { Transaction } from '@millrace/db/sql';
+import { LedgerMoved } from '../failures/ledger-moved.ts';
 import { readGroupTypes } from '../groups/group-store.ts';
+import { personUuid } from '../identity/person-uuid.ts';
+import { emptyProjectLedger, type Ledger, setGroupType } from '../model/ledger.ts';
 import { projectsWithDeletions } from './deleted-id-store.ts';
-import { emptyProjectLedger, type Ledger, setGroupType } from './ledger.ts';
-import { LedgerMoved } from './ledger-moved.ts';
 import {
   type DistinctIdKey,
   lockPersonsOf,
@@ -13,7 +14,6 @@ import {
   type StoredPerson,
 } from './ledger-store.ts';
 import { loadDeletedIds } from './load-deleted-ids.ts';
-import { personUuid } from './person-uuid.ts';
 import type { TouchedByBatch } from './touched-by-batch.ts';
 
 /** The ledger the rules change, and what stood in the database when it was read. */

@@ -1,8 +1,8 @@
 import { eventNames } from '@millrace/contracts';
 import { type GroupIdentifyTarget, groupIdentifyTarget } from '../groups/group-identify-target.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
-import { isJsonObject } from '../intake/json-object.ts';
-import { mergeRequest } from './identity-rules.ts';
+import { mergeRequest } from '../identity/identity-rules.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
+import { isJsonObject } from '../values/json-object.ts';
 
 /** Everything the rules may look up for one event. May name more than they end up using, never less. */
 export interface Touched {

@@ -1,4 +1,4 @@
-import type { DistinctIdState, Ledger, ProjectLedger } from './ledger.ts';
+import type { DistinctIdState, Ledger, ProjectLedger } from '../model/ledger.ts';
 import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
 import type { TouchedByBatch } from './touched-by-batch.ts';
 

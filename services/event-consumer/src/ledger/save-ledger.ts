@@ -1,6 +1,6 @@
 import type { Transaction } from '@millrace/db/sql';
 import { insertGroupTypes, type StoredGroupType } from '../groups/group-store.ts';
-import type { ProjectLedger } from './ledger.ts';
+import type { ProjectLedger } from '../model/ledger.ts';
 import {
   deletePersons,
   insertMappings,

@@ -1,4 +1,4 @@
-import { BatchTooLarge } from '../batch-too-large.ts';
+import { BatchTooLarge } from './batch-too-large.ts';
 
 /**
  * Persons, and groups, that one statement may load, in bytes of JSON. As objects they take several times as much, and

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@millrace/contracts';
-import type { RecordPosition } from './incoming-event.ts';
+import type { RecordPosition } from '../model/incoming-event.ts';
 
 /** The same finding about several events of one project in a batch. */
 export interface FoldedFinding {

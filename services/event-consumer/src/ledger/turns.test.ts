@@ -1,5 +1,5 @@
 import { setImmediate as tick } from 'node:timers/promises';
-import { LedgerMoved } from './ledger-moved.ts';
+import { LedgerMoved } from '../failures/ledger-moved.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 let turns: Turns<string>;

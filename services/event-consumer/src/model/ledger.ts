@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { HeldProperties } from '../intake/held-properties.ts';
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { HeldProperties } from '../values/held-properties.ts';
+import type { IncomingEvent } from './incoming-event.ts';
 
 /**
  * The ledger: every person, distinct id, group type and group a batch touches, loaded and locked before the rules run

@@ -1,9 +1,9 @@
 import { isTransientError } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
+import type { DeadLetterReason } from '../model/dead-letter.ts';
 import { BatchTooLarge } from './batch-too-large.ts';
-import type { DeadLetterReason } from './dead-letters/dead-letter.ts';
-import { PartitionMissing } from './events/partition-missing.ts';
-import { LedgerMoved } from './identity/ledger-moved.ts';
+import { LedgerMoved } from './ledger-moved.ts';
+import { PartitionMissing } from './partition-missing.ts';
 
 /**
  * What an error says about the batch it ended:

@@ -1,4 +1,4 @@
-import type { IncomingEvent } from '../intake/incoming-event.ts';
+import type { IncomingEvent } from '../model/incoming-event.ts';
 import { touchedBy } from './touched-by.ts';
 
 function event(name: string, properties: Record<string, unknown>): IncomingEvent {
