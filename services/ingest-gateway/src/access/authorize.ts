@@ -1,5 +1,5 @@
 import { AppError } from '@millrace/errors';
-import type { IncomingRequest } from '../capture/incoming-request.ts';
+import type { IncomingRequest } from '../request/incoming-request.ts';
 import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
+import { claimedSize } from '../bytes/gunzip.ts';
 import type { CaptureDependencies } from '../capture/capture-route.ts';
-import { claimedSize } from '../capture/gunzip.ts';
-import type { CaptureRequest } from '../capture/parse-capture-request.ts';
 import type { FoundV1 } from '../large-bodies/body-job.ts';
 import { inParts } from '../large-bodies/in-parts.ts';
 import { isLarge } from '../large-bodies/is-large.ts';
-import type { ByteLease } from '../limits/byte-budget.ts';
-import { type JudgedBatch, judgeBatch } from './judge-batch.ts';
-import { parseV1Batch } from './parse-v1-batch.ts';
-import { decodeV1Body, receiveV1Body, type V1Body } from './read-v1-body.ts';
-import type { V1Head } from './v1-head.ts';
+import type { ByteLease } from '../memory/byte-budget.ts';
+import type { CaptureRequest } from '../request/parse-capture-request.ts';
+import { type JudgedBatch, judgeBatch } from '../request-v1/judge-batch.ts';
+import { parseV1Batch } from '../request-v1/parse-v1-batch.ts';
+import { decodeV1Body, receiveV1Body, type V1Body } from '../request-v1/read-v1-body.ts';
+import type { V1Head } from '../request-v1/v1-head.ts';
 
 /** A request of Capture v1 whose events were looked at, wherever that was done. */
 export interface V1Request extends Omit<JudgedBatch, 'events'> {

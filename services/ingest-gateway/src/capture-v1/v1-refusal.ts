@@ -1,5 +1,5 @@
 import { toAppError, toErrorBody } from '@millrace/http';
-import { type Refusal, toRefusal } from '../capture/send-answer.ts';
+import { type Refusal, toRefusal } from '../answer/send-answer.ts';
 
 /** Codes of the stations shared with the other paths, in the words of this one (reference/sdk-wire.md section 6). */
 const tags: Record<string, string> = {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AnswerBody } from '../capture/send-answer.ts';
+import type { AnswerBody } from '../answer/send-answer.ts';
 
 /** The answer for every event of a batch: stored, left out for good, or left out because the plan's events are used up. */
 export interface V1Results {

@@ -1,5 +1,5 @@
-import { createDropTally, type DropTally } from '../capture/drop-tally.ts';
-import type { JudgedBatch } from './judge-batch.ts';
+import { createDropTally, type DropTally } from '../event/drop-tally.ts';
+import type { JudgedBatch } from '../request-v1/judge-batch.ts';
 import type { V1Results } from './v1-results.ts';
 
 /**

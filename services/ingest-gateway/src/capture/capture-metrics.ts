@@ -1,6 +1,6 @@
 import { type Metrics, type Tally, tallies } from '@millrace/runtime';
-import type { ByteBudget } from '../limits/byte-budget.ts';
-import type { DropTally } from './drop-tally.ts';
+import type { DropTally } from '../event/drop-tally.ts';
+import type { ByteBudget } from '../memory/byte-budget.ts';
 
 /** Figures of the capture endpoints. Names follow reference/ingest-wire.md section 10 where it has one. */
 export interface CaptureMetrics {

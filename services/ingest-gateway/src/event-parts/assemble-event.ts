@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
-import { mendEmptyObjects } from '../capture/empty-objects.ts';
-import { hasGzipMagic } from '../capture/gunzip.ts';
-import { isDeeperThan } from '../capture/nesting.ts';
-import { describeJsonFault, tryParseJson } from '../capture/parse-json.ts';
+import { hasGzipMagic } from '../bytes/gunzip.ts';
+import { mendEmptyObjects } from '../event/empty-objects.ts';
+import { isDeeperThan } from '../json/nesting.ts';
+import { describeJsonFault, tryParseJson } from '../json/parse-json.ts';
 import { parsePropertyPath, setAtPath } from './property-path.ts';
 import type { Part } from './read-parts.ts';
 

@@ -1,6 +1,6 @@
-import { gunzip, hasGzipMagic } from '../capture/gunzip.ts';
-import { outlineJson } from '../capture/json-outline.ts';
-import type { ByteLease } from '../limits/byte-budget.ts';
+import { gunzip, hasGzipMagic } from '../bytes/gunzip.ts';
+import { outlineJson } from '../json/json-outline.ts';
+import type { ByteLease } from '../memory/byte-budget.ts';
 import { assembleEvent } from './assemble-event.ts';
 import { readParts } from './read-parts.ts';
 

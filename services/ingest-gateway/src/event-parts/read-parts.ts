@@ -1,6 +1,6 @@
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { AppError } from '@millrace/errors';
-import type { ByteLease } from '../limits/byte-budget.ts';
+import type { ByteLease } from '../memory/byte-budget.ts';
 
 /** One part of a multipart body. */
 export interface Part {

@@ -1,12 +1,12 @@
 import type { ErrorKind } from '@millrace/errors';
-import type { BodyHints } from '../capture/decode-body.ts';
-import type { EventDrop } from '../capture/judge-events.ts';
-import type { RequestHints } from '../capture/parse-capture-request.ts';
-import type { JudgedBatch } from '../capture-v1/judge-batch.ts';
-import type { V1Body } from '../capture-v1/read-v1-body.ts';
-import type { V1Head } from '../capture-v1/v1-head.ts';
+import type { BodyHints } from '../bytes/decode-body.ts';
 import type { PartsBody } from '../event-parts/decode-parts.ts';
-import type { ThreadShares } from '../limits/byte-budget.ts';
+import type { ThreadShares } from '../memory/byte-budget.ts';
+import type { EventDrop } from '../request/judge-events.ts';
+import type { RequestHints } from '../request/parse-capture-request.ts';
+import type { JudgedBatch } from '../request-v1/judge-batch.ts';
+import type { V1Body } from '../request-v1/read-v1-body.ts';
+import type { V1Head } from '../request-v1/v1-head.ts';
 
 /** What a body thread is told when it starts. */
 export interface ThreadStart {

@@ -1,10 +1,10 @@
 /** The program of a body thread: takes one job after the other, decodes the body and finds what is in it. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/errors';
-import { decodeBody } from '../capture/decode-body.ts';
-import { decodeV1Body } from '../capture-v1/read-v1-body.ts';
+import { decodeBody } from '../bytes/decode-body.ts';
 import { decodeParts } from '../event-parts/decode-parts.ts';
-import { createThreadLease } from '../limits/byte-budget.ts';
+import { createThreadLease } from '../memory/byte-budget.ts';
+import { decodeV1Body } from '../request-v1/read-v1-body.ts';
 import {
   type BodyJob,
   type CaptureJob,

@@ -1,6 +1,6 @@
-import { slotsPerEvent } from '../capture/event-fields.ts';
-import { parseCaptureRequest, type RequestHints } from '../capture/parse-capture-request.ts';
-import { createScanner, type Scan } from '../capture/scan-request.ts';
+import { slotsPerEvent } from '../event/event-fields.ts';
+import { parseCaptureRequest, type RequestHints } from '../request/parse-capture-request.ts';
+import { createScanner, type Scan } from '../scan/scan-request.ts';
 import type { FoundRequest } from './body-job.ts';
 
 const scan = createScanner();

@@ -1,9 +1,9 @@
-import { slotsPerEvent } from '../capture/event-fields.ts';
-import { createScanner } from '../capture/scan-request.ts';
-import { judgeBatch } from '../capture-v1/judge-batch.ts';
-import { parseV1Batch } from '../capture-v1/parse-v1-batch.ts';
-import type { V1Head } from '../capture-v1/v1-head.ts';
-import type { ByteLease } from '../limits/byte-budget.ts';
+import { slotsPerEvent } from '../event/event-fields.ts';
+import type { ByteLease } from '../memory/byte-budget.ts';
+import { judgeBatch } from '../request-v1/judge-batch.ts';
+import { parseV1Batch } from '../request-v1/parse-v1-batch.ts';
+import type { V1Head } from '../request-v1/v1-head.ts';
+import { createScanner } from '../scan/scan-request.ts';
 import type { FoundV1 } from './body-job.ts';
 
 const scan = createScanner();

@@ -1,7 +1,7 @@
-import { slotsPerEvent } from '../capture/event-fields.ts';
-import { type IncomingRequest, sentEvents } from '../capture/incoming-request.ts';
-import type { CaptureRequest } from '../capture/parse-capture-request.ts';
-import { readScannedEvent } from '../capture/read-scanned-event.ts';
+import { slotsPerEvent } from '../event/event-fields.ts';
+import { type IncomingRequest, sentEvents } from '../request/incoming-request.ts';
+import type { CaptureRequest } from '../request/parse-capture-request.ts';
+import { readScannedEvent } from '../scan/read-scanned-event.ts';
 import type { FoundRequest } from './body-job.ts';
 
 /** Some milliseconds of work. */

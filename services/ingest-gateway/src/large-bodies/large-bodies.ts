@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
-import type { ByteBudget, ByteLease } from '../limits/byte-budget.ts';
+import type { ByteBudget, ByteLease } from '../memory/byte-budget.ts';
 import {
   type BodyJob,
   type CaptureJob,

@@ -1,5 +1,5 @@
 import { recordKey } from '@millrace/contracts';
-import type { AcceptedEvent, CapturedEvents } from '../capture/to-captured-events.ts';
+import type { AcceptedEvent, CapturedEvents } from '../request/to-captured-events.ts';
 import type { KeyRestrictions } from './restriction-set.ts';
 
 /** What became of the events of one request, for the figures. */

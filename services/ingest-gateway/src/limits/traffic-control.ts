@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/errors';
 import type { KnownProject } from '../access/project-key-store.ts';
-import type { CapturedEvents } from '../capture/to-captured-events.ts';
+import type { CapturedEvents } from '../request/to-captured-events.ts';
 import { retriesOn429 } from './retries-on-429.ts';
 import { steerEvents } from './steer-events.ts';
 import { createTrafficFindings } from './traffic-findings.ts';

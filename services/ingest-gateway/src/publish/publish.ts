@@ -1,0 +1,125 @@
+import { type CapturedRecord, encodeCapturedRecord, recordKey, type TopicNames } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import type { AppendRecord, EventLog } from '@millrace/event-log';
+import { parseRawFields } from '../event/raw-fields.ts';
+import type { AcceptedEvent, CapturedEvents } from '../request/to-captured-events.ts';
+import { encodeRawRecord } from './encode-raw-record.ts';
+
+export interface PublishOptions {
+  log: Pick<EventLog, 'append'>;
+  topics: TopicNames;
+  maxRecordBytes: number;
+  createUuid(): string;
+  /** Of every record, e.g. the trace the request belongs to. */
+  headers?: Record<string, string> | undefined;
+}
+
+/**
+ * A large request goes to the log in parts, one after the other: the log's time limit is made for records, not for a
+ * hundred megabytes at once, and other requests get their turn in between.
+ */
+const maxAppendBytes = 2 * 1024 * 1024;
+
+/**
+ * Station 6: writes the events in the order of the request, then one warning for each reason events were dropped, and
+ * resolves when the log has acknowledged all of them. The lane decides the topic and what keeps its order
+ * (ARCHITECTURE.md, "The log").
+ *
+ * @returns how many events were written.
+ * @throws AppError `too_large` when the only event of the request is larger than a record may be; in company such an
+ * event is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
+ */
+export async function publish(captured: CapturedEvents, options: PublishOptions): Promise<number> {
+  const publication = createPublication(options);
+  const isAlone = captured.accepted.length === 1 && captured.dropped.counts().size === 0;
+  await publication.add(captured, isAlone);
+  await publication.end(captured);
+  return publication.written();
+}
+
+/** The events of one request on their way to the log, when they come in several parts. */
+export interface Publication {
+  /**
+   * Waits for the log only when enough has come together.
+   * @param isAlone whether a single event that is too large is refused rather than dropped.
+   */
+  add(captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined;
+  /** Waits for the log when there is anything left. @param last tells what was dropped of all parts. */
+  end(last: CapturedEvents): Promise<void> | undefined;
+  /** How many events were given to the log. */
+  written(): number;
+}
+
+export function createPublication(options: PublishOptions): Publication {
+  const { log, topics, maxRecordBytes, headers } = options;
+  let pending: AppendRecord[] = [];
+  let pendingBytes = 0;
+  let written = 0;
+
+  function appendPending(): Promise<void> | undefined {
+    const records = pending;
+    pending = [];
+    pendingBytes = 0;
+    if (records.length === 0) return undefined;
+    return log.append(headers === undefined ? records : records.map((record) => ({ ...record, headers })));
+  }
+
+  function put({ lane, token, dropped }: CapturedEvents, event: AcceptedEvent, isAlone: boolean): void {
+    const { index, partitionId, record, overflow } = event;
+    const value = encode(event, maxRecordBytes);
+    if (value.length > maxRecordBytes) {
+      if (isAlone) throw eventTooLarge(maxRecordBytes);
+      const { uuid, event: name } = record;
+      const sizes = { bytes: value.length, max_bytes: maxRecordBytes };
+      dropped.add('message_size_too_large', { index, uuid, event: name, ...sizes });
+      return;
+    }
+    const key = overflow === 'spread' ? null : recordKey(lane, token, partitionId);
+    pending.push({ topic: overflow === undefined ? topics[lane] : topics.overflow, key, value });
+    pendingBytes += value.length;
+    written += 1;
+  }
+
+  function addFrom(first: number, captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined {
+    const { accepted } = captured;
+    for (let place = first; place < accepted.length; place++) {
+      const event = accepted[place];
+      if (event !== undefined) put(captured, event, isAlone);
+      if (pendingBytes >= maxAppendBytes) return appendPending()?.then(() => addFrom(place + 1, captured, isAlone));
+    }
+    return undefined;
+  }
+
+  return {
+    add: (captured, isAlone) => addFrom(0, captured, isAlone),
+    end({ lane, token, environmentId, now, dropped }) {
+      const { createUuid } = options;
+      for (const warning of dropped.toWarnings({ token, environmentId, now, createUuid })) {
+        pending.push(warningRecord(warning, topics[lane], lane === 'historical' ? token : null));
+      }
+      return appendPending();
+    },
+    written: () => written,
+  };
+}
+
+/** Indented JSON, and text in which every character is escaped, are up to three times as long as they need to be. */
+const mostEverSaved = 3;
+
+/** As it was written, unless it is too large so: escapes and white space need not be the reason. */
+function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
+  if (raw === undefined) return encodeCapturedRecord(record);
+  const value = encodeRawRecord(record, raw);
+  const isHopeless = value.length > maxBytes * mostEverSaved;
+  if (value.length <= maxBytes || isHopeless) return value;
+  return encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
+}
+
+/** Warnings need no order; without a key those of a busy project do not crowd one partition. */
+function warningRecord(warning: CapturedRecord, topic: string, key: string | null): AppendRecord {
+  return { topic, key, value: encodeCapturedRecord(warning) };
+}
+
+function eventTooLarge(maxRecordBytes: number): AppError {
+  return new AppError('too_large', `The event is larger than ${maxRecordBytes} bytes.`, { code: 'event_too_large' });
+}

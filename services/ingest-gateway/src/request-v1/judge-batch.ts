@@ -1,0 +1,58 @@
+import type { ClientEvent } from '../event/capture-schema.ts';
+import { type DropSample, maxSamples } from '../event/drop-tally.ts';
+import type { V1Batch, V1Sent } from './parse-v1-batch.ts';
+import { readV1Event, type V1DropReason } from './read-v1-event.ts';
+import type { V1Head } from './v1-head.ts';
+
+/** A batch after every event was looked at for itself. */
+export interface JudgedBatch {
+  isHistorical: boolean;
+  /** Of every event, as the client wrote it. */
+  uuids: string[];
+  /** The events that go on. */
+  events: ClientEvent[];
+  /** For each of them its place in the batch. */
+  places: number[];
+  drops: V1Drop[];
+}
+
+/** The events left out for one reason. */
+export interface V1Drop {
+  reason: V1DropReason;
+  /** Their places in the batch. */
+  places: number[];
+  /** Of the first of them, as many as are told. */
+  samples: DropSample[];
+}
+
+/** Separates the events that can be stored from those that cannot. */
+export function judgeBatch(batch: V1Batch, sdk: V1Head['sdk']): JudgedBatch {
+  const { isHistorical, events } = batch;
+  const judged: JudgedBatch = { isHistorical, uuids: [], events: [], places: [], drops: [] };
+  const drops = new Map<V1DropReason, V1Drop>();
+  for (const [place, sent] of events.entries()) {
+    judged.uuids.push(sent.uuid);
+    const reading = readV1Event(sent, sdk);
+    if (reading.outcome === 'event') {
+      judged.events.push(reading.event);
+      judged.places.push(place);
+      continue;
+    }
+    const { reason } = reading;
+    const drop = drops.get(reason) ?? { reason, places: [], samples: [] };
+    drops.set(reason, drop);
+    drop.places.push(place);
+    if (drop.samples.length < maxSamples) drop.samples.push(sampleOf(sent, place, reason));
+  }
+  return { ...judged, drops: [...drops.values()] };
+}
+
+function sampleOf({ uuid, fields }: V1Sent, index: number, reason: V1DropReason): DropSample {
+  const { event, timestamp } = fields ?? {};
+  return {
+    index,
+    uuid,
+    event: typeof event === 'string' ? event : null,
+    ...(reason === 'invalid_event_timestamp' ? { timestamp: typeof timestamp === 'string' ? timestamp : null } : {}),
+  };
+}

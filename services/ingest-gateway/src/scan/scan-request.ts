@@ -1,0 +1,118 @@
+import { maxNesting } from '../event/event-fault.ts';
+import {
+  fieldNames,
+  findSlot,
+  isObjectSlot,
+  type NameTable,
+  propertyNames,
+  slotOf,
+  slotsPerEvent,
+} from '../event/event-fields.ts';
+import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
+
+/** Where everything is that the gateway looks at. The first `slotsPerEvent` numbers are of the object around a batch. */
+export interface Scan {
+  shape: 'event' | 'array' | 'batch';
+  /** Of a batch or an array, after the first. */
+  events: number;
+  slots: Int32Array;
+}
+
+const batchSlot = slotOf('batch');
+const propertiesSlot = slotOf('properties');
+
+/**
+ * A scanner reads requests as they usually are, in one pass over their bytes and without making a value of anything. It
+ * gives null for whatever needs a second look: no JSON, a shape that is none, nesting too deep, what must be mended.
+ * The next scan writes over the numbers of the last.
+ */
+export function createScanner(): (json: Buffer) => Scan | null {
+  let slots = new Int32Array(64 * slotsPerEvent);
+  let events = 0;
+
+  /** Makes room for one more and gives its first number's place. */
+  function addEvent(): number {
+    const base = events * slotsPerEvent;
+    events += 1;
+    if (base + slotsPerEvent > slots.length) {
+      const larger = new Int32Array(slots.length * 2);
+      larger.set(slots);
+      slots = larger;
+    }
+    for (let index = base; index < base + slotsPerEvent; index++) slots[index] = 0;
+    return base;
+  }
+
+  /** @param start at the brace. @param base -1 when nothing of it is kept. */
+  function scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
+    let at = skipSpace(json, start + 1);
+    if (json[at] === 0x7d) return at + 1;
+    for (;;) {
+      if (json[at] !== 0x22) return -1;
+      const plainEnd = skipPlain(json, at + 1);
+      const isWhole = json[plainEnd] === 0x22;
+      const nameEnd = isWhole ? plainEnd + 1 : skipText(json, at);
+      if (nameEnd < 0) return -1;
+      const slot = isWhole
+        ? findSlot(names, json, at + 1, plainEnd)
+        : findEscaped(names, json.toString('utf8', at, nameEnd));
+      at = skipColon(json, nameEnd);
+      if (at < 0) return -1;
+      const end = scanField(json, at, names, slot, base, levels);
+      if (end < 0) return -1;
+      if (slot >= 0) {
+        slots[base + slot] = at;
+        slots[base + slot + 1] = end;
+      }
+      at = skipSpace(json, end);
+      if (json[at] === 0x7d) return at + 1;
+      if (json[at] !== 0x2c) return -1;
+      at = skipSpace(json, at + 1);
+    }
+  }
+
+  function scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
+    if (names === fieldNames && slot === propertiesSlot) {
+      // Given twice, the last counts, and nothing of the first may be left.
+      if (slots[base + slot] !== 0) return -1;
+      if (json[at] === 0x7b) return scanObject(json, at, propertyNames, base, levels - 1);
+    }
+    if (names === fieldNames && slot === batchSlot && base === 0) {
+      return events === 1 && json[at] === 0x5b ? scanEvents(json, at) : -1;
+    }
+    if (json[at] === 0x5b && isObjectSlot(names, slot) && json[skipSpace(json, at + 1)] === 0x5d) return -1;
+    return skipValue(json, at, levels);
+  }
+
+  /** @param start at the bracket. */
+  function scanEvents(json: Buffer, start: number): number {
+    let at = skipSpace(json, start + 1);
+    if (json[at] === 0x5d) return at + 1;
+    for (;;) {
+      if (json[at] !== 0x7b) return -1;
+      at = scanObject(json, at, fieldNames, addEvent(), maxNesting - 1);
+      if (at < 0) return -1;
+      at = skipSpace(json, at);
+      if (json[at] === 0x5d) return at + 1;
+      if (json[at] !== 0x2c) return -1;
+      at = skipSpace(json, at + 1);
+    }
+  }
+
+  return (json) => {
+    events = 0;
+    const outer = addEvent();
+    const start = skipSpace(json, 0);
+    const isArray = json[start] === 0x5b;
+    if (!isArray && json[start] !== 0x7b) return null;
+    const end = isArray ? scanEvents(json, start) : scanObject(json, start, fieldNames, outer, maxNesting - 1);
+    if (end < 0 || skipSpace(json, end) !== json.length) return null;
+    const shape = isArray ? 'array' : slots[outer + batchSlot] === 0 ? 'event' : 'batch';
+    return { shape, events: events - 1, slots };
+  };
+}
+
+function findEscaped(names: NameTable, written: string): number {
+  const name = Buffer.from(String(JSON.parse(written)), 'utf8');
+  return findSlot(names, name, 0, name.length);
+}
