@@ -76,7 +76,7 @@ test('while it is exported: nothing appears at the destination, and the clean-up
     destination_secrets: { user: username, password: decodeURIComponent(password) },
     end_at: '2026-11-11T00:00:00Z',
   });
-  expect(await planRun(bed.database, 0)).toBe(true);
+  expect(await planRun({ ...bed, settledUntil: bed.atOnce })).toBe(true);
   const deps = { ...bed, mayBePrivate: true, counter: createExportMetrics(bed.metrics) };
   const exporting = oneRound((places) => exportDue(deps, new AbortController().signal, places));
   const progress = async () =>

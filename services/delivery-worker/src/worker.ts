@@ -4,6 +4,7 @@ import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
 import { planBackfill, planRun } from './batch-exports/plan-runs.ts';
 import { sealSecrets } from './batch-exports/seal-secrets.ts';
+import { createSettledUntil } from './batch-exports/settled-until.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
 import { createFairPlaces } from './fair-places.ts';
@@ -52,14 +53,16 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     counter: createDeliveryMetrics(deps.metrics),
   };
   const { mayBePrivate } = options;
-  const exportDeps = { database, logger, secretBox, mayBePrivate, counter: createExportMetrics(deps.metrics) };
+  const settledUntil = createSettledUntil({ sql: database.sql, logger });
+  const counter = createExportMetrics(deps.metrics);
+  const exportDeps = { database, logger, secretBox, mayBePrivate, settledUntil, counter };
   const reports = createFairPlaces('deliver_reports', { ...reportsAtOnce, logger });
   // One of each organization: a large one does not hold up all others.
   const exports = createFairPlaces('export', { most: options.exportsAtOnce, mostEach: 1, logger });
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'deliver_reports', work: () => deliverDue(deliverDeps, reports) },
-    { name: 'plan_exports', work: () => planRun(database) },
+    { name: 'plan_exports', work: () => planRun(exportDeps) },
     { name: 'plan_backfills', work: () => planBackfill(database) },
     { name: 'export', work: (signal) => exportDue(exportDeps, signal, exports) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },

@@ -75,7 +75,7 @@ test('the events stored within the interval get into the table, and no others', 
   });
   await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T09:59:55Z' });
   await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T11:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   await runAll();
   expect(await runsOf(id)).toMatchObject([
     { status: 'Completed', records_completed: 3600, latest_error: null, attempts: 1 },
@@ -101,7 +101,7 @@ test('the events stored within the interval get into the table, and no others', 
 test('an interval that is exported again leaves no row twice', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(bed.database.sql, environmentId, { count: 50, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   await runAll();
   await bed.database.sql.query(
     `UPDATE batch_export_run SET status = 'Starting', finished_at = NULL, attempt_at = now() WHERE batch_export_id = $1`,
@@ -117,7 +117,7 @@ test('include and exclude filters are kept to', async () => {
   for (const event of ['a', 'b', 'c']) {
     await storeEvents(bed.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
   }
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   await runAll();
   expect(await there.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'a' }]);
 });
@@ -135,7 +135,7 @@ test('persons are exported with each of their distinct ids, as they are now', as
     environmentId,
     uuid,
   ]);
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', records_completed: 2 }]);
   expect(await there.query(`SELECT * FROM "${table}" ORDER BY distinct_id`)).toMatchObject([
@@ -148,7 +148,7 @@ test('every interval that ended gets one run, whoever looks and however long nob
   const { sql } = bed.database;
   const { environmentId } = await createTestTenant(bed.database);
   const id = await storeExport(sql, environmentId, { end_at: '2026-11-10T15:30:00Z' });
-  await Promise.all([1, 2, 3].map(() => untilNothingIsLeft(() => planRun(bed.database))));
+  await Promise.all([1, 2, 3].map(() => untilNothingIsLeft(() => planRun(bed))));
   const runs = await runsOf(id);
   expect(runs.map((run) => run.data_interval_start.getUTCHours())).toEqual([10, 11, 12, 13, 14]);
   const [left] = await sql.query('SELECT next_interval_start FROM batch_export WHERE id = $1', [id]);
@@ -162,30 +162,30 @@ test('paused and deleted ones and those whose interval has not ended get none', 
   await storeExport(sql, environmentId, { paused: true });
   await storeExport(sql, environmentId, { deleted: true });
   await storeExport(sql, environmentId, { next_interval_end: new Date(Date.now() + 60_000) });
-  expect(await planRun(bed.database)).toBe(false);
+  expect(await planRun(bed)).toBe(false);
 });
 
 test('an interval waits for those who began to write before its end', async () => {
   const { database } = bed;
   const { environmentId } = await createTestTenant(database);
-  const atOnce = 0;
+  const atOnce = { ...bed, settledUntil: bed.atOnce };
   await database.transaction(async (tx) => {
     await storeEvents(tx, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     const end = new Date();
     await storeExport(database.sql, environmentId, { next_interval_end: end, end_at: end });
-    expect(await planRun(database, atOnce)).toBe(false);
+    expect(await planRun(atOnce)).toBe(false);
   });
-  expect(await planRun(database)).toBe(false);
-  expect(await planRun(database, atOnce)).toBe(true);
+  expect(await planRun(bed)).toBe(false);
+  expect(await planRun(atOnce)).toBe(true);
 });
 
 test("a consumer's batch that outlasts its interval holds it back, also before it has written anything", async () => {
   const { sql } = bed.database;
   const consumer = createDatabase({ url: bed.databaseUrl, logger: bed.logger, applicationName: 'event-consumer' });
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
-  const plan = () => planRun(bed.database, 0);
-  const run = () =>
-    untilNothingIsLeft(() => oneRound((places) => exportDue({ ...deps, settleSeconds: 0 }, forever, places)));
+  const atOnce = { ...deps, settledUntil: bed.atOnce };
+  const plan = () => planRun(atOnce);
+  const run = () => untilNothingIsLeft(() => oneRound((places) => exportDue(atOnce, forever, places)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
     // A whole millisecond, which must not lie before the moment the transaction began in.
@@ -224,7 +224,7 @@ test('a destination that is down is tried again and says why; memory of its pass
   const proxy = await createFaultProxy({ targetPort: Number(config.port) });
   const { environmentId, table, id } = await oneRun({}, { port: proxy.port });
   await storeEvents(bed.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   await proxy.refuse();
   await runAll();
   expect(await runsOf(id)).toMatchObject([
@@ -244,7 +244,7 @@ test('a destination that is down is tried again and says why; memory of its pass
 
 test('a wrong database is given up after five attempts', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
     await runAll();
     await makeDue();
@@ -260,7 +260,7 @@ test('a wrong database is given up after five attempts', async () => {
 
 test('a private network is refused unless it is allowed', async () => {
   const { id } = await oneRun();
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   await untilNothingIsLeft(() => oneRound((places) => exportDue({ ...deps, mayBePrivate: false }, forever, places)));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Failed', attempts: 1, latest_error: expect.stringContaining('private network') },
@@ -270,7 +270,7 @@ test('a private network is refused unless it is allowed', async () => {
 test('a run that is cancelled leaves nothing at the destination', async () => {
   const { environmentId, table, id } = await oneRun();
   await storeEvents(bed.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   const { sql } = bed.database;
   // Cancelled between the claim and the first page.
   await sql.query(`CREATE OR REPLACE FUNCTION cancel_run() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -286,7 +286,7 @@ test('a run that is cancelled leaves nothing at the destination', async () => {
 test('a worker that stops gives its run back, and the attempt does not count', async () => {
   const { environmentId, id } = await oneRun();
   await storeEvents(bed.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   const stopping = new AbortController();
   stopping.abort();
   await oneRound((places) => exportDue(deps, stopping.signal, places));
@@ -325,7 +325,7 @@ test('organizations take turns, and a schedule comes before what is asked for of
             '2026-11-09'::timestamptz + (n + 1) * interval '1 hour', '2026-11-09' FROM generate_series(1, 20) n`,
     [first.id],
   );
-  await untilNothingIsLeft(() => planRun(bed.database));
+  await untilNothingIsLeft(() => planRun(bed));
   const done = async () => {
     const rows = await sql.query<{ id: string; done: number }>(
       `SELECT batch_export_id AS id, (count(*) FILTER (WHERE status = 'Completed'))::int AS done

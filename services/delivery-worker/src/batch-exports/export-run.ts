@@ -12,7 +12,7 @@ import { openS3Writer } from './destinations/s3-writer.ts';
 import { type EventRecord, openCursor, type PersonRecord } from './export-source-store.ts';
 import { readPages } from './read-pages.ts';
 import { type ClaimedRun, claimRun, completeRun, failRun, releaseRun, renewClaim } from './run-store.ts';
-import { readSettledUntil } from './settled-store.ts';
+import type { SettledUntil } from './settled-until.ts';
 
 /** Renewed after every page, so that it outlasts one page and the commit, not the run. */
 const leaseSeconds = 900;
@@ -24,8 +24,7 @@ export interface ExportRunDeps extends DestinationOptions {
   logger: Logger;
   /** Opens the secrets of destinations. */
   secretBox: SecretBox;
-  /** How long an interval's end is left alone by all means; unless told, as `readSettledUntil` says. */
-  settleSeconds?: number;
+  settledUntil: SettledUntil;
   counter: ReturnType<typeof createExportMetrics>;
 }
 
@@ -44,7 +43,7 @@ export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, places
     return true;
   }
   const { sql } = deps.database;
-  const settledUntil = await readSettledUntil(sql, deps.settleSeconds);
+  const settledUntil = await deps.settledUntil();
   const run = await claimRun(sql, { leaseSeconds, settledUntil, turns: places.turns() });
   if (!run) return false;
   places.start(run.organization_id, () => doRun(run, deps, signal));

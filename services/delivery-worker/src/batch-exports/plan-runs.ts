@@ -2,7 +2,12 @@ import { mostBackfillRuns } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { exportSpans, nextExportInterval } from '@millrace/schedule';
 import { insertRuns, lockDueExport, lockOpenBackfill, setNextInterval, updateBackfill } from './plan-store.ts';
-import { readSettledUntil } from './settled-store.ts';
+import type { SettledUntil } from './settled-until.ts';
+
+export interface PlanRunDeps {
+  database: Database;
+  settledUntil: SettledUntil;
+}
 
 /**
  * Makes the run of an interval that has ended and moves the export on, in one transaction: every interval gets exactly one
@@ -10,11 +15,11 @@ import { readSettledUntil } from './settled-store.ts';
  *
  * @returns whether there may be more.
  */
-export async function planRun(database: Database, settleSeconds?: number): Promise<boolean> {
-  const settledUntil = await readSettledUntil(database.sql, settleSeconds);
-  if (settledUntil === null) return false;
+export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<boolean> {
+  const until = await settledUntil();
+  if (until === null) return false;
   return database.transaction(async (tx) => {
-    const due = await lockDueExport(tx, settledUntil);
+    const due = await lockDueExport(tx, until);
     if (!due) return false;
     const span = { start: due.next_interval_start, end: due.next_interval_end };
     await insertRuns(tx, { exportId: due.id, backfillId: null }, [span]);

@@ -13,7 +13,7 @@ export interface Plannable {
   next_interval_end: Date;
 }
 
-/** Locks an export whose next interval has ended by then (`readSettledUntil`). */
+/** Locks an export whose next interval has ended by then (`SettledUntil`). */
 export async function lockDueExport(tx: Transaction, settledUntil: Date): Promise<Plannable | undefined> {
   const rows = await tx.query<Plannable & Record<string, unknown>>(
     `SELECT id, "interval", timezone, start_at, end_at, next_interval_start, next_interval_end

@@ -27,7 +27,7 @@ type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
 /**
  * Claims a run that is to be done: that of the organization whose turn it is, the oldest of its schedule before those of its
  * backfills. A claim holds for `leaseSeconds` and is renewed by `renewClaim`.
- * @param settledUntil what was stored later is not exported yet (`readSettledUntil`); a run of the events' own time does
+ * @param settledUntil what was stored later is not exported yet (`SettledUntil`); a run of the events' own time does
  * not ask for it.
  */
 export async function claimRun(

@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const forever = new AbortController().signal;
 const runAll = async () => {
-  while (await planRun(bed.database));
+  while (await planRun(bed));
   while (await oneRound((places) => exportDue(deps, forever, places)));
 };
 const runOf = async (id: string) =>
@@ -145,7 +145,7 @@ test('an unknown bucket and a wrong key are named, without the key', async () =>
 
 test('a private address is refused unless it is allowed', async () => {
   const { id } = await oneExport({});
-  while (await planRun(bed.database));
+  while (await planRun(bed));
   while (await oneRound((places) => exportDue({ ...deps, mayBePrivate: false }, forever, places)));
   expect(await runOf(id)).toMatchObject({
     status: 'Failed',

@@ -70,7 +70,7 @@ test('a run whose secrets cannot be decrypted says so, and is tried again', asyn
     destination_secrets: createSecretBox(newKey()).seal(secrets, id),
     end_at: '2026-11-10T11:00:00Z',
   });
-  while (await planRun(bed.database));
+  while (await planRun(bed));
   const counter = createExportMetrics(bed.metrics);
   const due = { ...bed, mayBePrivate: true, counter };
   while (await oneRound((places) => exportDue(due, new AbortController().signal, places)));

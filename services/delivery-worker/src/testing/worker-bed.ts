@@ -10,6 +10,7 @@ import {
   type SecretBox,
 } from '@millrace/runtime';
 import { createTestDatabase, type MailServer, startMailServer } from '@millrace/testing';
+import { createSettledUntil, type SettledUntil } from '../batch-exports/settled-until.ts';
 import { startWebReceiver, type WebReceiver } from './web-receiver.ts';
 
 export interface WorkerBed {
@@ -23,6 +24,9 @@ export interface WorkerBed {
   /** Its key is `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
+  /** As the worker itself waits; `atOnce`: without the time that is waited by all means. */
+  settledUntil: SettledUntil;
+  atOnce: SettledUntil;
   stop(): Promise<void>;
 }
 
@@ -49,6 +53,8 @@ export async function startWorkerBed(): Promise<WorkerBed> {
     metrics,
     secretBox: createSecretBox(secretsKey),
     secretsKey,
+    settledUntil: createSettledUntil({ sql: database.sql, logger }),
+    atOnce: createSettledUntil({ sql: database.sql, logger, settleSeconds: 0 }),
     async stop() {
       await receiver.stop();
       await mailer.stop();

@@ -19,12 +19,20 @@ const intervalMs = 1000;
  */
 export function createFreeLocks({ sql, logger, silentMs, now }: FreeLocksDeps): () => Promise<void> {
   let nextAtMs = 0;
+  let isTold = false;
   return async () => {
     if (now() < nextAtMs) return;
     nextAtMs = now() + intervalMs;
     try {
-      const sessions = await endFrozenSessions(sql, silentMs);
+      const { ended: sessions, hidden } = await endFrozenSessions(sql, silentMs);
       if (sessions > 0) logger.warn('transactions of a consumer that has stopped were ended', { sessions });
+      if (hidden > 0 && !isTold) {
+        isTold = true;
+        logger.warn(
+          'other consumers are connected as another database role: should one stop in the middle of a batch, this one cannot free its locks. Run all consumers as one role',
+          { sessions: hidden },
+        );
+      }
     } catch (error) {
       logger.debug('nobody knows who holds a lock', describeFailure(error));
     }

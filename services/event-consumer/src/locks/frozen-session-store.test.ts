@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createDatabase, type Database, type Transaction } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import {
@@ -74,8 +75,8 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
     );
   await untilSessionIs(state);
   await expect(database.sql.query(take)).rejects.toMatchObject({ code: '55P03' });
-  expect(await endFrozenSessions(database.sql, 60_000)).toBe(0);
-  expect(await endFrozenSessions(database.sql, silentMs)).toBe(1);
+  expect(await endFrozenSessions(database.sql, 60_000)).toEqual({ ended: 0, hidden: 0 });
+  expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 1, hidden: 0 });
   await eventually(() => database.sql.query(take));
   goOn();
   await proxy.pass();
@@ -86,8 +87,36 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
 test('whoever is at work is left alone', async () => {
   const work = others.transaction((tx) => tx.query('SELECT pg_sleep(2)'));
   await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
-  expect(await endFrozenSessions(database.sql, silentMs)).toBe(0);
+  expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 0, hidden: 0 });
   await work;
+});
+
+test('those of another role are told of, and ended by a member of it', async () => {
+  const [frozen, member] = ['frozen', 'member'].map((name) => `${name}_${randomBytes(6).toString('hex')}`);
+  const password = randomBytes(12).toString('hex');
+  for (const role of [frozen, member]) await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
+  const [theirs, ours] = [frozen, member].map((username) =>
+    createDatabase({
+      url: Object.assign(new URL(testDatabase.url), { username, password }).toString(),
+      ...{ logger, applicationName: 'consumer', poolSize: 1 },
+    }),
+  ) as [Database, Database];
+  const stopped = theirs
+    .transaction(async (tx) => {
+      await tx.query('SELECT 1');
+      await untilItGoesOn();
+    })
+    .catch(() => {});
+  await untilSessionIs(`usename = '${frozen}' AND state = 'idle in transaction'`);
+  const seen = await endFrozenSessions(ours.sql, silentMs);
+  expect(seen.ended).toBe(0);
+  expect(seen.hidden).toBeGreaterThan(0);
+  await database.sql.query(`GRANT ${frozen} TO ${member}`);
+  expect(await endFrozenSessions(ours.sql, silentMs)).toMatchObject({ ended: 1 });
+  goOn();
+  await stopped;
+  await Promise.all([theirs.stop(), ours.stop()]);
+  await database.sql.query(`DROP ROLE ${frozen}, ${member}`);
 });
 
 /** More than ever arrive: nothing passes any more once the copy has begun. */
