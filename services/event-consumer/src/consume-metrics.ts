@@ -1,6 +1,6 @@
 import type { Metrics } from '@millrace/runtime';
+import type { BatchReport } from './batch-work.ts';
 import type { FailureClass } from './failures/failure-class.ts';
-import type { BatchReport } from './process-batch.ts';
 
 export type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'>;
 

@@ -1,10 +1,10 @@
 import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
+import type { BatchReport, BatchWork, StaleBatch } from './batch-work.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 import { describeFailure } from './failures/describe-failure.ts';
 import { classifyFailure } from './failures/failure-class.ts';
 import type { DeadLetterReason } from './model/dead-letter.ts';
-import type { BatchReport, BatchWork, StaleBatch } from './process-batch.ts';
 
 export interface ConsumeDeps {
   group: string;

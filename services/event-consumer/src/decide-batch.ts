@@ -1,4 +1,5 @@
 import type { Transaction } from '@millrace/db/sql';
+import type { BatchWork } from './batch-work.ts';
 import { decideEvents } from './decide-events.ts';
 import type { Definitions, SeenDefinitions } from './definitions/definitions.ts';
 import { insertIdentities } from './events/event-identity-store.ts';
@@ -17,7 +18,7 @@ import type { StepTimer } from './step-timer.ts';
 import type { StoredWarning } from './warnings/warning-store.ts';
 
 export interface DecideDeps {
-  /** Both are one for all batches of the process. */
+  /** Ended with the batch (ledger/with-turns.ts). */
   turns: Turns<Ledger>;
   knownIds: KnownIds;
   definitions: Pick<Definitions, 'see'>;
@@ -38,12 +39,6 @@ export interface DecidedBatch {
   seen: SeenDefinitions;
 }
 
-export interface DecideOptions {
-  lockFirst: boolean;
-  /** Told of the batch's turn, which is to be ended whatever becomes of the batch. */
-  onTurn(turn: Turn<Ledger>): void;
-}
-
 /**
  * Decides events. Nothing of them is left in the answer but what is to be written: as bytes the rows wait outside the
  * garbage collector's sight, which would copy the events twice while the database is at work, and then keep what it
@@ -58,13 +53,12 @@ export interface DecideOptions {
 export async function decideBatch(
   tx: Transaction,
   fresh: AdmittedEvent[],
-  { lockFirst, onTurn }: DecideOptions,
+  { lockFirst }: Pick<BatchWork, 'lockFirst'>,
   { step, knownIds, turns, definitions }: DecideDeps,
 ): Promise<DecidedBatch> {
   await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
   const touched = touchedByBatch(fresh, knownIds);
   const turn = await step('take_turn', () => turns.take(touched.contested, { untilEnded: lockFirst }));
-  onTurn(turn);
   const loaded = await step('load_ledger', () => loadLedger(tx, touched, { lockFirst }));
   return step('decide_events', () => {
     for (const earlier of turn.before) buildOn(earlier, loaded, touched);

@@ -1,14 +1,9 @@
 import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
+import type { BatchReport, BatchWork, StaleBatch } from '../batch-work.ts';
 import { createBatchHandler } from '../consume.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
-import {
-  type BatchReport,
-  type BatchWork,
-  type ProcessBatchDeps,
-  processBatch,
-  type StaleBatch,
-} from '../process-batch.ts';
+import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import type { ConsumerBed } from './consumer-bed.ts';
 
 export interface HandlerBed {

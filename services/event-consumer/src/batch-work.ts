@@ -1,0 +1,46 @@
+import type { LogBatch, LogRecord, OffsetKey } from '@millrace/event-log';
+import type { OwnerlessReason } from './intake/admit-records.ts';
+import type { DeadLetterReason } from './model/dead-letter.ts';
+import type { DropReason } from './model/event-outcome.ts';
+
+export interface BatchWork {
+  batch: LogBatch;
+  /** Consumer group whose offset moves. */
+  group: string;
+  /** Set to give up all records of the batch for this reason instead of processing them. */
+  verdict: DeadLetterReason | null;
+  /** Set when the batch lost a race before: it then waits for others instead of losing again. */
+  lockFirst: boolean;
+}
+
+/** What a batch came to. The lists hold one entry per event or record concerned. */
+export interface BatchReport {
+  outcome: 'done';
+  nextOffset: bigint;
+  stored: number;
+  /** Projects that got at least one of the stored events. */
+  projectsStored: number[];
+  duplicates: number;
+  dropped: (DropReason | OwnerlessReason)[];
+  deadLettered: DeadLetterReason[];
+  /** True for a batch that cost twice: some properties turned out to be unreadable only when the rules asked for them. */
+  wasReadTwice?: boolean;
+}
+
+/** The stored offset is not the one the batch continues from; nothing was done. */
+export interface StaleBatch {
+  outcome: 'stale';
+  nextOffset: bigint;
+}
+
+/** Whose offset moves when the batch is committed. */
+export function offsetKey({ batch, group }: BatchWork): OffsetKey {
+  return { topic: batch.topic, partition: batch.partition, group, log: batch.log };
+}
+
+/** The record the offset moves behind. */
+export function lastRecord({ batch }: BatchWork): LogRecord {
+  const last = batch.records.at(-1);
+  if (last === undefined) throw new Error('a batch holds at least one record');
+  return last;
+}

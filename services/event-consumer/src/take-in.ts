@@ -1,0 +1,33 @@
+import type { BatchWork } from './batch-work.ts';
+import { replaceVisitors } from './cookieless/replace-visitors.ts';
+import type { CookielessSalts } from './cookieless/salts.ts';
+import type { EventPartitions } from './events/event-partitions.ts';
+import { admitRecords, type Intake } from './intake/admit-records.ts';
+import { ownersOf, parseRecords, type ReadingDepth } from './intake/parse-records.ts';
+import type { ProjectResolver } from './intake/resolve-projects.ts';
+import type { StepTimer } from './step-timer.ts';
+
+export interface TakeInDeps {
+  projects: Pick<ProjectResolver, 'resolve'>;
+  salts: CookielessSalts;
+  partitions: Pick<EventPartitions, 'ensure'>;
+  step: StepTimer;
+  now: () => number;
+}
+
+/**
+ * All that happens to records before the transaction: raw bytes become events of known projects, or leave here with a
+ * reason. A function of its own, so that what it read and no longer needs is not kept for as long as the batch takes.
+ */
+export async function takeIn(
+  { batch, verdict }: BatchWork,
+  depth: ReadingDepth,
+  { step, projects, salts, partitions, now }: TakeInDeps,
+): Promise<Intake> {
+  const parsed = await step('parse_records', () => parseRecords(batch, { verdict, depth }));
+  const projectOf = await step('resolve_projects', () => projects.resolve(ownersOf(parsed)));
+  const intake = await step('admit_records', () => admitRecords(parsed, projectOf, now()));
+  await step('replace_visitors', () => replaceVisitors(intake.events, { projectOf, salts, nowMs: now() }));
+  await step('ensure_partitions', () => partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
+  return intake;
+}
