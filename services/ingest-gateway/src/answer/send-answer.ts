@@ -4,17 +4,17 @@ import { discardBody } from '../bytes/discard-body.ts';
 import { corsHeaders } from './cors.ts';
 import { endInOneWrite } from './end-in-one-write.ts';
 
+/** JSON text, empty for none; a long one may come as its bytes, in pieces. */
+export type AnswerBody = string | readonly Buffer[];
+
 export interface Answer {
   status: number;
-  /** JSON text; empty for none. */
-  body: string;
+  body: AnswerBody;
   headers: OutgoingHttpHeaders;
 }
 
-/** JSON text; a long one may come as its bytes, in pieces. */
-export type AnswerBody = string | readonly Buffer[];
-
 export interface Refusal extends Answer {
+  body: string;
   code: string;
   /** True when nothing more of the body will come, so that waiting for it is in vain. */
   hasStalled: boolean;
@@ -47,7 +47,7 @@ export interface SendContext {
 export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, body, headers }: Omit<Answer, 'body'> & { body: AnswerBody },
+  { status, body, headers }: Answer,
   { requestId, isLast }: SendContext,
 ): void {
   response.writeHead(

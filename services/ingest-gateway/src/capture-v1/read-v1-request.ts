@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { claimedSize } from '../bytes/gunzip.ts';
-import type { CaptureDependencies } from '../capture/capture-route.ts';
+import type { CaptureDependencies } from '../capture/capture-dependencies.ts';
 import type { FoundV1 } from '../large-bodies/body-job.ts';
 import { inParts } from '../large-bodies/in-parts.ts';
 import { isLarge } from '../large-bodies/is-large.ts';

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { v7 as createUuid } from 'uuid';
+import type { DropTally } from '../event/drop-tally.ts';
+import { clientAddress } from '../head/client-address.ts';
+import { traceHeaders } from '../head/trace-headers.ts';
+import type { Arriving } from '../limits/traffic-control.ts';
+import { createPublication } from '../publish/publish.ts';
+import type { IncomingRequest } from '../request/incoming-request.ts';
+import { type Arrival, type CapturedEvents, toCapturedEvents } from '../request/to-captured-events.ts';
+import type { CaptureDependencies } from './capture-dependencies.ts';
+
+export interface Publishing extends Pick<Arrival, 'receivedAtMs' | 'nameForNameless'> {
+  arriving: Arriving;
+  /** Where the events that are left out are counted. */
+  dropped: DropTally;
+}
+
+/**
+ * Stations 5 and 6: what was let in becomes records, in the lanes they belong to. Resolves when the log has acknowledged
+ * every one of them.
+ *
+ * @throws AppError see `createPublication`.
+ */
+export async function publishRequest(
+  request: IncomingMessage,
+  incoming: Pick<IncomingRequest, 'parts' | 'leftOut'>,
+  { arriving, receivedAtMs, nameForNameless, dropped }: Publishing,
+  { log, topics, limits, traffic, metrics }: CaptureDependencies,
+): Promise<void> {
+  const { project, isHistorical, events } = arriving;
+  const arrival = {
+    receivedAtMs,
+    ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
+    environmentId: project?.environmentId ?? null,
+    nameForNameless,
+    createUuid,
+  };
+  const { maxRecordBytes } = limits;
+  const publication = createPublication({ log, topics, maxRecordBytes, createUuid, headers: traceHeaders(request) });
+  let last: CapturedEvents | null = null;
+  for (const part of incoming.parts()) {
+    // Others get their turn.
+    if (last !== null) await nextTurn();
+    last = traffic.steer(toCapturedEvents(part, arrival, dropped), project);
+    const added = publication.add(last, events === 1);
+    if (added !== undefined) await added;
+  }
+  if (incoming.leftOut !== undefined) {
+    notePartsLeftOut(incoming.leftOut, last, dropped);
+    metrics.partsLeftOut(incoming.leftOut.length);
+  }
+  if (last !== null) await publication.end(last);
+  const written = publication.written();
+  traffic.noteStored(arriving, written);
+  metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
+}
+
+/** The event is stored with a note in their place; its project is told. */
+function notePartsLeftOut(parts: readonly string[], last: CapturedEvents | null, dropped: DropTally): void {
+  const record = last?.accepted[0]?.record;
+  if (parts.length === 0 || record === undefined) return;
+  dropped.note('part_left_out', { index: 0, uuid: record.uuid, event: record.event, parts });
+}
