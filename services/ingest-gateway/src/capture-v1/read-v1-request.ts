@@ -6,13 +6,13 @@ import { inParts } from '../large-bodies/in-parts.ts';
 import { isLarge } from '../large-bodies/is-large.ts';
 import type { ByteLease } from '../memory/byte-budget.ts';
 import type { CaptureRequest } from '../request/parse-capture-request.ts';
-import { type JudgedBatch, judgeBatch } from '../request-v1/judge-batch.ts';
 import { parseV1Batch } from '../request-v1/parse-v1-batch.ts';
 import { decodeV1Body, receiveV1Body, type V1Body } from '../request-v1/read-v1-body.ts';
 import type { V1Head } from '../request-v1/v1-head.ts';
+import { type ValidatedBatch, validateBatch } from '../request-v1/validate-batch.ts';
 
 /** A request of Capture v1 whose events were looked at, wherever that was done. */
-export interface V1Request extends Omit<JudgedBatch, 'events'> {
+export interface V1Request extends Omit<ValidatedBatch, 'events'> {
   /** The events that go on, at least one part; those of a large request come in several. */
   parts(): Iterable<CaptureRequest>;
 }
@@ -36,17 +36,17 @@ export async function readV1Request(
   if (isLarge(body.raw.length) || isLarge(claimedSize(body.raw))) return inThread(body);
   const json = await decodeV1Body(body, { maxDecompressedBytes, lease });
   if (isLarge(json.length)) return inThread({ raw: json, contentEncoding: undefined });
-  const { events, ...judged } = judgeBatch(parseV1Batch(json.toString('utf8')), sdk);
-  return { ...judged, parts: () => [{ ...of(head, judged), events }] };
+  const { events, ...validated } = validateBatch(parseV1Batch(json.toString('utf8')), sdk);
+  return { ...validated, parts: () => [{ ...of(head, validated), events }] };
 }
 
-function fromThread({ json, slots, events, uuids, ...judged }: FoundV1, head: V1Head): V1Request {
-  const common = of(head, judged);
+function fromThread({ json, slots, events, uuids, ...validated }: FoundV1, head: V1Head): V1Request {
+  const common = of(head, validated);
   const { parts } = inParts({ kind: 'capture', ...common, json, slots, events });
   // What was dropped has to be told also when nothing goes on.
-  return { ...judged, uuids: uuids.split(','), parts: events === 0 ? () => [{ ...common, events: [] }] : parts };
+  return { ...validated, uuids: uuids.split(','), parts: events === 0 ? () => [{ ...common, events: [] }] : parts };
 }
 
-function of({ token, sentAtMs }: V1Head, { isHistorical }: Pick<JudgedBatch, 'isHistorical'>) {
+function of({ token, sentAtMs }: V1Head, { isHistorical }: Pick<ValidatedBatch, 'isHistorical'>) {
   return { token, sentAtMs, isHistorical };
 }

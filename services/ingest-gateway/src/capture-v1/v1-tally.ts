@@ -1,5 +1,5 @@
 import { createDropTally, type DropTally } from '../event/drop-tally.ts';
-import type { JudgedBatch } from '../request-v1/judge-batch.ts';
+import type { ValidatedBatch } from '../request-v1/validate-batch.ts';
 import type { V1Results } from './v1-results.ts';
 
 /**
@@ -7,7 +7,10 @@ import type { V1Results } from './v1-results.ts';
  * leave later, by the operator's lists or because they are too large for the log. These are numbered as the events that
  * go on are; a project is told their places in the batch.
  */
-export function createV1Tally({ drops, places }: Pick<JudgedBatch, 'drops' | 'places'>, results: V1Results): DropTally {
+export function createV1Tally(
+  { drops, places }: Pick<ValidatedBatch, 'drops' | 'places'>,
+  results: V1Results,
+): DropTally {
   const tally = createDropTally();
   for (const { reason, places: droppedPlaces, samples } of drops) {
     for (const [number, place] of droppedPlaces.entries()) {

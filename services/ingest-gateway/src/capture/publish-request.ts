@@ -42,7 +42,7 @@ export async function publishRequest(
   for (const part of incoming.parts()) {
     // Others get their turn.
     if (last !== null) await nextTurn();
-    last = traffic.steer(toCapturedEvents(part, arrival, dropped), project);
+    last = traffic.route(toCapturedEvents(part, arrival, dropped), project);
     const added = publication.add(last, events === 1);
     if (added !== undefined) await added;
   }

@@ -34,7 +34,7 @@ export function createMetricsGatherer(gateways: ReadonlySet<Worker>) {
   }
 
   return {
-    hear(from: Worker, message: FromGateway): void {
+    onMessage(from: Worker, message: FromGateway): void {
       if (message.type === 'all-metrics-wanted') gather(from, message.question);
       if (message.type !== 'own-metrics') return;
       const gathering = gatherings.get(message.question);

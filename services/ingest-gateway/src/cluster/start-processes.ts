@@ -39,7 +39,7 @@ export function startProcesses(count: number, logger: Logger): GatewayProcesses 
         listeningYet += 1;
         if (listeningYet === count) settle.resolve(message.port);
       }
-      metrics.hear(gateway, message);
+      metrics.onMessage(gateway, message);
     });
     gateway.on('exit', (code, signal) => {
       gateways.delete(gateway);

@@ -41,19 +41,19 @@ const allFields = [...eventFields, ...envelopeFields];
 /** Numbers kept of one event. */
 export const slotsPerEvent = 2 * (allFields.length + propertyFields.length);
 
-const placeByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
-const placeByProperty = new Map<string, number>(
+const slotByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
+const slotByProperty = new Map<string, number>(
   propertyFields.map((name, index) => [name, 2 * (allFields.length + index)]),
 );
 
 /** Where the value of a field is kept. */
 export function slotOf(name: EventField): number {
-  return placeByField.get(name) ?? 0;
+  return slotByField.get(name) ?? 0;
 }
 
 export const propertySlots: readonly { name: PropertyField; slot: number }[] = propertyFields.map((name) => ({
   name,
-  slot: placeByProperty.get(name) ?? 0,
+  slot: slotByProperty.get(name) ?? 0,
 }));
 
 /** Names by their length, so that most of what is written in an event is told apart from them by that alone. */
@@ -68,9 +68,9 @@ function tableOf(places: ReadonlyMap<string, number>): NameTable {
 /** In the place of a slot, for properties that are not kept but must not hold an empty array. */
 const objectProperty = -2;
 
-export const fieldNames = tableOf(placeByField);
+export const fieldNames = tableOf(slotByField);
 export const propertyNames = tableOf(
-  new Map([...placeByProperty, ...objectProperties.map((name) => [name, objectProperty] as const)]),
+  new Map([...slotByProperty, ...objectProperties.map((name) => [name, objectProperty] as const)]),
 );
 
 const objectSlots = new Set(objectFields.map(slotOf));

@@ -2,11 +2,11 @@ import type { ErrorKind } from '@millrace/errors';
 import type { BodyHints } from '../bytes/decode-body.ts';
 import type { PartsBody } from '../event-parts/decode-parts.ts';
 import type { ThreadShares } from '../memory/byte-budget.ts';
-import type { EventDrop } from '../request/judge-events.ts';
 import type { RequestHints } from '../request/parse-capture-request.ts';
-import type { JudgedBatch } from '../request-v1/judge-batch.ts';
+import type { EventDrop } from '../request/validate-events.ts';
 import type { V1Body } from '../request-v1/read-v1-body.ts';
 import type { V1Head } from '../request-v1/v1-head.ts';
+import type { ValidatedBatch } from '../request-v1/validate-batch.ts';
 
 /** What a body thread is told when it starts. */
 export interface ThreadStart {
@@ -67,7 +67,7 @@ export interface FoundRequest {
 }
 
 /** A batch of Capture v1 as a thread found it; `json` is a batch of the events that go on. */
-export interface FoundV1 extends Omit<JudgedBatch, 'events' | 'uuids'> {
+export interface FoundV1 extends Omit<ValidatedBatch, 'events' | 'uuids'> {
   kind: 'v1';
   json: Uint8Array;
   slots: Int32Array<ArrayBuffer>;

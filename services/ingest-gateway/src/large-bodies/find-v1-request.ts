@@ -1,25 +1,25 @@
 import { slotsPerEvent } from '../event/event-fields.ts';
 import type { ByteLease } from '../memory/byte-budget.ts';
-import { judgeBatch } from '../request-v1/judge-batch.ts';
 import { parseV1Batch } from '../request-v1/parse-v1-batch.ts';
 import type { V1Head } from '../request-v1/v1-head.ts';
+import { validateBatch } from '../request-v1/validate-batch.ts';
 import { createScanner } from '../scan/scan-request.ts';
 import type { FoundV1 } from './body-job.ts';
 
 const scan = createScanner();
 
 /**
- * Station 3 for a large body of Capture v1: judges every event as in a small one. Those that go on are written anew, as
- * the client had moved some of their properties elsewhere, and given as places in that JSON.
+ * Station 3 for a large body of Capture v1: validates every event as in a small one. Those that go on are written anew,
+ * as the client had moved some of their properties elsewhere, and given as places in that JSON.
  *
  * @throws AppError see `parseV1Batch`.
  */
 export function findV1Request(text: string, sdk: V1Head['sdk'], lease: ByteLease): FoundV1 {
-  const { events, uuids, ...judged } = judgeBatch(parseV1Batch(text), sdk);
+  const { events, uuids, ...validated } = validateBatch(parseV1Batch(text), sdk);
   const json = Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   lease.take(json.length);
   const found = scan(json);
   if (found === null) throw new Error('What was written anew cannot be scanned.');
   const slots = found.slots.slice(slotsPerEvent, (1 + found.events) * slotsPerEvent);
-  return { kind: 'v1', ...judged, uuids: uuids.join(','), json, slots, events: events.length };
+  return { kind: 'v1', ...validated, uuids: uuids.join(','), json, slots, events: events.length };
 }

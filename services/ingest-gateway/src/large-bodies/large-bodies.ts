@@ -132,7 +132,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     try {
       return await new Promise<Found>((resolve, reject) => {
         thread.finish = reject;
-        thread.answer = (message) => hear(message, { worker, checkKey, resolve, reject });
+        thread.answer = (message) => handleMessage(message, { worker, checkKey, resolve, reject });
         const raw = toTransferable(job.raw);
         worker.postMessage({ ...job, raw } satisfies BodyJob, [raw.buffer]);
       });
@@ -187,13 +187,13 @@ async function neverAsked(): Promise<void> {}
 
 type Asking = Pick<LargeBody, 'lease' | 'checkKey'>;
 
-interface Hearing extends Pick<Asking, 'checkKey'> {
+interface MessageContext extends Pick<Asking, 'checkKey'> {
   worker: Worker;
   resolve(found: Found): void;
   reject(error: Error): void;
 }
 
-function hear(message: ThreadMessage, { worker, checkKey, resolve, reject }: Hearing): void {
+function handleMessage(message: ThreadMessage, { worker, checkKey, resolve, reject }: MessageContext): void {
   const decide = (isPossible: boolean) => worker.postMessage({ type: 'verdict', isPossible });
   switch (message.type) {
     case 'key':

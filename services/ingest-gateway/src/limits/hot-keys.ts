@@ -80,7 +80,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
     if (current.length > 0) channel.publish(hotKeyChannel, JSON.stringify(current)).catch(() => {});
   }
 
-  function hear(message: string): void {
+  function onAnnouncement(message: string): void {
     for (const [key, untilMs] of parseAnnouncement(message)) {
       const latestMs = Math.min(untilMs, now() + holdMs);
       if (latestMs > (hot.peek(key) ?? 0)) hot.set(key, latestMs);
@@ -117,7 +117,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
 
   const isHot = (key: string) => hot.size > 0 && (hot.get(key) ?? 0) > now();
 
-  if (hotEvents > 0) await channel.subscribe(hotKeyChannel, hear);
+  if (hotEvents > 0) await channel.subscribe(hotKeyChannel, onAnnouncement);
   return {
     isHot,
     hasAny: () => hot.size > 0,

@@ -10,7 +10,7 @@ export interface ProjectSpikesOptions {
   minEvents: number;
   /** How many times the baseline a window must hold. */
   factor: number;
-  /** A process that has just started does not know what is usual yet, and judges nobody for so long. */
+  /** A process that has just started does not know what is usual yet, and reports nobody for so long. */
   warmUpMs: number;
   maxProjects?: number;
 }
@@ -45,7 +45,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
   const { counters, now, windowMs, minEvents, factor, warmUpMs, maxProjects = 100_000 } = options;
   const projects = new LRUCache<number, Traffic>({ max: maxProjects });
   const spiking = new Set<number>();
-  const judgesFromMs = now() + warmUpMs;
+  const reportsFromMs = now() + warmUpMs;
 
   function enterWindow(environmentId: number, window: number): Traffic {
     const traffic = projects.get(environmentId);
@@ -80,12 +80,12 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
       const before = traffic.events;
       traffic.events += events;
       if (traffic.events >= minEvents * sharedFrom) {
-        const untold = before >= minEvents * sharedFrom ? events : traffic.events;
+        const pending = before >= minEvents * sharedFrom ? events : traffic.events;
         const name = `traffic:${environmentId}:${window}`;
-        traffic.events = Math.max(traffic.events, counters.add(name, untold, (window + 2) * windowMs));
+        traffic.events = Math.max(traffic.events, counters.add(name, pending, (window + 2) * windowMs));
       }
       const threshold = thresholdOf(traffic);
-      if (traffic.isSpiking || traffic.events < threshold || nowMs < judgesFromMs) return null;
+      if (traffic.isSpiking || traffic.events < threshold || nowMs < reportsFromMs) return null;
       traffic.isSpiking = true;
       spiking.add(environmentId);
       return {

@@ -32,7 +32,7 @@ interface Counter {
   name: string;
   /** What all have counted as far as known, including what the store has not been told yet. */
   total: number;
-  untold: number;
+  pending: number;
   expiresAtMs: number;
 }
 
@@ -53,11 +53,11 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
   function add(name: string, by: number, expiresAtMs: number): number {
     let counter = counters.get(name);
     if (counter === undefined) {
-      counter = { name, total: 0, untold: 0, expiresAtMs };
+      counter = { name, total: 0, pending: 0, expiresAtMs };
       counters.set(name, counter);
     } else if (by === 0) return counter.total;
     counter.total += by;
-    counter.untold += by;
+    counter.pending += by;
     enqueue(counter);
     return counter.total;
   }
@@ -97,13 +97,13 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
         })),
       );
       told.forEach(({ counter }, index) => {
-        counter.total = Math.max(counter.total, (counts[index] ?? 0) + counter.untold);
+        counter.total = Math.max(counter.total, (counts[index] ?? 0) + counter.pending);
       });
       onFlush('ok', told.length);
       return Math.max(flushAfterMs, told.length * minMsPerCounter);
     } catch {
       for (const { counter, by } of told) {
-        counter.untold += by;
+        counter.pending += by;
         waiting.set(counter.name, counter);
       }
       onFlush('failed', told.length);
@@ -117,8 +117,8 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
     for (const [name, counter] of waiting) {
       waiting.delete(name);
       if (counter.expiresAtMs <= nowMs) continue;
-      taken.push({ counter, by: counter.untold });
-      counter.untold = 0;
+      taken.push({ counter, by: counter.pending });
+      counter.pending = 0;
       if (taken.length === maxCountersPerFlush) break;
     }
     return taken;

@@ -3,7 +3,7 @@ import { AppError } from '@millrace/errors';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { CapturedEvents } from '../request/to-captured-events.ts';
 import { retriesOn429 } from './retries-on-429.ts';
-import { steerEvents } from './steer-events.ts';
+import { routeEvents } from './route-events.ts';
 import { createTrafficFindings } from './traffic-findings.ts';
 import { createTrafficParts, type TrafficControlDependencies } from './traffic-parts.ts';
 
@@ -25,7 +25,7 @@ export interface TrafficControl {
    */
   admit(arriving: Arriving, request: Pick<IncomingMessage, 'method' | 'headers'>): 'admitted' | 'quota_limited';
   /** Counts live traffic, applies the operator's lists, and sends the events of hot keys to the overflow lane. */
-  steer(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
+  route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
   /** Tells that the log has acknowledged events of the request. */
   noteStored(arriving: Arriving, events: number): void;
   stop(): Promise<void>;
@@ -65,17 +65,17 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
       findings.tooFast(arriving, project);
       throw throttled(retryAfterSeconds, retriesOn429(request));
     },
-    steer(captured, project) {
+    route(captured, project) {
       if (captured.lane === 'historical' && project === null) markUnchecked(captured);
       const restricted = restrictions.of(captured.token);
       if (captured.lane === 'live') noteTraffic(captured, project);
       if (restricted === undefined && (captured.lane === 'historical' || !hotKeys.hasAny())) return captured;
-      const steering = steerEvents(captured, restricted, hotKeys.isHot);
-      if (steering.forced > 0) metrics.rerouted('force_overflow', steering.forced);
-      if (steering.hot > 0) metrics.rerouted('hot_key', steering.hot);
-      if (steering.personless > 0) metrics.personProcessingSkipped(steering.personless);
-      if (steering.blocked > 0) findings.blocked(captured, steering.blocked);
-      return steering.captured;
+      const routing = routeEvents(captured, restricted, hotKeys.isHot);
+      if (routing.forced > 0) metrics.rerouted('force_overflow', routing.forced);
+      if (routing.hot > 0) metrics.rerouted('hot_key', routing.hot);
+      if (routing.personless > 0) metrics.personProcessingSkipped(routing.personless);
+      if (routing.blocked > 0) findings.blocked(captured, routing.blocked);
+      return routing.captured;
     },
     noteStored({ project, isHistorical }, events) {
       if (project !== null && !isHistorical) quotas.noteStored(project, events);

@@ -44,7 +44,7 @@ export interface TrafficControlDependencies {
   now?: () => number;
 }
 
-/** What traffic is counted, judged and told by. */
+/** What traffic is counted, limited and reported by. */
 export interface TrafficParts {
   counters: SharedCounters;
   quotas: Quotas;

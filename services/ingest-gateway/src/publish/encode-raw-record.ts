@@ -1,9 +1,9 @@
 import type { CapturedEvent } from '@millrace/contracts';
 import type { RawFields, RawValue } from '../event/raw-fields.ts';
-import { createSlab } from '../memory/slab.ts';
+import { createBufferPool } from '../memory/buffer-pool.ts';
 
 /** Of records that wait for the log, which is some milliseconds. */
-const takeMemory = createSlab(64 * 1024);
+const takeMemory = createBufferPool(64 * 1024);
 
 /**
  * The value of a log record as `encodeCapturedRecord` gives it, but with the fields that are passed on copied as they

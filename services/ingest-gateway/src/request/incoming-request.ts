@@ -1,5 +1,5 @@
-import type { EventDrop } from './judge-events.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
+import type { EventDrop } from './validate-events.ts';
 
 /** A request after station 3, whichever way it was read. */
 export interface IncomingRequest {

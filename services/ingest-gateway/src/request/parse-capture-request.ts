@@ -9,9 +9,9 @@ import type { CapturePath } from '../head/capture-path.ts';
 import { cleanValue, mayNeedCleaning } from '../json/clean-text.ts';
 import { parseJson, quoteLongNumericIds } from '../json/parse-json.ts';
 import { readSentAt, unreadableSentAt } from '../time/sent-at.ts';
-import { type EventDrop, type JudgedEvents, judgeEvents } from './judge-events.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 import { hasRoundedId, isNameless, type RequestShape, readShape, scanShape } from './request-shape.ts';
+import { type EventDrop, type ValidatedEvents, validateEvents } from './validate-events.ts';
 
 /** A request whose form is in order. Single events may still turn out to have no name or no id. */
 export interface CaptureRequest {
@@ -81,16 +81,16 @@ function toRequest(shape: RequestShape, hints: RequestHints): CaptureRequest {
   if (hints.path.takesBatches && isNameless(shape)) {
     throw invalidField(['batch'], 'The field `batch` must be an array of events', undefined);
   }
-  const judged = judgeEvents(events, isShallow);
-  requireUsable(judged, shape, hints);
+  const validated = validateEvents(events, isShallow);
+  requireUsable(validated, shape, hints);
   const token = findProjectApiKey(envelope, events, hints.apiKey);
   const sentAt = envelope?.sent_at ?? envelope?.sentAt;
   const sentAtMs = readSentAt(sentAt, hints.sentAt);
   return {
     token,
-    events: judged.usable,
-    places: judged.places,
-    drops: judged.drops,
+    events: validated.usable,
+    places: validated.places,
+    drops: validated.drops,
     isHistorical: envelope !== null && readHistorical(envelope),
     sentAtMs,
     unreadableSentAt: sentAtMs === null ? unreadableSentAt(sentAt) : undefined,
@@ -98,7 +98,11 @@ function toRequest(shape: RequestShape, hints: RequestHints): CaptureRequest {
 }
 
 /** @throws AppError about the first fault when nothing else is left: a refusal tells more than a silent drop. */
-function requireUsable({ usable, firstFault }: JudgedEvents, { placeOf }: RequestShape, { path }: RequestHints): void {
+function requireUsable(
+  { usable, firstFault }: ValidatedEvents,
+  { placeOf }: RequestShape,
+  { path }: RequestHints,
+): void {
   if (firstFault === null || usable.some((event) => isUsable(event, path.nameForNameless))) return;
   throw refusalOf(firstFault.fault, placeOf(firstFault.index));
 }

@@ -3,8 +3,8 @@ import { type DropSample, maxSamples } from '../event/drop-tally.ts';
 import { type EventFault, findFault } from '../event/event-fault.ts';
 import { toUsualUuid } from '../event/usual-uuid.ts';
 
-/** The events of a request after each was looked at for itself. */
-export interface JudgedEvents {
+/** The events of a request after each was validated by itself. */
+export interface ValidatedEvents {
   /** Those that can be used, in their order. */
   usable: ClientEvent[];
   /** For each of them its place in the request; undefined when it is the same. */
@@ -28,8 +28,8 @@ const noDrops: EventDrop[] = [];
  *
  * @param isShallow true when none can be nested too deep.
  */
-export function judgeEvents(events: readonly unknown[], isShallow: boolean): JudgedEvents {
-  let firstFault: JudgedEvents['firstFault'] = null;
+export function validateEvents(events: readonly unknown[], isShallow: boolean): ValidatedEvents {
+  let firstFault: ValidatedEvents['firstFault'] = null;
   for (let index = 0; index < events.length && firstFault === null; index++) {
     const fault = findFault(events[index], isShallow);
     if (fault !== null) firstFault = { index, fault };

@@ -4,8 +4,8 @@ import type { V1Batch, V1Sent } from './parse-v1-batch.ts';
 import { readV1Event, type V1DropReason } from './read-v1-event.ts';
 import type { V1Head } from './v1-head.ts';
 
-/** A batch after every event was looked at for itself. */
-export interface JudgedBatch {
+/** A batch after every event was validated by itself. */
+export interface ValidatedBatch {
   isHistorical: boolean;
   /** Of every event, as the client wrote it. */
   uuids: string[];
@@ -26,16 +26,16 @@ export interface V1Drop {
 }
 
 /** Separates the events that can be stored from those that cannot. */
-export function judgeBatch(batch: V1Batch, sdk: V1Head['sdk']): JudgedBatch {
+export function validateBatch(batch: V1Batch, sdk: V1Head['sdk']): ValidatedBatch {
   const { isHistorical, events } = batch;
-  const judged: JudgedBatch = { isHistorical, uuids: [], events: [], places: [], drops: [] };
+  const validated: ValidatedBatch = { isHistorical, uuids: [], events: [], places: [], drops: [] };
   const drops = new Map<V1DropReason, V1Drop>();
   for (const [place, sent] of events.entries()) {
-    judged.uuids.push(sent.uuid);
+    validated.uuids.push(sent.uuid);
     const reading = readV1Event(sent, sdk);
     if (reading.outcome === 'event') {
-      judged.events.push(reading.event);
-      judged.places.push(place);
+      validated.events.push(reading.event);
+      validated.places.push(place);
       continue;
     }
     const { reason } = reading;
@@ -44,7 +44,7 @@ export function judgeBatch(batch: V1Batch, sdk: V1Head['sdk']): JudgedBatch {
     drop.places.push(place);
     if (drop.samples.length < maxSamples) drop.samples.push(sampleOf(sent, place, reason));
   }
-  return { ...judged, drops: [...drops.values()] };
+  return { ...validated, drops: [...drops.values()] };
 }
 
 function sampleOf({ uuid, fields }: V1Sent, index: number, reason: V1DropReason): DropSample {

@@ -3,7 +3,7 @@ import type { AcceptedEvent, CapturedEvents } from '../request/to-captured-event
 import type { KeyRestrictions } from './restriction-set.ts';
 
 /** What became of the events of one request, for the figures. */
-export interface Steering {
+export interface Routing {
   captured: CapturedEvents;
   blocked: number;
   forced: number;
@@ -19,35 +19,35 @@ export interface Steering {
  *
  * @param restrictions of the request's project key, if there are any.
  */
-export function steerEvents(
+export function routeEvents(
   captured: CapturedEvents,
   restrictions: KeyRestrictions | undefined,
   isHot: (key: string) => boolean,
-): Steering {
-  const steering: Steering = { captured, blocked: 0, forced: 0, personless: 0, hot: 0 };
+): Routing {
+  const routing: Routing = { captured, blocked: 0, forced: 0, personless: 0, hot: 0 };
   const isLive = captured.lane === 'live';
   const accepted: AcceptedEvent[] = [];
   for (const event of captured.accepted) {
     const { record, index, partitionId } = event;
     if (restrictions?.applies('drop_event', record.distinct_id)) {
       captured.dropped.add('blocked_token', { index, uuid: record.uuid, event: record.event });
-      steering.blocked += 1;
+      routing.blocked += 1;
       continue;
     }
     accepted.push(event);
     const isForced = isLive && restrictions?.applies('force_overflow', record.distinct_id) === true;
     if (isForced || restrictions?.applies('skip_person_processing', record.distinct_id)) {
       record.force_disable_person_processing = true;
-      steering.personless += 1;
+      routing.personless += 1;
     }
     if (isForced) {
       event.overflow = 'spread';
-      steering.forced += 1;
+      routing.forced += 1;
     } else if (isLive && isHot(recordKey('live', captured.token, partitionId))) {
       event.overflow = 'in_order';
-      steering.hot += 1;
+      routing.hot += 1;
     }
   }
-  if (steering.blocked > 0) steering.captured = { ...captured, accepted };
-  return steering;
+  if (routing.blocked > 0) routing.captured = { ...captured, accepted };
+  return routing;
 }
