@@ -34,6 +34,10 @@ const roomsInOrder = (service, rooms) => {
   ];
 };
 
+const kafkajsInternals = '^packages/event-log/src/kafka/kafkajs-internals/';
+const pgInternals = '^packages/db/src/pg-internals/';
+const nodeHttpInternals = '^services/ingest-gateway/src/node-http-internals/';
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -105,8 +109,8 @@ module.exports = {
       to: { path: '^packages/db/', pathNot: '^packages/db/src/sql\\.ts$' },
     },
     ...roomsInOrder('ingest-gateway', [
-      // The memory that all requests share, values as text, what a request says before its body, an event as it is sent.
-      ...['config.ts', 'memory', 'time', 'json', 'head', 'event'],
+      // What reaches inside Node, the memory that all requests share, values as text, the head of a request, an event.
+      ...['config.ts', 'node-http-internals', 'memory', 'time', 'json', 'head', 'event'],
       // The stations: from the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
       ...['bytes', 'scan', 'request', 'access', 'limits', 'publish', 'answer'],
       // Reading of other kinds: an event in parts, a batch of Capture v1, what is large and read in threads.
@@ -152,6 +156,39 @@ module.exports = {
       'node_modules/pg/',
       ['^packages/(db|bench|testing|stack)/', '^test-e2e/'],
       'One pool, one place.',
+    ),
+    only(
+      'inner-files-of-kafkajs-only-in-its-room',
+      'node_modules/kafkajs/src/',
+      [kafkajsInternals],
+      'What reaches inside a library lies in one room, each file with its reason, its witness and when it may go.',
+    ),
+    only(
+      'inner-files-of-pg-only-in-its-room',
+      'node_modules/(pg|pg-pool|pg-protocol|pg-types)/(lib|dist)/(?!index\\.)',
+      [pgInternals],
+      'As for kafkajs.',
+    ),
+    only(
+      'kafkajs-internals-behind-named-files',
+      kafkajsInternals,
+      [
+        kafkajsInternals,
+        '^packages/event-log/src/kafka/(create-kafka-log|ensure-kafka-topics|kafka-consumer|kafka-session|kafka-transport|partition-reader|topic-state)\\.ts$',
+      ],
+      'The fewer rely on it, the sooner it can go.',
+    ),
+    only(
+      'pg-internals-behind-named-files',
+      pgInternals,
+      [pgInternals, '^packages/db/src/(copy-in|reachability|sql-database)\\.ts$'],
+      'As for kafkajs.',
+    ),
+    only(
+      'node-http-internals-behind-named-files',
+      nodeHttpInternals,
+      [nodeHttpInternals, '^services/ingest-gateway/src/[^/]+/send-answer\\.ts$'],
+      'As for kafkajs.',
     ),
   ],
   options: {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import copyStreams from 'pg-copy-streams';
-import { copyAtOnce } from './copy-at-once.ts';
+import { copyAtOnce } from './pg-internals/copy-at-once.ts';
 import { takeChunks } from './take-chunks.ts';
 
 /** So much is collected and sent without asking; of more, no more is in memory than the server takes. */

@@ -1,6 +1,7 @@
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
-import { watchSilentConnections } from './silent-connections.ts';
+import { watchFailedConnects } from './pg-internals/failed-connects.ts';
+import { watchSilentConnections } from './pg-internals/silent-connections.ts';
 import { isConnectionError } from './transient-error.ts';
 
 export interface Reachability {
@@ -55,21 +56,7 @@ export function watchReachability(
 
   const silent = watchSilentConnections(pool, { config, logger });
   pool.on('connect', (client) => void client.on('error', noteError));
-  // The pool's own `query` and Prisma's adapter both come through here, the first with a callback.
-  const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown;
-  const watchedConnect = (callback?: (error: Error | undefined, ...rest: unknown[]) => void) => {
-    if (callback) {
-      return connect((error: Error | undefined, ...rest: unknown[]) => {
-        if (error) noteError(error);
-        callback(error, ...rest);
-      });
-    }
-    return (connect() as Promise<unknown>).catch((error: unknown) => {
-      noteError(error);
-      throw error;
-    });
-  };
-  Object.assign(pool, { connect: watchedConnect });
+  watchFailedConnects(pool, noteError);
 
   return {
     isReachable: () => isReachable,

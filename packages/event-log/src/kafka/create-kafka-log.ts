@@ -9,9 +9,7 @@ import { consumeFromKafka } from './kafka-consumer.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { createKafkaSessions } from './kafka-session.ts';
 import { createKafkaTransport } from './kafka-transport.ts';
-import { useTopicIds } from './metadata-protocol.ts';
-import { useOwnProduceEncoding } from './produce-protocol.ts';
-import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
+import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
 import { createTopicReader } from './topic-state.ts';
 
 /** Closing is not bound to the 3 s of `append`. */
@@ -22,9 +20,7 @@ const closeTimeoutMs = 5000;
  * here needs a broker at creation. `isHealthy` is false until the first answer.
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
-  useOwnProduceEncoding();
-  useTopicIds();
-  stopIdleRequestQueueTimer();
+  correctKafkajs();
   const { logger } = options;
   const settings = toAppendSettings(options);
   const sendTimeoutMs = sendTimeoutOf(settings);

@@ -3,7 +3,7 @@ import { type Admin, Kafka } from 'kafkajs';
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { clientConfig } from './kafka-session.ts';
-import { createTrackedSockets } from './tracked-sockets.ts';
+import { createTrackedSockets } from './kafkajs-internals/tracked-sockets.ts';
 
 const requestTimeoutMs = 10_000;
 const attempts = 3;

@@ -13,15 +13,15 @@ import { createTruncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type AssignedPartition, createAssignedPartition } from './assigned-partition.ts';
-import { isBrokerAway } from './is-broker-away.ts';
 import { createKafkaCommits } from './kafka-commits.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { clientConfig } from './kafka-session.ts';
-import { keptMembership } from './kept-membership.ts';
+import { isBrokerAway } from './kafkajs-internals/is-broker-away.ts';
+import { keptMembership } from './kafkajs-internals/kept-membership.ts';
+import { createTrackedSockets } from './kafkajs-internals/tracked-sockets.ts';
 import { createPartitionReader } from './partition-reader.ts';
 import { createStartPositions } from './start-positions.ts';
 import type { TopicReader } from './topic-state.ts';
-import { createTrackedSockets } from './tracked-sockets.ts';
 import { createWaitingRecords } from './waiting-records.ts';
 
 export interface KafkaConsumerDeps {

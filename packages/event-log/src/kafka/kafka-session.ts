@@ -1,10 +1,10 @@
 import { type Admin, Kafka, type KafkaConfig, type Producer } from 'kafkajs';
 import type { Reachability } from '../reachability.ts';
 import { withDeadline } from '../with-deadline.ts';
-import { kafkaLogCreator } from './kafka-logging.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
-import { chosenPartition } from './produce-protocol.ts';
-import { createTrackedSockets } from './tracked-sockets.ts';
+import { kafkaLogCreator } from './kafkajs-internals/kafka-logging.ts';
+import { chosenPartition } from './kafkajs-internals/produce-protocol.ts';
+import { createTrackedSockets } from './kafkajs-internals/tracked-sockets.ts';
 
 /** kafkajs's own limits; its defaults need more than 25 s to notice a broker that does not answer. */
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;

@@ -1,7 +1,7 @@
 import type { RecordMetadata, TopicMessages } from 'kafkajs';
 import type { AppendTransport, BatchRefusal, PartitionBatch } from '../append/append-transport.ts';
 import type { KafkaSessions } from './kafka-session.ts';
-import { toBundle } from './produce-protocol.ts';
+import { toBundle } from './kafkajs-internals/produce-protocol.ts';
 
 /** Error codes of a partition in a produce response: https://kafka.apache.org/protocol#protocol_error_codes */
 const messageTooLarge = 10;

@@ -10,7 +10,7 @@ import type { BatchContext, ConsumeOptions, LogRecord } from '../event-log.ts';
 import { recordMark } from '../offsets/record-mark.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
 import type { KafkaCommits } from './kafka-commits.ts';
-import { newestLeaderEpoch } from './leader-epoch.ts';
+import { newestLeaderEpoch } from './kafkajs-internals/leader-epoch.ts';
 import type { StartPositions } from './start-positions.ts';
 import { toLogRecord } from './to-log-record.ts';
 import type { WaitingRecords } from './waiting-records.ts';

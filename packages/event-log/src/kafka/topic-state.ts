@@ -1,7 +1,8 @@
 import type { Admin } from 'kafkajs';
 import { sleep } from '../consume/backoff.ts';
 import type { KafkaSessions } from './kafka-session.ts';
-import { topicIdentityOf } from './metadata-protocol.ts';
+import { isWithoutLeader } from './kafkajs-internals/is-without-leader.ts';
+import { topicIdentityOf } from './kafkajs-internals/metadata-protocol.ts';
 
 /** The offsets a partition has: from `low` on, `high` is the next to be written. */
 export interface PartitionBounds {
@@ -76,18 +77,4 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
       return BigInt(firsts.find((one) => one.partition === partition)?.offset ?? 0);
     },
   };
-}
-
-/** What brokers answer about partitions they do not know (yet), or that have no leader (yet). */
-const withoutLeader = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']);
-
-function isWithoutLeader(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (withoutLeader.has(String((cause as { type?: unknown }).type))) return true;
-    // Says that the layout it has is out of date; it reads it anew the next time.
-    if (cause.name === 'KafkaJSMetadataNotLoaded') return true;
-    // It was asked about another topic meanwhile, has forgotten this one, and reads a field of nothing.
-    if (cause instanceof TypeError && cause.message.includes("'partitions'")) return true;
-  }
-  return false;
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
  * are looked up by path while running. They are copied beside the programs as they are.
  */
 const carried: Record<string, string> = {
-  // The produce request is put in the place of its own (packages/event-log, produce-protocol.ts).
+  // The produce request is put in the place of its own (packages/event-log, kafka/kafkajs-internals).
   kafkajs: 'packages/event-log',
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',

@@ -1,8 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { statusOf, toAppError, toErrorBody } from '@millrace/http';
 import { discardBody } from '../bytes/discard-body.ts';
+import { endInOneWrite } from '../node-http-internals/end-in-one-write.ts';
 import { corsHeaders } from './cors.ts';
-import { endInOneWrite } from './end-in-one-write.ts';
 
 /** JSON text, empty for none; a long one may come as its bytes, in pieces. */
 export type AnswerBody = string | readonly Buffer[];

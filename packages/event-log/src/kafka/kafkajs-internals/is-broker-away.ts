@@ -1,3 +1,10 @@
+/**
+ * Reason: kafkajs calls some errors final that only say that no broker answered, and stops its consumer for good.
+ * Relies on: the names of kafkajs's errors, their `cause`, and the text of one plain `Error`.
+ * Witness: is-broker-away.test.ts.
+ * May go: when the client goes on by itself until brokers are back.
+ */
+
 const names = new Set([
   'KafkaJSGroupCoordinatorNotFound',
   'KafkaJSConnectionError',

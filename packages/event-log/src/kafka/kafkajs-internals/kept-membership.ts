@@ -1,5 +1,17 @@
 import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafkajs';
 
+/**
+ * Reason: kafkajs 2.2.4 leaves its group with each of its crashes, or cannot leave it because the brokers are away, and joins
+ * as a new member afterwards; and it crashes whenever brokers are away for a few seconds. Its old self is then still in the
+ * group, which waits for it, with all partitions at rest or some in nobody's hands, until its session is over. So the id a
+ * coordinator gave is kept here and told again, and who crashes does not leave. A coordinator that does not know the id (any
+ * more) says so, and kafkajs joins anew.
+ * Relies on: an assigner being made for one consumer and given its cluster, which gives coordinators; `joinGroup`,
+ * `leaveGroup` and `lookupRequest` of those, the last of which is put in anew with each connecting.
+ * Witness: kept-membership.test.ts. If kafkajs changes, joining a group throws.
+ * May go: when the client keeps its membership by itself, or knows static members (`group.instance.id`, KIP-345).
+ */
+
 /** What a coordinator's broker object can do beside what kafkajs declares. */
 interface Coordinator {
   joinGroup(request: object): Promise<unknown>;
@@ -12,14 +24,7 @@ interface Coordinator {
 const joinGroupKey = 11;
 
 /**
- * The usual assigner, from a factory that is made for one consumer. kafkajs leaves its group with each of its crashes,
- * or cannot leave it because the brokers are away, and joins as a new member afterwards; and it crashes whenever
- * brokers are away for a few seconds. Its old self is then still in the group, which waits for it, with all partitions
- * at rest or some in nobody's hands, until its session is over. So the id a coordinator gave is kept here and told
- * again, and who crashes does not leave. A coordinator that does not know the id (any more) says so, and kafkajs joins
- * anew.
- *
- * Where to put this in without reaching inside: an assigner is given the consumer's cluster, and that gives coordinators.
+ * The usual assigner, in a factory for one consumer that has it stay the same member of its group.
  *
  * @param stopping aborted before the consumer is stopped for good.
  * @throws Error when kafkajs is not the one this was written for (2.2.4).

@@ -1,6 +1,11 @@
 import { crc32c } from '@node-rs/crc32';
-import type { OutgoingRecord } from '../append/append-transport.ts';
-import { varintSize } from '../append/record-size.ts';
+import type { OutgoingRecord } from '../../append/append-transport.ts';
+import { varintSize } from '../../append/record-size.ts';
+
+/**
+ * The format of Kafka, not of kafkajs; it is here because only produce-protocol.ts needs it, and it goes with that.
+ * Witness: record-batch.test.ts has kafkajs read what is written here.
+ */
 
 /** Bytes of a record batch before its first record. */
 const batchHeaderSize = 61;

@@ -1,10 +1,13 @@
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /**
- * Once a connection has had its first response, kafkajs 2.2.4 keeps a timer going on it that finds nothing to do and
+ * Reason: once a connection has had its first response, kafkajs 2.2.4 keeps a timer going on it that finds nothing to do and
  * sets itself again, with a negative delay, that is every millisecond: a process with a few idle connections spends
  * several percent of a core on it (and newer Nodes warn about the delay). The timer is only needed while requests wait
- * for a free place or for the end of a throttling; this says so to the class, once per process.
+ * to be sent, or for the end of a throttling; this says so to the class, once per process.
+ * Relies on: the request queue's `pending` and `scheduleCheckPendingRequests`.
+ * Witness: request-queue-timer.test.ts. If kafkajs changes, `stopIdleRequestQueueTimer` throws at start.
+ * May go: when kafkajs mends it (https://github.com/tulios/kafkajs/issues/1751).
  */
 
 let isCorrected = false;

@@ -1,4 +1,4 @@
-/** Memory that requests are written to, one after the other. */
+/** Memory that requests are written to, one after the other; only for request-frame.ts, and goes with it. */
 export interface RequestMemory {
   /** Room for at least `size` bytes, with anything in it. */
   take(size: number): Buffer;

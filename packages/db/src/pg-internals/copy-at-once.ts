@@ -1,6 +1,15 @@
 import type pg from 'pg';
 import { inOneWrite, type Wire } from './one-write.ts';
 
+/**
+ * Reason: pg-copy-streams asks the server before it sends rows, copies them, and waits for what it has written; rows that are
+ * all there need none of that.
+ * Relies on: `pg` 8.23 calling, on a query of our own, the methods below for each message, and `callback` when its time limit
+ * is over; on `connection.query` writing the statement, and on `connection.stream` (one-write.ts).
+ * Witness: at-once.test.ts ("a COPY goes out"), and database.test.ts for what fails on the way.
+ * May go: when a stream for COPY sends what it has without asking.
+ */
+
 const dataHead = 0x64; // 'd'
 const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
 

@@ -1,18 +1,20 @@
 import type { Message, Partitioners } from 'kafkajs';
 import produce, { type ProduceRequest } from 'kafkajs/src/protocol/requests/produce/index.js';
-import type { OutgoingRecord } from '../append/append-transport.ts';
+import type { OutgoingRecord } from '../../append/append-transport.ts';
 import { measureRecordBatch, writeRecordBatch } from './record-batch.ts';
 import { createRequestFrame, frameInPlace, type RequestFrame } from './request-frame.ts';
 
 /**
- * kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, sums it with a CRC in
+ * Reason: kafkajs 2.2.4 encodes a produce request with one growing buffer per field and record, sums it with a CRC in
  * JavaScript, collects messages in time that grows with the square of their number, and answers an error of one
- * partition by failing, and sending again, all of them. It looks its request encoder up by version in a plain exported
- * object each time, so this file, and only this file, puts another encoder there: one buffer per partition, the CRC
- * in native code, errors reported per partition. Everything around it (connections, metadata, leaders) stays kafkajs's.
- *
- * If kafkajs ever changes, `useOwnProduceEncoding` throws at start, and a bundle that reached the original encoder
- * would be refused there as an invalid value: neither can write wrong bytes.
+ * partition by failing, and sending again, all of them. Here it is one buffer per request, the CRC in native code, and errors
+ * reported per partition. Everything around it (connections, metadata, leaders) stays kafkajs's.
+ * Relies on: kafkajs looking its encoder up by version in a plain exported object each time, and passing on the messages of a
+ * partition as they were given.
+ * Witness: produce-protocol.test.ts, and against brokers the contract suite (event-log.contract.test.ts). If kafkajs changes,
+ * `useOwnProduceEncoding` throws at start, and a bundle that reached the original encoder would be refused there as an
+ * invalid value: neither can write wrong bytes.
+ * May go: when a client takes the records of a partition as a whole, at this cost, and says how each partition fared.
  */
 
 /** Record batches of magic 2 came with version 3 of the request. */

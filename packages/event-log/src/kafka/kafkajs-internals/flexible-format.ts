@@ -1,6 +1,7 @@
 /**
  * Kafka's newer way to write requests and answers: lengths are varints, one more than they are, and everything may end
  * with tagged fields. https://cwiki.apache.org/confluence/display/KAFKA/KIP-482
+ * Only metadata-protocol.ts needs it, and it goes with that.
  */
 export interface FlexibleReader {
   int8(): number;

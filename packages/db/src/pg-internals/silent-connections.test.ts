@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@millrace/runtime';
 import { createFaultProxy, createTestDatabase, type FaultProxy, type TestDatabase } from '@millrace/testing';
-import { createDatabase, type Database } from './database.ts';
+import { createDatabase, type Database } from '../database.ts';
 
 /** With the time limits services have: half a minute for a statement, a little more for its answer. */
 const logger = createLogger('test', 'error');

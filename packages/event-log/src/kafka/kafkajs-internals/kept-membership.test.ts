@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 import { createFaultProxy, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
-import { serverAddress } from '../testing/adapters.ts';
-import { type ContractFixture, createContractFixture, numbered, range } from '../testing/contract-fixture.ts';
-import { createExactHandler } from '../testing/effects.ts';
-import { eventually } from '../testing/eventually.ts';
-import { testLogger } from '../testing/test-logger.ts';
-import { createKafkaLog } from './create-kafka-log.ts';
+import { serverAddress } from '../../testing/adapters.ts';
+import { type ContractFixture, createContractFixture, numbered, range } from '../../testing/contract-fixture.ts';
+import { createExactHandler } from '../../testing/effects.ts';
+import { eventually } from '../../testing/eventually.ts';
+import { testLogger } from '../../testing/test-logger.ts';
+import { createKafkaLog } from '../create-kafka-log.ts';
 
 let fixture: ContractFixture;
 let admin: Admin;

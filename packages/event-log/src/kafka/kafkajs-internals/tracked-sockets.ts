@@ -3,9 +3,14 @@ import tls from 'node:tls';
 import type { ISocketFactory, ISocketFactoryArgs } from 'kafkajs';
 
 /**
- * Sockets of one kafkajs client that can be torn down from outside. kafkajs goes on using a connection whose requests
- * time out, so behind a broker that is gone without a word (pulled cable, frozen machine) it would wait for TCP to give
- * up, a quarter of an hour.
+ * Sockets of one kafkajs client that can be torn down from outside.
+ *
+ * Reason: kafkajs 2.2.4 goes on using a connection whose requests time out, so behind a broker that is gone without a word
+ * (pulled cable, frozen machine) it would wait for TCP to give up, a quarter of an hour.
+ * Relies on: the setting `socketFactory`, which is public; on `network.request_timeout` naming the broker by the host and port
+ * a socket was asked for; and on kafkajs connecting anew after a socket's error.
+ * Witness: tracked-sockets.test.ts, and with whole logs event-log.faults.test.ts.
+ * May go: when the client gives up a connection that does not answer.
  */
 export interface TrackedSockets {
   socketFactory: ISocketFactory;

@@ -3,9 +3,13 @@ import metadata, { type MetadataRequest } from 'kafkajs/src/protocol/requests/me
 import { compactText, createFlexibleReader, type FlexibleReader, unsignedVarint } from './flexible-format.ts';
 
 /**
- * kafkajs 2.2.4 asks for metadata in versions up to 6, and topics have had ids since version 10 (Kafka 2.8). A topic that
- * was deleted and made anew is told by its id alone. As with produce requests (produce-protocol.ts), a version of our own
- * is put beside kafkajs's; it is used wherever the broker knows it, and older brokers are asked as before.
+ * Reason: kafkajs 2.2.4 asks for metadata in versions up to 6, and topics have had ids since version 10 (Kafka 2.8). A topic
+ * that was deleted and made anew is told by its id alone. So a version of our own is put beside kafkajs's; it is used
+ * wherever the broker knows it, and older brokers are asked as before.
+ * Relies on: kafkajs choosing the newest version in an exported list that the broker knows, looking its encoder up by it in
+ * a plain exported object, and handing out the partitions of the answer as they were decoded.
+ * Witness: metadata-protocol.test.ts. If kafkajs changes, `useTopicIds` throws at start.
+ * May go: when the client tells the ids of topics and the epochs of leaders.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;

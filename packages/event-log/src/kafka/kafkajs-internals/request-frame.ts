@@ -2,10 +2,14 @@ import Encoder from 'kafkajs/src/protocol/encoder.js';
 import { createRequestMemory } from './request-memory.ts';
 
 /**
- * kafkajs 2.2.4 frames a request by copying its body twice, each time into fresh memory: once behind the head, once behind
- * the size of both. Of produce requests that is two bytes of garbage for every byte that is sent, and it, not what the
+ * Reason: kafkajs 2.2.4 frames a request by copying its body twice, each time into fresh memory: once behind the head, once
+ * behind the size of both. Of produce requests that is two bytes of garbage for every byte that is sent, and it, not what the
  * process keeps, decides how often all of the heap is collected. Here the body of a request is written once, to where it
  * is sent from: behind room for the size and the head, in memory that is used again after the answer.
+ * Relies on: the encoder's `buf`, `offset` and `writeEncoder`, by which kafkajs puts the body behind the head and then both
+ * behind their size.
+ * Witness: produce-protocol.test.ts ("a request is written once").
+ * May go: with produce-protocol.ts.
  */
 export interface RequestFrame {
   /** All that kafkajs looks at before it passes a body on. */

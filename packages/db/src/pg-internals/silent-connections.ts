@@ -2,6 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
 
+/**
+ * Reason: `pg` notices a connection that the network has forgotten only when a statement times out.
+ * Relies on: `processID`, `readyForQuery` and `connection.stream` of a client of `pg` 8.23, which its types do not know.
+ * Witness: silent-connections.test.ts.
+ * May go: when `pg` gives up a connection of which the server knows nothing.
+ */
 export interface SilentConnections {
   stop(): void;
 }

@@ -1,0 +1,76 @@
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import pg from 'pg';
+import { sendAtOnce } from './at-once.ts';
+import { copyAtOnce } from './copy-at-once.ts';
+
+/** Counts the pieces in which the system is given what is sent. */
+class CountingSocket extends Socket {
+  pieces = 0;
+
+  override _write(...args: Parameters<Duplex['_write']>): void {
+    this.pieces += 1;
+    super._write(...args);
+  }
+
+  override _writev(...args: Parameters<NonNullable<Duplex['_writev']>>): void {
+    this.pieces += 1;
+    super._writev?.(...args);
+  }
+}
+
+let testDatabase: TestDatabase;
+let socket: CountingSocket;
+let client: pg.Client;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ isMigrated: false });
+  socket = new CountingSocket();
+  client = new pg.Client({ connectionString: testDatabase.url, ssl: false, stream: () => socket });
+  await client.connect();
+  await client.query('CREATE TABLE note (id int)');
+});
+beforeEach(async () => {
+  await client.query('TRUNCATE note');
+});
+afterAll(async () => {
+  await client.end();
+  await testDatabase.drop();
+});
+
+const insert = (id: number) => client.query('INSERT INTO note VALUES ($1) RETURNING id', [id]);
+const notes = async () => (await client.query('SELECT id FROM note ORDER BY id')).rows.map(({ id }) => id);
+
+/** The bytes and pieces of what is sent before anything can have been answered, and of all that is sent. */
+async function sent(send: () => Promise<unknown>) {
+  const [bytes, pieces] = [socket.bytesWritten, socket.pieces];
+  const work = send();
+  const before = { bytes: socket.bytesWritten - bytes, pieces: socket.pieces - pieces };
+  await work;
+  return { before, all: { bytes: socket.bytesWritten - bytes, pieces: socket.pieces - pieces } };
+}
+
+test('statements go out together, in one piece, and are answered in their order', async () => {
+  let ids: unknown;
+  const { before, all } = await sent(async () => {
+    ids = await sendAtOnce(client, () => [insert(1), insert(2), insert(3)]);
+  });
+  expect(before).toEqual(all);
+  expect(all.pieces).toBe(1);
+  expect(ids).toMatchObject([{ rows: [{ id: 1 }] }, { rows: [{ id: 2 }] }, { rows: [{ id: 3 }] }]);
+});
+
+test('statements after that wait for each other again', async () => {
+  await sendAtOnce(client, () => [insert(1)]);
+  const { before, all } = await sent(() => Promise.all([insert(2), insert(3)]));
+  expect(before.bytes).toBeLessThan(all.bytes);
+});
+
+test('a COPY goes out with its rows and its end, in one piece', async () => {
+  const rows = [Buffer.from('1\n2\n'), Buffer.from('3\n')];
+  const { before, all } = await sent(() => copyAtOnce(client, 'COPY note FROM STDIN', rows));
+  expect(before).toEqual(all);
+  expect(all.pieces).toBe(1);
+  expect(await notes()).toEqual([1, 2, 3]);
+});

@@ -1,0 +1,49 @@
+import type { Logger } from '@millrace/runtime';
+import { eventually } from '@millrace/testing';
+import { Kafka } from 'kafkajs';
+import { testLogger } from '../../testing/test-logger.ts';
+import { kafkaLogCreator } from './kafka-logging.ts';
+
+interface Said {
+  level: string;
+  message: string;
+  detail?: unknown;
+}
+
+function recordingLogger(said: Said[]): Logger {
+  const logger = testLogger();
+  for (const level of ['error', 'warn', 'info', 'debug'] as const) {
+    logger[level] = ((message: string, facts?: object) => {
+      said.push({ level, message, ...facts });
+      return logger;
+    }) as Logger['error'];
+  }
+  return logger;
+}
+
+test('a listener of ours that fails is an error; that no broker answers is only told at debug', async () => {
+  const said: Said[] = [];
+  const kafka = new Kafka({
+    brokers: ['127.0.0.1:1'],
+    retry: { retries: 0 },
+    logCreator: kafkaLogCreator(recordingLogger(said)),
+  });
+  const admin = kafka.admin();
+  admin.on('admin.disconnect', async () => {
+    throw new Error('our fault');
+  });
+
+  await expect(admin.connect()).rejects.toThrow();
+  expect(said.length).toBeGreaterThan(0);
+  expect(said.filter(({ level }) => level !== 'debug')).toEqual([]);
+
+  await admin.disconnect();
+  await eventually(() => said.some(({ level }) => level === 'error'), { what: 'The error' });
+  expect(said.filter(({ level }) => level !== 'debug')).toEqual([
+    expect.objectContaining({
+      level: 'error',
+      message: 'a kafkajs listener failed',
+      detail: expect.stringContaining('our fault'),
+    }),
+  ]);
+});

@@ -1,0 +1,32 @@
+import { createRequire } from 'node:module';
+import type { KafkaMessage } from 'kafkajs';
+import { newestLeaderEpoch } from './leader-epoch.ts';
+import { encodeRecordBatch } from './record-batch.ts';
+
+/** How kafkajs reads what it fetched. */
+const kafkajs = createRequire(import.meta.url);
+const Decoder = kafkajs('kafkajs/src/protocol/decoder.js');
+const decodeRecordBatch = kafkajs('kafkajs/src/protocol/recordBatch/v0/decoder.js');
+const Batch = kafkajs('kafkajs/src/consumer/batch.js');
+
+const epochAt = 12;
+
+async function fetched(epoch: number): Promise<KafkaMessage[]> {
+  const value = Buffer.from('value');
+  const buffer = encodeRecordBatch([{ topic: 't', key: null, keyBytes: null, value }], 0);
+  buffer.writeInt32BE(epoch, epochAt);
+  const { records: messages } = await decodeRecordBatch(new Decoder(buffer));
+  return new Batch('t', '0', { partition: 0, highWatermark: '1', abortedTransactions: [], messages }).messages;
+}
+
+test('messages tell the epoch of the leader that wrote them; the last one counts', async () => {
+  const messages = [...(await fetched(7)), ...(await fetched(9))];
+  expect(messages).toHaveLength(2);
+  expect(newestLeaderEpoch(messages)).toBe(9);
+});
+
+test('nothing is known of no messages, nor of those that carry no epoch', async () => {
+  expect(newestLeaderEpoch([])).toBeNull();
+  const [message] = await fetched(7);
+  expect(newestLeaderEpoch([{ ...message, batchContext: undefined } as unknown as KafkaMessage])).toBeNull();
+});

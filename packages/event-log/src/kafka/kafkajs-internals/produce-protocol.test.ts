@@ -1,0 +1,85 @@
+import { createRequire } from 'node:module';
+import type { Message } from 'kafkajs';
+import type { OutgoingRecord } from '../../append/append-transport.ts';
+import { toBundle, useOwnProduceEncoding } from './produce-protocol.ts';
+
+/** The way a request takes through kafkajs: looked up by what the broker knows, encoded, framed. */
+const kafkajs = createRequire(import.meta.url);
+const { lookup, requests } = kafkajs('kafkajs/src/protocol/requests/index.js');
+const frameRequest = kafkajs('kafkajs/src/protocol/request.js');
+const Decoder = kafkajs('kafkajs/src/protocol/decoder.js');
+const decodeRecordBatch = kafkajs('kafkajs/src/protocol/recordBatch/v0/decoder.js');
+
+const produceKey = 0;
+const newestOfKafkajs = 7;
+const messageTooLarge = 10;
+
+function produce(messages: Message[]) {
+  const topicData = [{ topic: 'topic', partitions: [{ partition: 3, messages }] }];
+  const broker = { [produceKey]: { minVersion: 0, maxVersion: 12 } };
+  return lookup(broker)(produceKey, requests.Produce)({ acks: -1, timeout: 500, topicData });
+}
+
+async function frame(request: unknown): Promise<Buffer> {
+  return (await frameRequest({ correlationId: 77, clientId: 'test', request })).buffer;
+}
+
+/** What a broker reads: https://kafka.apache.org/protocol#The_Messages_Produce */
+async function read(framed: Buffer) {
+  const decoder = new Decoder(framed);
+  const size = decoder.readInt32();
+  const head = [decoder.readInt16(), decoder.readInt16(), decoder.readInt32(), decoder.readString()];
+  const settings = [decoder.readInt16(), decoder.readInt16(), decoder.readInt32()];
+  const place = [decoder.readInt32(), decoder.readString(), decoder.readInt32(), decoder.readInt32()];
+  const batchSize = decoder.readInt32();
+  const { records } = await decodeRecordBatch(decoder);
+  const values = records.map(({ value }: { value: Buffer }) => value.toString());
+  return { size, head, settings, place, batchSize, left: decoder.buffer.length - decoder.offset, values };
+}
+
+const record = (value: string): OutgoingRecord => ({
+  topic: 'topic',
+  key: 'k',
+  keyBytes: Buffer.from('k'),
+  value: Buffer.from(value),
+});
+
+beforeAll(() => useOwnProduceEncoding());
+
+test('kafkajs frames our encoding as a whole request', async () => {
+  const { request } = produce([toBundle(3, [record('one'), record('two')])]);
+  const framed = await frame(request);
+  expect(await read(framed)).toEqual({
+    size: framed.length - 4,
+    head: [produceKey, newestOfKafkajs, 77, 'test'],
+    settings: [-1, -1, 500],
+    place: [1, 'topic', 1, 3],
+    batchSize: expect.any(Number),
+    left: 0,
+    values: ['one', 'two'],
+  });
+});
+
+test('a request is written once, to memory that is used again after its answer', async () => {
+  const first = produce([toBundle(3, [record('first')])]);
+  const memory = (await frame(first.request)).buffer;
+  const meanwhile = await frame(produce([toBundle(3, [record('meanwhile')])]).request);
+  expect(meanwhile.buffer).not.toBe(memory);
+  await first.response.parse({});
+  const next = await frame(produce([toBundle(3, [record('next')])]).request);
+  expect(next.buffer).toBe(memory);
+  expect((await read(next)).values).toEqual(['next']);
+});
+
+test('an error of one partition is left to the caller', async () => {
+  const { response } = produce([toBundle(3, [record('one')])]);
+  const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
+  expect(await response.parse(answer)).toBe(answer);
+});
+
+test("messages that are not ours take kafkajs's own way", async () => {
+  const { request, response } = produce([{ key: null, value: Buffer.from('plain') }]);
+  expect((await read(await frame(request))).values).toEqual(['plain']);
+  const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
+  await expect(response.parse(answer)).rejects.toThrow();
+});

@@ -1,0 +1,46 @@
+import net from 'node:net';
+import { createFaultProxy, eventually, testServers } from '@millrace/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import { serverAddress } from '../../testing/adapters.ts';
+import { createTrackedSockets } from './tracked-sockets.ts';
+
+test('a silent broker is told by its address, its connections can be broken, and kafkajs goes on with new ones', async () => {
+  const proxy = await createFaultProxy(serverAddress('kafka'));
+  let lost = 0;
+  const sockets = createTrackedSockets(
+    ({ onConnect }) => net.connect({ host: proxy.host, port: proxy.port }, onConnect),
+    () => {
+      lost += 1;
+    },
+  );
+  const admin = new Kafka({
+    brokers: testServers().kafkaBrokers,
+    logLevel: logLevel.NOTHING,
+    requestTimeout: 500,
+    retry: { retries: 0 },
+    socketFactory: sockets.socketFactory,
+  }).admin();
+  admin.on('admin.network.request_timeout', ({ payload }) => sockets.destroy('request timed out', payload.broker));
+  try {
+    await eventually(() => admin.connect());
+    await eventually(() => admin.listTopics());
+    sockets.destroy('of another', 'elsewhere:1');
+    expect(lost).toBe(0);
+
+    proxy.blackHole();
+    await expect(admin.listTopics()).rejects.toThrow();
+    await eventually(() => lost > 0, { what: 'The end of the silent connection' });
+    await proxy.pass();
+    await eventually(() => admin.listTopics(), { what: 'An answer over a new connection' });
+
+    const lostBefore = lost;
+    sockets.retire('the client is given up');
+    await expect(admin.listTopics()).rejects.toThrow();
+    await eventually(() => proxy.connectionCount() === 0, { what: 'The end of all connections' });
+    expect(lost).toBe(lostBefore);
+  } finally {
+    sockets.retire('the test is over');
+    await admin.disconnect();
+    await proxy.stop();
+  }
+}, 30_000);
