@@ -20,7 +20,7 @@ function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-th
     written.set(name, [...(written.get(name) ?? []), ...records.map(({ value }) => value.toString())]);
   };
   const transport: AppendTransport = {
-    lanesOf: async () => [1, 2, 1],
+    leadersOf: async () => [1, 2, 1],
     async send(batches) {
       const names = batches.map(({ topic, partition }) => `${topic}/${partition}`);
       overlaps.push(...names.filter((name) => underWay.has(name)));
@@ -116,7 +116,7 @@ test('many calls share a request', async () => {
 
 test('a server that never answers costs a call its time limit and no memory afterwards', async () => {
   const pipeline = createPipeline(
-    { lanesOf: async () => [0], send: () => new Promise((_, reject) => setTimeout(reject, 150, new Error('late'))) },
+    { leadersOf: async () => [0], send: () => new Promise((_, reject) => setTimeout(reject, 150, new Error('late'))) },
     { appendTimeoutMs: 100, maxInFlightBytes: 200 },
   );
   const record = { topic: 't', key: 'k', value: Buffer.alloc(80) };
@@ -137,7 +137,7 @@ test('a server that never answers costs a call its time limit and no memory afte
 test('a topic whose layout cannot be read does not hold up the others', async () => {
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(
-    { ...transport, lanesOf: async (topic) => (topic === 'bad' ? Promise.reject(new Error('no such topic')) : [0]) },
+    { ...transport, leadersOf: async (topic) => (topic === 'bad' ? Promise.reject(new Error('no such topic')) : [0]) },
     { appendTimeoutMs: 400 },
   );
   const bad = pipeline.append([{ topic: 'bad', key: 'k', value: Buffer.from('1') }]).catch((error: unknown) => error);

@@ -2,8 +2,8 @@ import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { AppendRecord } from '../event-log.ts';
 import { type AppendCall, createAppendCall, createExpiry, fail } from './append-call.ts';
-import { createLane, type Lane } from './append-lane.ts';
 import { createAppendMetrics } from './append-metrics.ts';
+import { createSender, type Sender } from './append-sender.ts';
 import type { AppendSettings } from './append-settings.ts';
 import type { AppendTransport, OutgoingRecord } from './append-transport.ts';
 import type { QueuedRecord } from './partition-queue.ts';
@@ -19,13 +19,13 @@ export interface AppendPipelineOptions {
 
 /**
  * The way of a record from `append` to the log, the same for both adapters: calls are taken apart into one queue per
- * partition, queues of one lane share a request, a call is settled once all its records have been acknowledged.
+ * partition, queues of one leader share a request, a call is settled once all its records have been acknowledged.
  */
 export function createAppendPipeline(options: AppendPipelineOptions) {
   const { settings, transport, logger } = options;
   const metrics = createAppendMetrics(options.metrics, () => inFlightBytes);
   const topics = new Map<string, TopicQueues>();
-  const lanes = new Map<number, Lane>();
+  const senders = new Map<number, Sender>();
   const idleWaiters: (() => void)[] = [];
   let inFlightBytes = 0;
   let openCalls = 0;
@@ -41,7 +41,7 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
       }),
     );
     for (const topic of topics.values()) release(topic.forgetSettled());
-    for (const lane of lanes.values()) lane.forgetSettled();
+    for (const sender of senders.values()) sender.forgetSettled();
   });
 
   function append(records: AppendRecord[]): Promise<void> {
@@ -88,7 +88,7 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
     records.forEach((record, index) => {
       topicOf(record.topic).add({ record, bytes: sizes[index] ?? 0, call });
     });
-    for (const lane of lanes.values()) lane.sendWhenDue();
+    for (const sender of senders.values()) sender.sendWhenDue();
   }
 
   function topicOf(topic: string): TopicQueues {
@@ -97,26 +97,26 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
     const created = createTopicQueues({
       topic,
       logger,
-      lanesOf: transport.lanesOf,
-      enqueue: (queue, entry) => laneOf(queue.lane).enqueue(queue, entry),
-      moved(queue, fromLane) {
-        laneOf(fromLane).dismiss(queue);
-        laneOf(queue.lane).adopt(queue);
+      leadersOf: transport.leadersOf,
+      enqueue: (queue, entry) => senderTo(queue.leader).enqueue(queue, entry),
+      moved(queue, fromLeader) {
+        senderTo(fromLeader).dismiss(queue);
+        senderTo(queue.leader).adopt(queue);
       },
       routed(left) {
         release(left);
-        for (const lane of lanes.values()) lane.sendWhenDue();
+        for (const sender of senders.values()) sender.sendWhenDue();
       },
     });
     topics.set(topic, created);
     return created;
   }
 
-  function laneOf(id: number): Lane {
-    const known = lanes.get(id);
+  function senderTo(id: number): Sender {
+    const known = senders.get(id);
     if (known !== undefined) return known;
     const { lingerMs, maxBatchBytes, maxRequestBytes } = settings;
-    const created = createLane({
+    const created = createSender({
       transport,
       logger,
       metrics,
@@ -125,7 +125,7 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
       maxRequestBytes,
       released: release,
     });
-    lanes.set(id, created);
+    senders.set(id, created);
     return created;
   }
 
@@ -141,7 +141,7 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
   /** Sends what is still waiting and refuses new records. What is not acknowledged within `timeoutMs` is rejected. */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
-    for (const lane of lanes.values()) lane.hurry();
+    for (const sender of senders.values()) sender.hurry();
     if (openCalls > 0) {
       let timer: NodeJS.Timeout | undefined;
       await Promise.race([

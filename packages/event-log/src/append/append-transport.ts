@@ -21,10 +21,10 @@ export interface BatchRefusal {
 /** How an adapter writes. The pipeline owns order, batching, retries, time limits and the byte budget. */
 export interface AppendTransport {
   /**
-   * The lane of each partition of a topic, indexed by partition (Kafka: the leader's node id). Partitions of one lane
-   * travel in one request, and a slow lane does not hold up another. Throws when the topic cannot be looked up now.
+   * The leader of each partition of a topic, indexed by partition (Kafka: its node id). Partitions of one leader travel in
+   * one request, and a slow leader does not hold up another. Throws when the topic cannot be looked up now.
    */
-  lanesOf(topic: string): Promise<number[]>;
+  leadersOf(topic: string): Promise<number[]>;
   /**
    * Writes all batches durably; one answer per batch, in their order: null when it is in the log. Throws when nothing
    * is known about any of them. Must settle within the time limit it was built with.

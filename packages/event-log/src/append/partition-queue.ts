@@ -11,15 +11,15 @@ export interface QueuedRecord {
 export interface PartitionQueue {
   readonly topic: string;
   readonly partition: number;
-  lane: number;
+  leader: number;
   entries: QueuedRecord[];
   inFlight: number;
   /** Shrinks when the server refuses a batch as too large. */
   maxBatchBytes: number;
 }
 
-export function createPartitionQueue(topic: string, partition: number, lane: number): PartitionQueue {
-  return { topic, partition, lane, entries: [], inFlight: 0, maxBatchBytes: Number.POSITIVE_INFINITY };
+export function createPartitionQueue(topic: string, partition: number, leader: number): PartitionQueue {
+  return { topic, partition, leader, entries: [], inFlight: 0, maxBatchBytes: Number.POSITIVE_INFINITY };
 }
 
 /** Marks the oldest records as in flight, up to `maxBytes` (at least one), and returns them. */

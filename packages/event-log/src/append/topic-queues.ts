@@ -5,11 +5,11 @@ import { createPartitionQueue, type PartitionQueue, type QueuedRecord } from './
 export interface TopicQueuesOptions {
   topic: string;
   logger: Logger;
-  lanesOf(topic: string): Promise<number[]>;
+  leadersOf(topic: string): Promise<number[]>;
   /** A record has found its partition. */
   enqueue(queue: PartitionQueue, entry: QueuedRecord): void;
-  /** A partition has moved to another lane (Kafka: a new leader). */
-  moved(queue: PartitionQueue, fromLane: number): void;
+  /** A partition has got another leader. */
+  moved(queue: PartitionQueue, fromLeader: number): void;
   /** Records that waited for the topic's layout have been given out, or have left because their call was settled. */
   routed(left: QueuedRecord[]): void;
 }
@@ -45,7 +45,7 @@ export function createTopicQueues(options: TopicQueuesOptions) {
     if (isLoading) return;
     isLoading = true;
     try {
-      apply(await options.lanesOf(topic));
+      apply(await options.leadersOf(topic));
       loadedAt = performance.now();
     } catch (error) {
       for (const { call } of unrouted) call.lastError = error as Error;
@@ -56,14 +56,14 @@ export function createTopicQueues(options: TopicQueuesOptions) {
     }
   }
 
-  function apply(lanes: number[]): void {
-    lanes.forEach((lane, partition) => {
+  function apply(leaders: number[]): void {
+    leaders.forEach((leader, partition) => {
       const queue = queues[partition];
       if (queue === undefined) {
-        queues.push(createPartitionQueue(topic, partition, lane));
-      } else if (queue.lane !== lane && queue.inFlight === 0) {
-        const from = queue.lane;
-        queue.lane = lane;
+        queues.push(createPartitionQueue(topic, partition, leader));
+      } else if (queue.leader !== leader && queue.inFlight === 0) {
+        const from = queue.leader;
+        queue.leader = leader;
         options.moved(queue, from);
       }
     });

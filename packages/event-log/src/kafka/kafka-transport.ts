@@ -13,7 +13,7 @@ const recordListTooLarge = 18;
  */
 export function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): AppendTransport {
   return {
-    async lanesOf(topic) {
+    async leadersOf(topic) {
       const metadata = await sessions.use(
         ({ admin }) => admin.fetchTopicMetadata({ topics: [topic] }),
         sendTimeoutMs,
@@ -21,9 +21,9 @@ export function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: num
       );
       const partitions = metadata.topics.find(({ name }) => name === topic)?.partitions ?? [];
       if (partitions.length === 0) throw new Error(`the topic ${topic} does not exist`);
-      const lanes: number[] = new Array(partitions.length).fill(0);
-      for (const { partitionId, leader } of partitions) lanes[partitionId] = leader;
-      return lanes;
+      const leaders: number[] = new Array(partitions.length).fill(0);
+      for (const { partitionId, leader } of partitions) leaders[partitionId] = leader;
+      return leaders;
     },
 
     async send(batches) {

@@ -4,7 +4,7 @@ import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { cutBatch } from '../consume/cut-batch.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
-import { createTurns } from '../consume/in-turn.ts';
+import { limitConcurrency } from '../consume/limit-concurrency.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
 import type { BatchContext, ConsumeOptions, LogRecord } from '../event-log.ts';
 import { recordMark } from '../offsets/record-mark.ts';
@@ -32,11 +32,11 @@ const beginAgainMs = 250;
 
 const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
 
-/** Takes what kafkajs fetched and hands it over in batches, `partitionConcurrency` partitions at once, in turns. */
+/** Takes what kafkajs fetched and hands it over in batches, `partitionConcurrency` partitions at once, one batch after the other. */
 export function createPartitionReader(deps: PartitionReaderDeps) {
   const { consume, logger, metrics, positions, waiting, commits } = deps;
   const { topic, group } = consume;
-  const inTurn = createTurns(consume.partitionConcurrency);
+  const whenFree = limitConcurrency(consume.partitionConcurrency);
 
   /** Resolves when kafkajs may fetch more. */
   async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
@@ -49,7 +49,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     partition.heartbeat = () => heartbeat(payload);
     waiting.add(partition, records);
     payload.resolveOffset(String(fetched.at(-1)?.offset));
-    deliverInTurn(partition);
+    deliverWaiting(partition);
     await waiting.room(partition.heartbeat);
   }
 
@@ -120,11 +120,11 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
   }
 
   /** After each batch the partition goes to the end of the line. */
-  function deliverInTurn(partition: AssignedPartition): void {
+  function deliverWaiting(partition: AssignedPartition): void {
     if (partition.delivery !== null || partition.waiting.length === 0) return;
-    partition.delivery = inTurn(() => deliverNext(partition)).then(() => {
+    partition.delivery = whenFree(() => deliverNext(partition)).then(() => {
       partition.delivery = null;
-      deliverInTurn(partition);
+      deliverWaiting(partition);
     });
   }
 

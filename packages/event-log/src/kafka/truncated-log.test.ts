@@ -48,7 +48,7 @@ describeWithJava('a log that lost its end', () => {
     });
   }
 
-  interface Bed {
+  interface Fixture {
     log: EventLog;
     topic: string;
     group: string;
@@ -59,7 +59,7 @@ describeWithJava('a log that lost its end', () => {
     consume(): Promise<void>;
   }
 
-  async function openBed(
+  async function openFixture(
     brokers: string[],
     options: { replicationFactor?: number; topicConfig?: Record<string, string> },
   ) {
@@ -72,7 +72,7 @@ describeWithJava('a log that lost its end', () => {
       ...options,
     });
     log = opened;
-    const bed: Bed = {
+    const fixture: Fixture = {
       ...{ log: opened, topic, group, errors },
       values: async () => (await readEffects(database, topic, group)).map(({ value }) => Number(value)),
       stored: () => database.sql.query('SELECT next_offset, log FROM consumer_position WHERE "group" = $1', [group]),
@@ -88,29 +88,33 @@ describeWithJava('a log that lost its end', () => {
         await consumer.ready;
       },
     };
-    return bed;
+    return fixture;
   }
 
-  async function untilEffects(bed: Bed, count: number): Promise<void> {
-    await eventually(`${count} effects`, async () => (await countEffects(database, bed.topic, bed.group)) >= count, {
-      timeoutMs: 60_000,
-      describe: async () => `seen: ${await bed.values()}`,
-    });
+  async function untilEffects(fixture: Fixture, count: number): Promise<void> {
+    await eventually(
+      `${count} effects`,
+      async () => (await countEffects(database, fixture.topic, fixture.group)) >= count,
+      {
+        timeoutMs: 60_000,
+        describe: async () => `seen: ${await fixture.values()}`,
+      },
+    );
   }
 
   /** What `millrace offsets accept` does. */
-  async function goOnFrom({ group }: Bed, offset: number): Promise<void> {
+  async function goOnFrom({ group }: Fixture, offset: number): Promise<void> {
     await database.sql.query('UPDATE consumer_position SET next_offset = $2, record_before = NULL WHERE "group" = $1', [
       group,
       offset,
     ]);
   }
 
-  async function eventuallyAppend(bed: Bed, from: number, count: number): Promise<void> {
+  async function eventuallyAppend(fixture: Fixture, from: number, count: number): Promise<void> {
     await eventually(
       'a broker that takes records',
       () =>
-        bed.log.append(numbered(bed.topic, 'k', from, count)).then(
+        fixture.log.append(numbered(fixture.topic, 'k', from, count)).then(
           () => true,
           () => false,
         ),
@@ -121,78 +125,78 @@ describeWithJava('a log that lost its end', () => {
   test('a broker restored from an older copy stops the partition until somebody decides', async () => {
     const own = await startKafkaCluster({ nodes: 1 });
     cluster = own;
-    const bed = await openBed(own.brokers, {});
+    const fixture = await openFixture(own.brokers, {});
     await eventually('a topic', () =>
-      bed.log.ensureTopics([{ topic: bed.topic, partitions: 1 }]).then(
+      fixture.log.ensureTopics([{ topic: fixture.topic, partitions: 1 }]).then(
         () => true,
         () => false,
       ),
     );
-    await bed.consume();
-    await bed.log.append(numbered(bed.topic, 'k', 0, 10));
-    await untilEffects(bed, 10);
+    await fixture.consume();
+    await fixture.log.append(numbered(fixture.topic, 'k', 0, 10));
+    await untilEffects(fixture, 10);
     await own.kill(0);
     const restore = own.copyFiles(0);
     await own.start(0);
-    await eventuallyAppend(bed, 10, 20);
-    await untilEffects(bed, 30);
-    expect(bed.errors).toEqual([]);
+    await eventuallyAppend(fixture, 10, 20);
+    await untilEffects(fixture, 30);
+    expect(fixture.errors).toEqual([]);
 
     await own.kill(0);
     restore();
     await own.start(0);
-    await eventually('the partition to be reported', bed.isTruncated, { timeoutMs: 60_000 });
-    expect(bed.errors).toEqual([expect.stringContaining('the log was truncated')]);
-    expect(await bed.stored()).toMatchObject([{ next_offset: '30' }]);
+    await eventually('the partition to be reported', fixture.isTruncated, { timeoutMs: 60_000 });
+    expect(fixture.errors).toEqual([expect.stringContaining('the log was truncated')]);
+    expect(await fixture.stored()).toMatchObject([{ next_offset: '30' }]);
 
     // It grows beyond where the group was: others stand now where those stood that took effect.
-    await eventuallyAppend(bed, 100, 25);
+    await eventuallyAppend(fixture, 100, 25);
     await new Promise((resolve) => setTimeout(resolve, 2500));
-    expect(await bed.isTruncated()).toBe(true);
-    expect(await bed.values()).toEqual(range(0, 30));
+    expect(await fixture.isTruncated()).toBe(true);
+    expect(await fixture.values()).toEqual(range(0, 30));
 
-    await goOnFrom(bed, 10);
-    await untilEffects(bed, 55);
-    expect(await bed.values()).toEqual([...range(0, 30), ...range(100, 25)]);
-    await eventually('no report', async () => !(await bed.isTruncated()));
+    await goOnFrom(fixture, 10);
+    await untilEffects(fixture, 55);
+    expect(await fixture.values()).toEqual([...range(0, 30), ...range(100, 25)]);
+    await eventually('no report', async () => !(await fixture.isTruncated()));
   }, 240_000);
 
   test('a leader that was behind is elected: what it did not have is missed, also when the log has grown again', async () => {
     const own = await startKafkaCluster({ nodes: 3, settings: { 'min.insync.replicas': '1' } });
     cluster = own;
-    const bed = await openBed(own.brokers, {
+    const fixture = await openFixture(own.brokers, {
       replicationFactor: 2,
       topicConfig: { 'unclean.leader.election.enable': 'true' },
     });
     await eventually('a topic', () =>
-      bed.log.ensureTopics([{ topic: bed.topic, partitions: 1 }]).then(
+      fixture.log.ensureTopics([{ topic: fixture.topic, partitions: 1 }]).then(
         () => true,
         () => false,
       ),
     );
     const admin = new Kafka({ brokers: own.brokers, logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
-    const { topics } = await admin.fetchTopicMetadata({ topics: [bed.topic] });
+    const { topics } = await admin.fetchTopicMetadata({ topics: [fixture.topic] });
     await admin.disconnect();
     const partition = topics[0]?.partitions[0];
     const leader = (partition?.leader ?? 0) - 1;
     const follower = (partition?.replicas.find((id) => id !== partition.leader) ?? 0) - 1;
-    await bed.consume();
-    await bed.log.append(numbered(bed.topic, 'k', 0, 10));
-    await untilEffects(bed, 10);
+    await fixture.consume();
+    await fixture.log.append(numbered(fixture.topic, 'k', 0, 10));
+    await untilEffects(fixture, 10);
     await own.kill(follower);
-    await eventuallyAppend(bed, 10, 20);
-    await untilEffects(bed, 30);
+    await eventuallyAppend(fixture, 10, 20);
+    await untilEffects(fixture, 30);
     await own.kill(leader);
     await own.start(follower);
-    await eventuallyAppend(bed, 100, 40);
-    await eventually('the partition to be reported', bed.isTruncated, { timeoutMs: 60_000 });
-    expect(bed.errors).toEqual([expect.stringContaining('the log was truncated')]);
+    await eventuallyAppend(fixture, 100, 40);
+    await eventually('the partition to be reported', fixture.isTruncated, { timeoutMs: 60_000 });
+    expect(fixture.errors).toEqual([expect.stringContaining('the log was truncated')]);
     // An append that was not answered in time is sent again, so some may be there twice.
-    expect([...new Set(await bed.values())]).toEqual(range(0, 30));
-    const seen = (await bed.values()).length;
-    await goOnFrom(bed, 0);
-    const again = async () => new Set((await bed.values()).slice(seen));
+    expect([...new Set(await fixture.values())]).toEqual(range(0, 30));
+    const seen = (await fixture.values()).length;
+    await goOnFrom(fixture, 0);
+    const again = async () => new Set((await fixture.values()).slice(seen));
     const left = [...range(0, 10), ...range(100, 40)];
     await eventually('all that is left', async () => (await again()).size >= left.length);
     expect([...(await again())]).toEqual(left);

@@ -19,8 +19,8 @@ export interface LeasedPartitionDeps {
   /** Identity of its log as last seen. */
   log(): string | undefined;
   truncation: Truncation;
-  /** Runs work when one of the member's `partitionConcurrency` places is free. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs work when fewer than the member's `partitionConcurrency` partitions are at work. */
+  whenFree<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface LeasedPartition {
@@ -50,7 +50,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
         const from = position ?? (await begin());
         if (from === null) await sleep(truncatedPauseMs, signal);
         else if (from >= deps.endOffset()) await untilWoken();
-        else await sleep(await deps.inTurn(() => step(from)), signal);
+        else await sleep(await deps.whenFree(() => step(from)), signal);
       } catch (error) {
         failures += 1;
         logger.warn('a partition could not be read', { topic, group, partition, error });

@@ -95,7 +95,7 @@ export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): 
 }
 
 /** What a member looks at between its beats: the ends of the partitions, and who else is there. */
-export interface Glance {
+export interface GroupState {
   ends: Map<number, bigint>;
   /** Identity of each partition's log: see `LogBatch.log`. */
   logs: Map<number, string>;
@@ -103,7 +103,7 @@ export interface Glance {
   members: string;
 }
 
-export async function glance(sql: Sql, { topic, group }: Pick<Member, 'topic' | 'group'>): Promise<Glance> {
+export async function readGroupState(sql: Sql, { topic, group }: Pick<Member, 'topic' | 'group'>): Promise<GroupState> {
   const rows = await sql.query<{ partition: number; log: string; next_offset: string; members: string | null }>(
     `SELECT partition, 'postgres/' || log_id AS log, next_offset,
        (SELECT string_agg(member_id::text, ' ' ORDER BY member_id)

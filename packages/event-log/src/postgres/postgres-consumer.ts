@@ -3,17 +3,17 @@ import type { Logger } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
-import { createTurns } from '../consume/in-turn.ts';
+import { limitConcurrency } from '../consume/limit-concurrency.ts';
 import { createTruncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type LeasedPartition, readLeasedPartition } from './leased-partition.ts';
 import {
   beat,
-  type Glance,
-  glance,
+  type GroupState,
   leaveGroup,
   type Member,
+  readGroupState,
   releaseLeases,
   type Standing,
 } from './membership-store.ts';
@@ -39,13 +39,13 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   const { database, logger, leaseMs } = deps;
   const { topic, group } = consume;
   const member: Member = { topic, group, memberId: uuidv7() };
-  const inTurn = createTurns(consume.partitionConcurrency);
+  const whenFree = limitConcurrency(consume.partitionConcurrency);
   const truncation = createTruncation({ ...deps, consume });
   const held = new Map<number, LeasedPartition>();
   const ending = new Map<number, Promise<void>>();
   const stopping = new AbortController();
   const startedAt = performance.now();
-  let seen: Glance = { ends: new Map(), logs: new Map(), members: '' };
+  let seen: GroupState = { ends: new Map(), logs: new Map(), members: '' };
   let lastBeatAt = Number.NEGATIVE_INFINITY;
   let isSatisfied = false;
   let poke: AbortController = new AbortController();
@@ -70,7 +70,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   }
 
   async function look(): Promise<void> {
-    const now = await bounded(glance(database.sql, member));
+    const now = await bounded(readGroupState(database.sql, member));
     const membersChanged = now.members !== seen.members;
     seen = now;
     if (membersChanged || !isSatisfied || performance.now() - lastBeatAt > leaseMs / 3) await renew();
@@ -103,7 +103,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
         ...deps,
         consume,
         partition,
-        inTurn,
+        whenFree,
         truncation,
         endOffset: () => seen.ends.get(partition) ?? 0n,
         log: () => seen.logs.get(partition),

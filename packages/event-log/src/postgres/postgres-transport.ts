@@ -31,10 +31,10 @@ export function createPostgresTransport(deps: PostgresTransportDeps): AppendTran
   }
 
   return {
-    async lanesOf(topic) {
+    async leadersOf(topic) {
       const ends = await bounded(readEnds(database.sql, topic), 'reading the layout of a topic');
       if (ends.length === 0) throw new Error(`the topic ${topic} does not exist`);
-      // One database, one lane: one transaction at a time per process, growing under load.
+      // One database, one leader: one transaction at a time per process, growing under load.
       return ends.map(() => 0);
     },
 

@@ -11,7 +11,7 @@ import {
   takeOldest,
 } from './partition-queue.ts';
 
-export interface LaneOptions {
+export interface SenderOptions {
   transport: Pick<AppendTransport, 'send'>;
   logger: Logger;
   metrics: AppendMetrics;
@@ -33,10 +33,10 @@ const firstRetryDelayMs = 25;
 const maxRetryDelayMs = 400;
 
 /**
- * One lane: at most one request under way, so that the records of a partition keep their order through retries. While
+ * What goes to one leader: at most one request under way, so that the records of a partition keep their order through retries. While
  * it is under way new records gather; that is what makes batches grow under load.
  */
-export function createLane(options: LaneOptions) {
+export function createSender(options: SenderOptions) {
   const { transport, logger, metrics } = options;
   const queues = new Set<PartitionQueue>();
   let waitingBytes = 0;
@@ -187,7 +187,7 @@ export function createLane(options: LaneOptions) {
   };
 }
 
-export type Lane = ReturnType<typeof createLane>;
+export type Sender = ReturnType<typeof createSender>;
 
 function sumBytes(entries: QueuedRecord[]): number {
   let bytes = 0;

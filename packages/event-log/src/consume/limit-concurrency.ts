@@ -1,7 +1,7 @@
-/** Lets at most `places` pieces of work run at once; the others wait in line. */
-export function createTurns(places: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** Lets at most `limit` pieces of work run at once; the others wait in line. */
+export function limitConcurrency(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   const line: (() => void)[] = [];
-  let free = Math.max(1, places);
+  let free = Math.max(1, limit);
 
   return async (work) => {
     if (free > 0) free -= 1;
@@ -9,7 +9,7 @@ export function createTurns(places: number): <T>(work: () => Promise<T>) => Prom
     try {
       return await work();
     } finally {
-      // The place goes straight to the next in line, so that nobody can push in.
+      // It goes straight to the next in line, so that nobody can push in.
       const next = line.shift();
       if (next === undefined) free += 1;
       else next();
