@@ -10,7 +10,10 @@ export const configSchema = Type.Object({
   smtpUrl: Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   smtpTimeoutMs: integerSetting(20_000, 'milliseconds one attempt to send a mail may take', { min: 1, max: 60_000 }),
-  mailsPerOrganizationHour: integerSetting(1000, 'mails one organization may send in an hour; 0 = no limit'),
+  mailsPerOrganizationHour: integerSetting(
+    1000,
+    'mails one organization may send in an hour, reports and invites together; the same for the API; 0 = no limit',
+  ),
   publicAppUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address of the application reports link to' }),
   ),

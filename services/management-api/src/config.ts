@@ -41,6 +41,10 @@ export const configSchema = Type.Object({
     'requests with a wrong key or none from one address per minute before it is shut out; 0 = no limit',
   ),
   subscriptionsPerOrganization: integerSetting(500, 'subscriptions one organization may have; 0 = no limit'),
+  mailsPerOrganizationHour: integerSetting(
+    1000,
+    'mails one organization may send in an hour, invites and reports together; the same for the delivery worker; 0 = no limit',
+  ),
   apiSignUpsPerMinute: integerSetting(
     20,
     'requests for invites without a key from one address per minute, and wrong ones for one invite; 0 = no limit',

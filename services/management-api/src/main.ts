@@ -84,6 +84,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     mailer,
     publicUrl: config.publicApiUrl,
     patienceMs: 2000,
+    mailsPerHour: config.mailsPerOrganizationHour,
   });
   // Stopped before the mailer and the database: what is on its way still uses both.
   lifecycle.own('mails on their way', { stop: inviteMailing.settle });

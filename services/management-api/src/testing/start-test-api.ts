@@ -45,10 +45,19 @@ export const noLimits: AppDeps['limits'] = {
 };
 
 /** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
-export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<TestApi> {
+export async function startTestApi(
+  overrides: Partial<AppDeps> = {},
+  { statementTimeoutMs = 30_000 } = {},
+): Promise<TestApi> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
-  const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5, preparesQueries: true });
+  const database = createDatabase({
+    url: testDatabase.url,
+    logger,
+    poolSize: 5,
+    preparesQueries: true,
+    statementTimeoutMs,
+  });
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
   const counting = <S extends Sql>(inner: S): S => ({
@@ -69,7 +78,7 @@ export async function startTestApi(overrides: Partial<AppDeps> = {}): Promise<Te
     checkResponses: true,
     // Nobody answers there: a test that looks something up or sends a mail brings its own server.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
-    inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000 }),
+    inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     keyValue: createInProcessKeyValue(),
     mostSubscriptions: 0,

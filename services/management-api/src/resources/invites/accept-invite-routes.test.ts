@@ -29,7 +29,8 @@ beforeAll(async () => {
     },
   });
   const logger = createLogger('test', 'error');
-  mailing = createInviteMailing({ sql: api.database.sql, logger, mailer, publicUrl: api.url, patienceMs: 1000 });
+  const { sql } = api.database;
+  mailing = createInviteMailing({ sql, logger, mailer, publicUrl: api.url, patienceMs: 1000, mailsPerHour: 0 });
   acme = await createActors(api.database);
 });
 afterAll(() => api.stop());

@@ -1,4 +1,4 @@
-import { inviteExpiresAt, type Sql } from '@millrace/db';
+import { inviteExpiresAt, type Sql, takeMails } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger } from '@millrace/runtime';
 import { inviteMail, joinedMail } from './invite-mail.ts';
@@ -10,10 +10,10 @@ export interface InviteMailing {
    * Sends the mails of committed invites. Waits for the attempts, though never longer than the patience: what is not
    * done by then goes on beside the request. Never throws.
    *
-   * @returns ids of the invites whose mail was tried by then.
+   * @returns ids of the invites whose mail was tried by then; those beyond what the organization may send in this hour are not.
    */
-  send(invites: readonly MailableInvite[], organizationName: string): Promise<ReadonlySet<string>>;
-  /** Tells the administrators and owners who joined, beside the request. Never throws. */
+  send(invites: readonly MailableInvite[], organization: { id: string; name: string }): Promise<ReadonlySet<string>>;
+  /** Tells the administrators and owners who joined, as far as mails are left, beside the request. Never throws. */
   tellJoined(joined: Joined): void;
   /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
   settle(): Promise<void>;
@@ -40,9 +40,12 @@ export interface InviteMailingDeps {
   publicUrl?: string | undefined;
   /** How long a request waits for its mails, in milliseconds. */
   patienceMs: number;
+  /** Mails one organization may send in an hour of the clock, reports of subscriptions included; 0 = no limit. */
+  mailsPerHour: number;
 }
 
-export function createInviteMailing({ sql, logger, mailer, publicUrl, patienceMs }: InviteMailingDeps): InviteMailing {
+export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
+  const { sql, logger, mailer, publicUrl, patienceMs, mailsPerHour } = deps;
   const underWay = new Set<Promise<void>>();
 
   async function sendOne({ row, token }: MailableInvite, organizationName: string): Promise<void> {
@@ -64,6 +67,15 @@ export function createInviteMailing({ sql, logger, mailer, publicUrl, patienceMs
     await noteEmailingAttempt(sql, row.id);
   }
 
+  async function takeAllowed<T>(organizationId: string, wanted: readonly T[]): Promise<readonly T[]> {
+    if (mailsPerHour === 0 || wanted.length === 0) return wanted;
+    const granted = await takeMails(sql, { organizationId, wanted: wanted.length, mailsPerHour });
+    const left = wanted.length - granted;
+    if (left > 0)
+      logger.info('mails beyond the hourly limit of an organization were not sent', { organizationId, left });
+    return wanted.slice(0, granted);
+  }
+
   function track(work: Promise<void>): Promise<void> {
     const tracked: Promise<void> = work
       .catch((error: unknown) => void logger.warn('a mail about an invite could not be looked after', { error }))
@@ -73,13 +85,18 @@ export function createInviteMailing({ sql, logger, mailer, publicUrl, patienceMs
   }
 
   return {
-    async send(invites, organizationName) {
+    async send(invites, { id, name }) {
       const attempted = new Set<string>();
       if (!mailer || !publicUrl) return attempted;
-      const mails = invites
-        .filter(({ row }) => row.send_email)
-        .map((invite) => track(sendOne(invite, organizationName).then(() => void attempted.add(invite.row.id))));
-      await atMost(patienceMs, Promise.all(mails));
+      const wanted = invites.filter(({ row }) => row.send_email);
+      const sendAll = async () => {
+        const allowed = await takeAllowed(id, wanted);
+        const mails = allowed.map((invite) =>
+          track(sendOne(invite, name).then(() => void attempted.add(invite.row.id))),
+        );
+        await Promise.all(mails);
+      };
+      await atMost(patienceMs, track(sendAll()));
       return attempted;
     },
     tellJoined(joined) {
@@ -87,7 +104,8 @@ export function createInviteMailing({ sql, logger, mailer, publicUrl, patienceMs
       const { send } = mailer;
       const tell = async () => {
         const recipients = await findJoinRecipients(sql, joined.organization_id, joined.user.id);
-        await Promise.all(recipients.map((to) => send(joinedMail(to, joined))));
+        const allowed = await takeAllowed(joined.organization_id, recipients);
+        await Promise.all(allowed.map((to) => send(joinedMail(to, joined))));
       };
       track(tell());
     },

@@ -63,6 +63,6 @@ export async function inviteMembers(
     const tokens = new Map(created.map(({ id, token }) => [id, token]));
     return { organization, mailable: rows.map((row) => ({ row, token: tokens.get(row.id) ?? '' })) };
   });
-  const attempted = await inviteMailing.send(mailable, organization.name);
+  const attempted = await inviteMailing.send(mailable, organization);
   return mailable.map(({ row }) => ({ ...toInvite(row, now), emailing_attempt_made: attempted.has(row.id) }));
 }

@@ -27,7 +27,7 @@ beforeAll(async () => {
   );
   api = await startTestApi({
     inviteMailing: {
-      send: (invites, organizationName) => mailing.send(invites, organizationName),
+      send: (invites, organization) => mailing.send(invites, organization),
       tellJoined: () => {},
       settle: () => mailing.settle(),
     },
@@ -38,6 +38,7 @@ beforeAll(async () => {
     mailer,
     publicUrl: 'https://millrace.test/',
     patienceMs: 700,
+    mailsPerHour: 0,
   });
   acme = await createActors(api.database);
   path = `/api/organizations/${acme.organizationId}/invites/`;
@@ -257,6 +258,46 @@ describe('several at once', () => {
     expect(status).toBe(200);
     expect(body.map((one: { target_email: string }) => one.target_email)).toEqual(emails);
     for (const email of emails) expect(mailsTo(email)).toHaveLength(1);
+  });
+
+  test('mails beyond what the organization may send in an hour are not sent, and can be in the next one', async () => {
+    const before = mailing;
+    const logger = createLogger('test', 'error');
+    const publicUrl = 'https://millrace.test';
+    mailing = createInviteMailing({
+      sql: api.database.sql,
+      logger,
+      mailer,
+      publicUrl,
+      patienceMs: 700,
+      mailsPerHour: 3,
+    });
+    const { A, organizationId } = await createActors(api.database);
+    const at = `/api/organizations/${organizationId}/invites/`;
+    const emails = Array.from({ length: 4 }, newEmail);
+    const last = emails[3] ?? '';
+    // One that wants no mail takes none.
+    await invite({ target_email: newEmail(), send_email: false }, A, at);
+    const { status, body } = await bulk(
+      emails.map((target_email) => ({ target_email })),
+      A,
+      at,
+    );
+    const attempts = body.map((one: { emailing_attempt_made: boolean }) => one.emailing_attempt_made);
+    expect([status, attempts]).toEqual([200, [true, true, true, false]]);
+    expect(await invite({ target_email: last }, A, at)).toMatchObject({
+      status: 201,
+      body: { emailing_attempt_made: false, send_email: true },
+    });
+    expect(await pendingOf(last)).toMatchObject([{ emailing_attempt_made: false }]);
+    expect(emails.map((email) => mailsTo(email).length)).toEqual([1, 1, 1, 0]);
+    await api.database.sql.query(
+      `UPDATE organization_mail_hour SET hour = hour - interval '1 hour' WHERE organization_id = $1`,
+      [organizationId],
+    );
+    expect((await invite({ target_email: last }, A, at)).body).toMatchObject({ emailing_attempt_made: true });
+    expect(mailsTo(last)).toHaveLength(1);
+    mailing = before;
   });
 
   test('without a preference the answer has no body', async () => {
@@ -557,6 +598,7 @@ describe('when mail does not work', () => {
       logger: createLogger('test', 'error'),
       mailer: has.mailer ? mailer : undefined,
       patienceMs: 100,
+      mailsPerHour: 0,
     });
     const email = newEmail();
     const answer = await invite({ target_email: email });

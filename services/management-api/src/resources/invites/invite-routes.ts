@@ -47,7 +47,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_create',
       summary: 'Invite somebody',
       description:
-        'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried.',
+        'Invites a person by e-mail address; an earlier invite of the same person is replaced. More than level 1 needs a key with all scopes. Who accepts as a new user gets a key that can do no more than the one that invited, and the invite ends when that one does. The mail is sent when the installation has a mail server, and `emailing_attempt_made` tells whether it was tried. Mails count towards what the organization may send in an hour; beyond that the invite is made and not mailed, and the mail goes out when the person is invited again in the next hour.',
       tags: ['invites'],
       scope: 'organization_member:write',
       params: organizationParams,
@@ -67,7 +67,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       operationId: 'organizations_invites_bulk_create',
       summary: 'Invite several people',
       description:
-        'Takes a list of up to 20 invites, or one invite. All are created or none; the error of one names it as `<index>__<field>`.',
+        'Takes a list of up to 20 invites, or one invite. All are created or none; the error of one names it as `<index>__<field>`. Which of them were mailed tells `emailing_attempt_made`, as with a single one.',
       tags: ['invites'],
       scope: 'organization_member:write',
       params: organizationParams,

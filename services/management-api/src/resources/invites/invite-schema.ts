@@ -13,7 +13,10 @@ export const invite = Type.Object(
     id: Type.String({ format: 'uuid', description: 'Id of the invite.' }),
     target_email: Type.String({ description: 'Address of the person who is invited.' }),
     first_name: Type.String({ description: 'First name of that person, empty when unknown.' }),
-    emailing_attempt_made: Type.Boolean({ description: 'Whether sending the mail was tried, successfully or not.' }),
+    emailing_attempt_made: Type.Boolean({
+      description:
+        'Whether sending the mail was tried, successfully or not. It is not when the organization has sent as many mails as it may in this hour: invite the person again in the next one.',
+    }),
     level: Type.Integer({ description: 'Level the person will have: 1 member, 8 administrator, 15 owner.' }),
     is_expired: Type.Boolean({ description: 'Whether it can no longer be accepted; it can for three days.' }),
     created_by: Type.Union([embeddedUser, Type.Null()], { description: 'Who invited; null when that user is gone.' }),
