@@ -118,6 +118,16 @@ test('organizations, their plans, projects, environments, users and restrictions
   expect(JSON.stringify(restriction.rows)).not.toContain(key);
 });
 
+test('a project has the filters of every new project, and none is made in a time zone the API would refuse', async () => {
+  const of = ['project', 'create', '--organization', tenant.organizationId];
+  const { result } = await run(...of);
+  const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({
+    where: { id: result.environmentId },
+  });
+  expect(filters).toMatchObject([{ key: 'email', value: '@example.com' }, { key: '$host' }]);
+  expect((await historyOf(...of, '--timezone', 'europe/vienna')).exitCode).toBe(1);
+});
+
 test('what fails leaves nothing', async () => {
   const { exitCode, rows } = await historyOf(
     'member',

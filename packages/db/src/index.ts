@@ -1,6 +1,7 @@
 export { type AcceptedInvite, acceptInvite, findInvite } from './accounts/accept-invite.ts';
 export type { AccountClient } from './accounts/account-client.ts';
 export { createFirstKey } from './accounts/create-first-key.ts';
+export { defaultAccountFilters } from './accounts/default-account-filters.ts';
 export type { NewEnvironmentSettings } from './accounts/environment-settings.ts';
 export { createEnvironment, listEnvironments, type NewEnvironment } from './accounts/environments.ts';
 export {
@@ -17,6 +18,7 @@ export {
   newProjectToken,
 } from './accounts/key-values.ts';
 export { takeMails } from './accounts/mail-allowance-store.ts';
+export { findMemberDomains } from './accounts/member-domain-store.ts';
 export { addMember, listMembers, type NewMember, removeMember, setMemberLevel } from './accounts/members.ts';
 export {
   findMemberLevel,
@@ -48,6 +50,7 @@ export {
 export { createProject, listProjects, type NewProject } from './accounts/projects.ts';
 export { addRestriction, listRestrictions, type NewRestriction, removeRestriction } from './accounts/restrictions.ts';
 export { sqlOf } from './accounts/sql-of.ts';
+export { isTimeZone } from './accounts/time-zone.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './accounts/users.ts';
 export { type WithdrawnInvite, withdrawInvites } from './accounts/withdraw-invites-store.ts';
 export { deleteExpiredSalts } from './cookieless-salts.ts';

@@ -117,6 +117,7 @@ describe('a project', () => {
       timezone: 'Europe/Vienna',
       anonymize_ips: true,
       ingested_event: false,
+      test_account_filters: [{ key: 'email', value: '@example.com' }, { key: '$host' }],
     });
     expect(environment.api_token).toMatch(/^phc_[0-9a-zA-Z]{43}$/);
   });
@@ -241,6 +242,11 @@ const refusals: [string, () => Promise<unknown>, { kind: string; code?: string; 
   [
     'a project in no time zone',
     () => createProject(database.prisma, { ...tenant, timezone: 'Mars/Olympus' }),
+    { kind: 'invalid', code: 'invalid_choice', attr: 'timezone' },
+  ],
+  [
+    'a project in a time zone written in another case, as the API refuses it',
+    () => createProject(database.prisma, { ...tenant, timezone: 'europe/vienna' }),
     { kind: 'invalid', code: 'invalid_choice', attr: 'timezone' },
   ],
   [

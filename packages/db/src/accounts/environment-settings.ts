@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkText, invalidField } from './account-input.ts';
 import { newProjectToken } from './key-values.ts';
+import { isTimeZone } from './time-zone.ts';
 
 export interface NewEnvironmentSettings {
   /** 1 to 200 characters; `Default project` by default. */
@@ -26,17 +27,6 @@ export function newEnvironmentColumns(settings: NewEnvironmentSettings) {
 }
 
 function checkTimezone(timezone: string): string {
-  // What follows the sign of an offset is no zone name, although Intl takes it.
-  const isKnown = /^[A-Za-z]/.test(timezone) && isAcceptedByIntl(timezone);
-  if (!isKnown) throw invalidField('timezone', 'invalid_choice', `"${timezone}" is not a valid choice.`);
-  return timezone;
-}
-
-function isAcceptedByIntl(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone });
-    return true;
-  } catch {
-    return false;
-  }
+  if (isTimeZone(timezone)) return timezone;
+  throw invalidField('timezone', 'invalid_choice', `"${timezone}" is not a valid choice.`);
 }

@@ -2,6 +2,7 @@ import type { environment } from '../generated/client.ts';
 import type { AccountClient } from './account-client.ts';
 import { answeringConstraints, notFound } from './account-errors.ts';
 import { isRowId } from './account-input.ts';
+import { defaultFiltersOf } from './default-filters-of.ts';
 import { type NewEnvironmentSettings, newEnvironmentColumns } from './environment-settings.ts';
 
 export interface NewEnvironment extends NewEnvironmentSettings {
@@ -16,8 +17,12 @@ export async function createEnvironment(client: AccountClient, input: NewEnviron
   const { projectId, ...settings } = input;
   const columns = newEnvironmentColumns(settings);
   if (!isRowId(projectId)) throw notFound('Project');
+  const project = await client.project.findUnique({ where: { id: projectId }, select: { organization_id: true } });
+  if (!project) throw notFound('Project');
+  const filters = await defaultFiltersOf(client, project.organization_id, columns.is_demo);
+  // Deleted meanwhile.
   return answeringConstraints({ environment_project_id_fkey: (cause) => notFound('Project', cause) }, () =>
-    client.environment.create({ data: { project_id: projectId, ...columns } }),
+    client.environment.create({ data: { project_id: projectId, ...columns, test_account_filters: filters } }),
   );
 }
 

@@ -2,6 +2,7 @@ import type { environment, project } from '../generated/client.ts';
 import type { AccountClient } from './account-client.ts';
 import { answeringConstraints, notFound } from './account-errors.ts';
 import { checkText, isUuid } from './account-input.ts';
+import { defaultFiltersOf } from './default-filters-of.ts';
 import { type NewEnvironmentSettings, newEnvironmentColumns } from './environment-settings.ts';
 import { nextProjectOrEnvironmentId } from './next-id-store.ts';
 
@@ -28,6 +29,7 @@ export async function createProject(
       ? null
       : checkText('product_description', productDescription, { maxLength: 1000, isBlankAllowed: true });
   if (!isUuid(organizationId)) throw notFound('Organization');
+  const filters = await defaultFiltersOf(client, organizationId, columns.is_demo);
   const id = await nextProjectOrEnvironmentId(client);
   const { environments, ...created } = await answeringConstraints(
     { project_organization_id_fkey: (cause) => notFound('Organization', cause) },
@@ -38,7 +40,7 @@ export async function createProject(
           organization_id: organizationId,
           name: columns.name,
           product_description: description,
-          environments: { create: { id, ...columns } },
+          environments: { create: { id, ...columns, test_account_filters: filters } },
         },
         include: { environments: true },
       }),

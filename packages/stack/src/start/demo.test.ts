@@ -44,6 +44,22 @@ test('an organization with an owner and a member, a project, and a key that may 
   expect(await ensureDemo(database, directory)).toEqual(demo);
 });
 
+test('its project has the filters and the records that every new project has', async () => {
+  const demo = await ensureDemo(database, directory);
+  const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({
+    where: { id: demo.environmentId },
+  });
+  expect(filters).toMatchObject([{ key: 'email', value: '@example.com' }, { key: '$host' }]);
+  const records = await database.sql.query(
+    'SELECT scope, activity FROM activity_log WHERE environment_id = $1 ORDER BY id',
+    [demo.environmentId],
+  );
+  expect(records).toEqual([
+    { scope: 'Project', activity: 'created' },
+    { scope: 'Team', activity: 'created' },
+  ]);
+});
+
 test('a lost file costs a new personal key, and the old one is revoked', async () => {
   const before = await ensureDemo(database, directory);
   rmSync(join(directory, 'demo.json'));

@@ -14,6 +14,7 @@ import {
   listOrganizations,
   listPersonalApiKeys,
   listProjects,
+  recordOperatorActivity,
   revokePersonalApiKey,
 } from '@millrace/db';
 
@@ -57,7 +58,7 @@ async function findOrCreateDemo(client: AccountClient, knownKey: string | undefi
     await addMember(client, { organizationId, userId: memberId, level: membershipLevels.member });
   }
   const [found] = await listProjects(client, { organizationId });
-  const created = found ?? (await createProject(client, { organizationId, name: 'Demo project' }));
+  const created = found ?? (await createDemoProject(client, organizationId));
   const environment = 'environment' in created ? created.environment : created.environments[0];
   if (!environment) throw new Error('The demo project has no environment.');
   return {
@@ -69,6 +70,16 @@ async function findOrCreateDemo(client: AccountClient, knownKey: string | undefi
   };
 }
 
+async function createDemoProject(client: AccountClient, organizationId: string) {
+  const created = await createProject(client, { organizationId, name: 'Demo project' });
+  const { project, environment } = created;
+  const place = { organizationId, environmentId: environment.id, itemId: project.id };
+  const done = { ...place, command: 'npm start', activity: 'created' } as const;
+  await recordOperatorActivity(client, { ...done, scope: 'Project', name: project.name });
+  await recordOperatorActivity(client, { ...done, scope: 'Team', name: environment.name });
+  return created;
+}
+
 async function findOrCreateUser(client: AccountClient, user: typeof owner): Promise<number> {
   const found = await client.user.findUnique({ where: { email: user.email } });
   return (found ?? (await createUser(client, { ...user, isEmailVerified: true }))).id;
@@ -77,7 +88,15 @@ async function findOrCreateUser(client: AccountClient, user: typeof owner): Prom
 async function findOrCreateOrganization(client: AccountClient, ownerId: number): Promise<string> {
   const [found] = await listOrganizations(client, { userId: ownerId });
   if (found) return found.id;
-  const { id } = await createOrganization(client, { name: 'Demo', features: productFeaturesOf('full') });
+  const { id, name } = await createOrganization(client, { name: 'Demo', features: productFeaturesOf('full') });
+  await recordOperatorActivity(client, {
+    command: 'npm start',
+    organizationId: id,
+    scope: 'Organization',
+    itemId: id,
+    activity: 'created',
+    name,
+  });
   await addMember(client, { organizationId: id, userId: ownerId, level: membershipLevels.owner });
   return id;
 }

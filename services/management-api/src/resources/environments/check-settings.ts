@@ -1,5 +1,5 @@
+import { isTimeZone } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import { isTimeZone } from './time-zone.ts';
 
 /** Lists of up to a thousand environments show it. */
 const maxListedLength = 2000;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newProjectToken, type Transaction } from '@millrace/db';
+import { defaultAccountFilters, findMemberDomains, newProjectToken, type Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { type Caller, isLimited } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';
@@ -7,8 +7,7 @@ import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { insertProject } from '../projects/project-write-store.ts';
 import { requireAccessControlLevel } from './change-environment.ts';
 import { checkSettings } from './check-settings.ts';
-import { defaultAccountFilters } from './default-account-filters.ts';
-import { findMemberDomains, insertEnvironment, makeCurrent } from './environment-write-store.ts';
+import { insertEnvironment, makeCurrent } from './environment-write-store.ts';
 import { countEnvironments, countProjects } from './plan-count-store.ts';
 import { requireNoDemo, requireRoom } from './plan-limits.ts';
 

@@ -75,17 +75,6 @@ export async function makeCurrent(
   ]);
 }
 
-/** E-mail domains of the active members of an organization, that of the first member in front. */
-export async function findMemberDomains(tx: Transaction, organizationId: string): Promise<string[]> {
-  const rows = await tx.query<{ domain: string }>(
-    `SELECT lower(split_part(u.email, '@', 2)) AS domain
-       FROM membership m JOIN "user" u ON u.id = m.user_id
-      WHERE m.organization_id = $1 AND u.is_active ORDER BY m.joined_at, m.id LIMIT 100`,
-    [organizationId],
-  );
-  return rows.map(({ domain }) => domain);
-}
-
 /** Notes what somebody wants to use; again means one more time (reference/management-api.md 8.6). */
 export async function upsertProductIntent(
   sql: Sql,

@@ -11,6 +11,7 @@ import {
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
+import { recordActivity } from '../activity/record-activity.ts';
 import type { newOrganization } from './organization-schema.ts';
 import { recordAccountActivity } from './record-account-activity.ts';
 
@@ -38,7 +39,7 @@ export async function createOwnOrganization(
       },
     });
     await addMember(client, { organizationId: created.id, userId: caller.userId, level: membershipLevels.owner });
-    const { environment } = await createProject(client, { organizationId: created.id });
+    const { project, environment } = await createProject(client, { organizationId: created.id });
     await client.user.update({
       where: { id: caller.userId },
       data: { current_organization_id: created.id, current_environment_id: environment.id },
@@ -51,6 +52,10 @@ export async function createOwnOrganization(
       itemId: created.id,
       name: created.name,
     });
+    const place = { organizationId: created.id, environmentId: environment.id, itemId: project.id };
+    const done = { ...place, activity: 'created', actor: { userId: caller.userId } } as const;
+    await recordActivity(sqlOf(client), { ...done, scope: 'Project', name: project.name });
+    await recordActivity(sqlOf(client), { ...done, scope: 'Team', name: environment.name });
     return { organizationId: created.id, token: environment.api_token };
   });
 }

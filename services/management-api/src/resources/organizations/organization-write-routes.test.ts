@@ -86,6 +86,30 @@ test('O3, O4: whoever creates one owns it, has a project in it, and is in it fro
   expect(announced).toContain(body.teams[0].api_token);
 });
 
+test('the project of a new organization is made as any other: with its filters and its records', async () => {
+  const { W } = await createActors(api.database);
+  const { body } = await create(W.key, { name: 'Alike' });
+  const [{ id }] = body.teams;
+  const [first, further] = await Promise.all([
+    api.get(`/api/projects/${id}/`, W.key),
+    api.send('POST', `/api/organizations/${body.id}/projects/`, { key: W.key, body: {} }),
+  ]);
+  const settings = ({ test_account_filters, timezone, name, is_demo }: Record<string, unknown>) => ({
+    ...{ test_account_filters, timezone, name, is_demo },
+  });
+  expect(further.status).toBe(201);
+  expect(settings(first.body)).toEqual(settings(further.body));
+  const records = async (project: number) => {
+    const { body: page } = await api.get(`/api/projects/${project}/activity/`, W.key);
+    return page.results.map(({ scope, activity }: Record<string, unknown>) => [scope, activity]);
+  };
+  expect(await records(id)).toEqual([
+    ['Team', 'created'],
+    ['Project', 'created'],
+  ]);
+  expect(await records(further.body.id)).toEqual(await records(id));
+});
+
 test('a person without any organization makes the first one', async () => {
   const { prisma } = api.database;
   const user = await createUser(prisma, { email: `${randomUUID()}@example.com` });

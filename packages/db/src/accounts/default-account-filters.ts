@@ -26,16 +26,26 @@ const genericDomains = new Set([
   'yandex.ru',
 ]);
 
+export interface AccountFilter {
+  key: string;
+  operator: string;
+  value: string;
+  type: 'event' | 'person';
+}
+
 /**
  * The filters of a new environment that leave internal traffic out: members of the organization by their e-mail domain,
  * and development machines (reference/management-api.md 8.2).
  *
  * @param memberDomains domains of the members' addresses in the order of joining.
  */
-export function defaultAccountFilters(memberDomains: readonly string[]): object[] {
+export function defaultAccountFilters(memberDomains: readonly string[]): AccountFilter[] {
   const domain = memberDomains.find((candidate) => candidate !== '' && !genericDomains.has(candidate));
-  return [
-    ...(domain === undefined ? [] : [{ key: 'email', operator: 'not_icontains', value: `@${domain}`, type: 'person' }]),
+  const filters: AccountFilter[] = [
     { key: '$host', operator: 'not_regex', value: '^(localhost|127\\.0\\.0\\.1)($|:)', type: 'event' },
   ];
+  if (domain !== undefined) {
+    filters.unshift({ key: 'email', operator: 'not_icontains', value: `@${domain}`, type: 'person' });
+  }
+  return filters;
 }
