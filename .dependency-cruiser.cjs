@@ -1,4 +1,4 @@
-// The direction of imports (ARCHITECTURE.md, "Rooms and the direction of imports") as errors.
+// The direction of imports (docs/architecture.md, "Rooms and the direction of imports") as errors.
 const only = (name, to, allowed, comment) => ({
   name,
   severity: 'error',

@@ -3,7 +3,7 @@ import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 import { startSteadyLoad } from './support/steady-load.ts';
 
-/** ARCHITECTURE.md "The log": with EVENT_LOG_FALLBACK=postgres events are taken although Kafka is out. */
+/** docs/decisions/016-fallback-log.md: with EVENT_LOG_FALLBACK=postgres events are taken although Kafka is out. */
 let kafka: KafkaFaultProxy;
 let services: RunningServices;
 

@@ -4,7 +4,7 @@ import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 import { tableChecksums } from './support/table-checksums.ts';
 
-/** ARCHITECTURE.md "Promises" 1 and 2, with processes that die: 20,000 events on Kafka, a shorter story on the embedded log. */
+/** docs/architecture.md, "Effects exactly once": with processes that die: 20,000 events on Kafka, a shorter story on the embedded log. */
 const sizes = { kafka: { events: 20_000, people: 500 }, postgres: { events: 8000, people: 200 } };
 const kills = 5;
 const batchSize = 100;
@@ -33,7 +33,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // ARCHITECTURE.md 7: an exact synonym, stored under the one name.
+      // docs/ingestion-rules.md, "What an event name does": an exact synonym, stored under the one name.
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,
       timestamp,

@@ -6,7 +6,7 @@ import { sendToIngest } from './send-to-ingest.ts';
 import { startTalkative, type TalkativeServices } from './start-talkative.ts';
 
 /**
- * ARCHITECTURE.md, house rule 15: whoever may read logs must not learn keys, passwords, addresses or what is in events.
+ * Whoever may read logs must not learn keys, passwords, addresses or what is in events.
  * Everything that says anything runs as a process at level debug, is given marked values on every way in, good requests
  * and bad ones, with all servers there and with each of them broken; then all that was said is searched for the marks.
  */

@@ -25,7 +25,7 @@ export interface BootstrapInput {
   isForced: boolean;
 }
 
-/** Ids and keys of what was made, named as in the connection file of the embedded system (ARCHITECTURE.md). */
+/** Ids and keys of what was made, named as in the connection file of the embedded system. */
 export interface Bootstrapped {
   organizationId: string;
   userId: number;

@@ -111,7 +111,7 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
 }
 
 /**
- * Partition key of an event's lane (ARCHITECTURE.md, "The log"). Of the key as sent and not of the environment: events
+ * Partition key of an event's lane (docs/architecture.md, "The log"). Of the key as sent and not of the environment: events
  * that are taken while no store can be asked know nothing else, and have to stay in line with the others.
  */
 export function recordKey(lane: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {

@@ -387,7 +387,7 @@ describe('statements', () => {
     expect(costs).toEqual([18, 18]);
     // These tables hold a few rows, which any planner would rather read from end to end.
     expect(notLookedUp).toEqual([]);
-    const written = onOneLine(await readFile(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8'));
+    const written = onOneLine(await readFile(new URL('../../../docs/ingestion-sql.md', import.meta.url), 'utf8'));
     expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);
   });
 

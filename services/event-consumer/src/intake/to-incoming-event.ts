@@ -48,7 +48,7 @@ export function toIncomingEvent({
   return event;
 }
 
-/** `$group_identify` of the migration guidance is processed and stored as `$groupidentify` (ARCHITECTURE.md 7). */
+/** `$group_identify` of the migration guidance is processed and stored as `$groupidentify` (docs/ingestion-rules.md, "What an event name does"). */
 export function processedName(name: string): string {
   return name === eventNames.groupIdentifySynonym ? eventNames.groupIdentify : cutText(name, maxEventNameCharacters);
 }

@@ -3,8 +3,9 @@ import type { HeldProperties } from '../values/held-properties.ts';
 import type { IncomingEvent } from './incoming-event.ts';
 
 /**
- * The ledger: every person, distinct id, group type and group a batch touches, loaded and locked before the rules run
- * and written back in sets afterwards. The rules change it in memory only; they are deterministic and do no input or
+ * The ledger: every person, distinct id, group type and group a batch touches, loaded before the rules run and
+ * written back in sets afterwards. Loading locks nothing, unless the batch is done again: what is written is checked and
+ * locked right before (ledger-store.ts). The rules change it in memory only; they are deterministic and do no input or
  * output, so a batch gives the same end state as its events one by one.
  */
 export interface Ledger {

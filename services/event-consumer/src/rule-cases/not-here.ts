@@ -1,5 +1,5 @@
 /**
- * Numbers of reference/event-processing.md section 16 that no pure rule decides, with who does. A test asserts that
+ * Numbers of docs/ingestion-rules.md that no pure rule decides, with who does. A test asserts that
  * every number is either a case or here.
  */
 export const notHere: { no: number[]; because: string }[] = [
@@ -7,12 +7,12 @@ export const notHere: { no: number[]; because: string }[] = [
   {
     no: [20, 47, 80, 81, 82, 83, 84, 85, 86, 87],
     because:
-      'races with another writer and faults of the database: all rows a batch touches are locked before the rules run, and the batch is redone whole',
+      'races with another writer and faults of the database: a batch whose persons were changed by another one since they were read is redone whole (identity/ledger-store.ts)',
   },
   { no: [88, 89], because: 'overrides of feature flags are not kept' },
   { no: [97], because: 'a name that is not text does not reach the log; parse-record refuses such a record' },
   { no: [102, 118], because: 'the first event of a project is noticed by the store' },
-  { no: [105, 106, 108], because: 'there is no cache of group types: they are loaded and locked with the batch' },
+  { no: [105, 106, 108], because: 'there is no cache of group types: they are read with each batch, and a unique index decides who was first' },
   {
     no: [119, 120, 121, 123, 124, 126, 127, 128, 129],
     because: 'clock correction and the spellings of a time are the gateway’s: the record holds the corrected time',

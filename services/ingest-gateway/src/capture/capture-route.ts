@@ -25,7 +25,7 @@ export interface CaptureTarget {
 
 /**
  * Station 1: one request of a capture path, from its head to its answer. Answers 200 only after the log has
- * acknowledged every event (contract/ingestion.md; ARCHITECTURE.md, "The way of one event"). Never rejects.
+ * acknowledged every event (contract/ingestion.md; docs/architecture.md, "The way of one event"). Never rejects.
  */
 export function captureRoute(
   request: IncomingMessage,

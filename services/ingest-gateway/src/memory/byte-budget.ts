@@ -21,7 +21,7 @@ export interface ThreadShares {
 }
 
 /**
- * Bounds what all requests together keep in memory (ARCHITECTURE.md, "Promises" 5): beyond it a request is refused
+ * Bounds what all requests together keep in memory: beyond it a request is refused
  * with "come again" instead of the process growing until it is killed with everyone's requests in it.
  */
 export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {

@@ -23,7 +23,7 @@ const maxAppendBytes = 2 * 1024 * 1024;
 /**
  * Station 6: writes the events in the order of the request, then one warning for each reason events were dropped, and
  * resolves when the log has acknowledged all of them. The lane decides the topic and what keeps its order
- * (ARCHITECTURE.md, "The log").
+ * (docs/architecture.md, "The log").
  *
  * @returns how many events were written.
  * @throws AppError `too_large` when the only event of the request is larger than a record may be; in company such an

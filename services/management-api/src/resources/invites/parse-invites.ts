@@ -6,7 +6,7 @@ import { newInvite } from './invite-schema.ts';
 const maxInvites = 20;
 
 /**
- * The body of a bulk request: a list of up to 20 invites, or one invite (ARCHITECTURE.md "bulk").
+ * The body of a bulk request: a list of up to 20 invites, or one invite.
  * @throws AppError `invalid`; in a list the field is named `<index>__<field>`.
  */
 export function parseInvites(body: unknown): NewInvite[] {
