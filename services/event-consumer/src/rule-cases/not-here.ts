@@ -12,7 +12,11 @@ export const notHere: { no: number[]; because: string }[] = [
   { no: [88, 89], because: 'overrides of feature flags are not kept' },
   { no: [97], because: 'a name that is not text does not reach the log; parse-record refuses such a record' },
   { no: [102, 118], because: 'the first event of a project is noticed by the store' },
-  { no: [105, 106, 108], because: 'there is no cache of group types: they are read with each batch, and a unique index decides who was first' },
+  {
+    no: [105, 106, 108],
+    because:
+      'there is no cache of group types: they are read with each batch, and a unique index decides who was first',
+  },
   {
     no: [119, 120, 121, 123, 124, 126, 127, 128, 129],
     because: 'clock correction and the spellings of a time are the gateway’s: the record holds the corrected time',

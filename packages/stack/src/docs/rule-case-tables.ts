@@ -1,0 +1,36 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { importSource } from './import-source.ts';
+import { markdownTable } from './markdown-table.ts';
+
+const folder = 'services/event-consumer/src/rule-cases';
+
+interface RuleCase {
+  no?: number[];
+  is: string;
+}
+
+/** The cases that are played against the rules of ingestion, with the file that holds each. */
+export async function ruleCaseTables(root: string): Promise<string> {
+  const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('-cases.ts')).sort();
+  const sections: string[] = [];
+  for (const file of files.filter((name) => name !== 'all-cases.ts')) {
+    const lists = Object.values(await importSource(root, `${folder}/${file}`)).filter((value) => Array.isArray(value));
+    const rows = (lists.flat() as RuleCase[]).map(({ no = [], is }) => [no.map((n) => `E-${n}`).join(', '), is]);
+    sections.push(`### ${titleOf(file)}\n\nIn \`${folder}/${file}\`:\n\n${markdownTable(['Case', 'Rule'], rows)}\n`);
+  }
+  return `## Cases\n\n${sections.join('\n')}\n${await elsewhere(root)}`;
+}
+
+function titleOf(file: string): string {
+  const words = file.replace('-cases.ts', '').replaceAll('-', ' ');
+  return `${words[0]?.toUpperCase()}${words.slice(1)}`;
+}
+
+async function elsewhere(root: string): Promise<string> {
+  const { notHere } = (await importSource(root, `${folder}/not-here.ts`)) as {
+    notHere: { no: number[]; because: string }[];
+  };
+  const rows = notHere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
+  return `### Decided elsewhere\n\nIn \`${folder}/not-here.ts\`:\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
+}
