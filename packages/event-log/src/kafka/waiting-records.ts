@@ -9,7 +9,7 @@ const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**
  * A partition with so much waiting is not fetched from, so that one in trouble leaves room for the others. Twice as much
- * costs the consumer a sixth of its CPU time, in collecting what has become old by the time it is handled.
+ * costs the consumer a tenth of its CPU time, in collecting what has become old by the time it is handled.
  */
 const partitionLimitBytes = mebibyte / 2;
 /** With so much waiting in all partitions nothing is fetched. */
