@@ -50,6 +50,13 @@ module.exports = {
       to: { path: '^services/', pathNot: '^services/$1/' },
     },
     {
+      name: 'environments-do-not-know-projects',
+      severity: 'error',
+      comment: 'A project is shown and changed by way of its first environment, not the other way round.',
+      from: { path: '^services/management-api/src/resources/environments/' },
+      to: { path: '^services/management-api/src/resources/projects/' },
+    },
+    {
       name: 'package-imports-service',
       severity: 'error',
       from: { path: '^packages/', pathNot: '^packages/(bench|testing)/' },

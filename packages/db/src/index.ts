@@ -17,6 +17,7 @@ export {
   newPersonalApiKeyValue,
   newProjectToken,
 } from './accounts/key-values.ts';
+export { type LockedOrganization, lockOrganization } from './accounts/lock-organization-store.ts';
 export { takeMails } from './accounts/mail-allowance-store.ts';
 export { findMemberDomains } from './accounts/member-domain-store.ts';
 export { addMember, listMembers, type NewMember, removeMember, setMemberLevel } from './accounts/members.ts';

@@ -7,6 +7,7 @@ import { isUuid } from './account-input.ts';
 import { isInviteExpired } from './invite-validity.ts';
 import { lockOrganization } from './lock-organization-store.ts';
 import { addMember } from './members.ts';
+import { sqlOf } from './sql-of.ts';
 
 export interface AcceptedInvite {
   invite: organization_invite;
@@ -41,7 +42,7 @@ export async function acceptInvite(
   if (isInviteExpired(seen, now)) {
     throw new AppError('invalid', 'This invite has expired. Please ask your admin for a new one.', { code: 'expired' });
   }
-  await lockOrganization(client, seen.organization_id);
+  if (!(await lockOrganization(sqlOf(client), seen.organization_id))) throw notFound('Organization');
   // Behind the lock nobody else uses it up or replaces it.
   const invite = await findInvite(client, inviteId);
   const accepting = await chooseUser(invite);

@@ -1,15 +1,23 @@
-import type { AccountClient } from './account-client.ts';
-import { notFound } from './account-errors.ts';
+import type { Sql } from '../sql-database.ts';
+
+export interface LockedOrganization {
+  id: string;
+  name: string;
+  available_product_features: unknown;
+}
 
 /**
- * Holds an organization until the transaction ends: who belongs to it changes only behind this lock, always the first one
- * taken. The management API locks the same row before it changes members and invites.
+ * Holds an organization until the transaction ends. Who belongs to it and who is invited changes only behind this lock,
+ * which is always the first one taken: two owners who demote each other, or two invites of one person, come one after
+ * the other. Readers, and writers of other rows that refer to it, do not wait.
  *
- * @throws AppError `not_found`.
+ * @param tx a transaction.
+ * @returns undefined when it is gone.
  */
-export async function lockOrganization(client: AccountClient, organizationId: string): Promise<void> {
-  const rows = await client.$queryRaw<
-    unknown[]
-  >`SELECT 1 FROM organization WHERE id = ${organizationId}::uuid FOR NO KEY UPDATE`;
-  if (rows.length === 0) throw notFound('Organization');
+export async function lockOrganization(tx: Sql, id: string): Promise<LockedOrganization | undefined> {
+  const rows = await tx.query<LockedOrganization & Record<string, unknown>>(
+    'SELECT id, name, available_product_features FROM organization WHERE id = $1::uuid FOR NO KEY UPDATE',
+    [id],
+  );
+  return rows[0];
 }

@@ -6,6 +6,7 @@ import type { AccountClient } from './account-client.ts';
 import { answeringConstraints, notFound } from './account-errors.ts';
 import { invalidField, isRowId, isUuid } from './account-input.ts';
 import { lockOrganization } from './lock-organization-store.ts';
+import { sqlOf } from './sql-of.ts';
 
 export interface NewMember {
   organizationId: string;
@@ -86,7 +87,7 @@ async function lockMember(
   { organizationId, userId }: { organizationId: string; userId: number },
 ): Promise<membership> {
   if (!isUuid(organizationId)) throw notFound('Organization');
-  await lockOrganization(client, organizationId);
+  if (!(await lockOrganization(sqlOf(client), organizationId))) throw notFound('Organization');
   const member = isRowId(userId)
     ? await client.membership.findFirst({ where: { organization_id: organizationId, user_id: userId } })
     : null;

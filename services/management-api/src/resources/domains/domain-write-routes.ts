@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
-import type { Database } from '@millrace/db';
+import { type Database, lockOrganization } from '@millrace/db';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { findProductFeatures } from '../organizations/organization-store.ts';
 import { changeDomain } from './change-domain.ts';
 import { checkDomainName, domainIsTaken, newVerificationChallenge } from './domain-name.ts';

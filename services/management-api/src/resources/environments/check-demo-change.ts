@@ -1,9 +1,8 @@
 import { membershipLevels } from '@millrace/contracts';
-import type { Transaction } from '@millrace/db';
+import { lockOrganization, type Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { countEnvironments, countProjects, findIsDemo } from './plan-count-store.ts';
 import { requireRoom, requireUncounted } from './plan-limits.ts';
 

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { defaultAccountFilters, findMemberDomains, newProjectToken, type Transaction } from '@millrace/db';
+import {
+  defaultAccountFilters,
+  findMemberDomains,
+  lockOrganization,
+  newProjectToken,
+  type Transaction,
+} from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { type Caller, isLimited } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
-import { insertProject } from '../projects/project-write-store.ts';
 import { requireAccessControlLevel } from './change-environment.ts';
 import { checkSettings } from './check-settings.ts';
 import { insertEnvironment, makeCurrent } from './environment-write-store.ts';
 import { countEnvironments, countProjects } from './plan-count-store.ts';
 import { requireNoDemo, requireRoom } from './plan-limits.ts';
+import { insertProject } from './project-write-store.ts';
 
 /**
  * Adds an environment with its own id and key to a project (reference/management-api.md 8.1). The caller's current one

@@ -4,9 +4,9 @@ import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';
-import { deleteProject, listEnvironmentKeys, lockProject } from '../projects/project-write-store.ts';
 import { deleteEnvironment } from './environment-write-store.ts';
 import { levelsInProject } from './project-reach-store.ts';
+import { deleteProject, listEnvironmentKeys, lockProject } from './project-write-store.ts';
 
 /**
  * Removes an environment; with a project's last one the project goes, which is nothing without. The row is gone with the

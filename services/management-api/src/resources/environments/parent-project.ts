@@ -3,7 +3,7 @@ import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
 import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
 import { requireProjectInKey } from '../../access/key-restrictions.ts';
-import { findProjectOfCaller } from '../projects/project-store.ts';
+import { findProjectOfCaller } from './parent-project-store.ts';
 
 /** Path parameter of everything below a project that belongs to the project and not to one of its environments. */
 export const parentParams = Type.Object({

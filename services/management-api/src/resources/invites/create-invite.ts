@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { membershipLevels } from '@millrace/contracts';
-import { hashInviteToken, isInviteExpired, newInviteToken, type Transaction } from '@millrace/db';
+import {
+  hashInviteToken,
+  isInviteExpired,
+  type LockedOrganization,
+  newInviteToken,
+  type Transaction,
+} from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import { isMember } from '../members/member-store.ts';
-import type { LockedOrganization } from '../organizations/lock-organization-store.ts';
 import { grantableLevels } from './grantable-levels-store.ts';
 import type { newInvite } from './invite-schema.ts';
 import { deleteInvite, findPendingInvite, insertInvite } from './invite-store.ts';

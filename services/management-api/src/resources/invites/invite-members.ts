@@ -1,8 +1,7 @@
-import type { Database } from '@millrace/db';
+import { type Database, lockOrganization } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { findMember } from '../members/member-store.ts';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import { type CreatedInvite, createInvite, type NewInvite } from './create-invite.ts';
 import type { InviteMailing } from './invite-mailing.ts';

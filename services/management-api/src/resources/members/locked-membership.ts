@@ -1,7 +1,6 @@
-import type { Transaction } from '@millrace/db';
+import { type LockedOrganization, lockOrganization, type Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Caller, Membership } from '../../access/caller.ts';
-import { type LockedOrganization, lockOrganization } from '../organizations/lock-organization-store.ts';
 import { findMember, type MemberRow } from './member-store.ts';
 
 /**

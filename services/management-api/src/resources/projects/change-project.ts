@@ -4,7 +4,7 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';
 import { changeEnvironment } from '../environments/change-environment.ts';
-import { lockProject, updateProject } from './project-write-store.ts';
+import { lockProject, updateProject } from '../environments/project-write-store.ts';
 
 /**
  * Changes a project (reference/management-api.md section 7): its own name and description, everything else on its first

@@ -1,6 +1,5 @@
-import type { Transaction } from '@millrace/db';
+import { lockOrganization, type Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { countSubscriptions } from './subscription-store.ts';
 
 /**
