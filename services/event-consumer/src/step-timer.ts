@@ -1,6 +1,6 @@
 import type { Metrics } from '@millrace/runtime';
 
-/** Runs one named step of a batch and measures it. Names come from process-batch.ts, so the label is bounded. */
+/** Runs one named step of a batch and measures it. Names are written where a step of process-batch.ts is, so the label is bounded. */
 export type StepTimer = <T>(name: string, work: () => T | Promise<T>) => Promise<T>;
 
 export function createStepTimer(metrics: Metrics): StepTimer {
