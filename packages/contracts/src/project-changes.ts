@@ -11,14 +11,17 @@ export interface ProjectChange {
   environmentId: number | null;
   /** Project API keys concerned: of a replaced one both. */
   tokens: string[];
+  /** Flags, cohorts, group types or secret keys of the environment; its project API keys are not concerned. */
+  isOfFlags: boolean;
 }
 
 /** The change a message announces; null: anything may have changed. */
 export function parseProjectChange(payload: string): ProjectChange | null {
   try {
-    const { environment_id, tokens } = JSON.parse(payload) as { environment_id?: unknown; tokens?: unknown };
+    const { environment_id, tokens, flags } = JSON.parse(payload) as Record<string, unknown>;
     if (!Array.isArray(tokens) || !tokens.every((token) => typeof token === 'string')) return null;
-    return { environmentId: typeof environment_id === 'number' ? environment_id : null, tokens };
+    const environmentId = typeof environment_id === 'number' ? environment_id : null;
+    return { environmentId, tokens, isOfFlags: flags === true };
   } catch {
     return null;
   }

@@ -36,7 +36,7 @@ beforeEach(async () => {
   tenant = await createTestTenant(database);
 });
 
-const mark = () => ({ environmentId: null, tokens: [`mark-${randomUUID()}`] });
+const mark = () => ({ environmentId: null, tokens: [`mark-${randomUUID()}`], isOfFlags: false });
 
 /** What is announced by a statement; a mark before and one after tell what belongs to it. */
 async function announcedBy(statement: string): Promise<(ProjectChange | null)[]> {
@@ -53,7 +53,8 @@ async function announcedBy(statement: string): Promise<(ProjectChange | null)[]>
   return heard.slice(isHeard(before) + 1, isHeard(after));
 }
 
-const own = () => ({ environmentId: tenant.environmentId, tokens: [tenant.token] });
+const own = () => ({ environmentId: tenant.environmentId, tokens: [tenant.token], isOfFlags: false });
+const ownFlags = () => ({ environmentId: tenant.environmentId, tokens: [], isOfFlags: true });
 
 test.each<[string, string, () => ProjectChange[]]>([
   ['a setting', 'UPDATE environment SET anonymize_ips = true WHERE id = :id', () => [own()]],
@@ -77,12 +78,57 @@ test.each<[string, string, () => ProjectChange[]]>([
   [
     'the operator’s lists',
     `INSERT INTO ingestion_restriction (id, kind, token) VALUES ('${randomUUID()}', 'drop_event', ':token')`,
-    () => [{ environmentId: null, tokens: [tenant.token] }],
+    () => [{ environmentId: null, tokens: [tenant.token], isOfFlags: false }],
+  ],
+  ['a flag', "INSERT INTO feature_flag (project_id, key) VALUES (:id, 'a')", () => [ownFlags()]],
+  ['a cohort', 'INSERT INTO cohort (project_id) VALUES (:id)', () => [ownFlags()]],
+  [
+    'a group type',
+    "INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at) VALUES (:id, 'a', 0, now())",
+    () => [ownFlags()],
+  ],
+  [
+    'a secret key',
+    "INSERT INTO project_secret_key (project_id, slot, secure_value, mask_value) VALUES (:id, 'primary', ':token', 'm')",
+    () => [ownFlags()],
   ],
   ['nothing that changed', 'UPDATE environment SET anonymize_ips = anonymize_ips WHERE id = :id', () => []],
   ['the note of a first event', 'UPDATE environment SET ingested_event = true WHERE id = :id', () => []],
 ])('%s', async (_name, statement, expected) => {
   expect(await announcedBy(statement)).toEqual(expected());
+});
+
+describe('the version of the definitions of flags', () => {
+  const versionOf = async () => {
+    const rows = await database.sql.query<{ version: string }>(
+      'SELECT version FROM flag_definitions_version WHERE project_id = $1',
+      [tenant.environmentId],
+    );
+    return Number(rows[0]?.version ?? 0);
+  };
+  const run = (statement: string) => database.sql.query(statement, [tenant.environmentId]);
+
+  test.each([
+    ['a flag that is toggled', 'UPDATE feature_flag SET active = false WHERE project_id = $1', 1],
+    ['the time of a last call', 'UPDATE feature_flag SET last_called_at = now() WHERE project_id = $1', 0],
+    ['a flag that is removed', 'DELETE FROM feature_flag WHERE project_id = $1', 1],
+    ['filters of a cohort', `UPDATE cohort SET filters = '{"a":1}' WHERE project_id = $1`, 1],
+    ['the size of a cohort', 'UPDATE cohort SET count = 7 WHERE project_id = $1', 0],
+    ['the clocks', "UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", 1],
+    ['another setting', 'UPDATE environment SET anonymize_ips = true WHERE id = $1', 0],
+  ])('%s', async (_name, statement, steps) => {
+    await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
+    await run('INSERT INTO cohort (project_id) VALUES ($1)');
+    expect(await versionOf()).toBe(2);
+    await run(statement);
+    expect(await versionOf()).toBe(2 + steps);
+  });
+
+  test('goes with its environment', async () => {
+    await run("INSERT INTO feature_flag (project_id, key) VALUES ($1, 'a')");
+    await run('DELETE FROM environment WHERE id = $1');
+    expect(await versionOf()).toBe(0);
+  });
 });
 
 test('what is too long for a notification becomes "anything may have changed"', async () => {
