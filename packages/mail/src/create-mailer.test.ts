@@ -73,7 +73,7 @@ test('a server that is away or silent is told apart from one that refuses, and i
 
 test('attempts are counted by what came of them', async () => {
   const text = await metrics.registry.metrics();
-  expect(text).toMatch(/mails_total\{result="accepted"\} \d/);
-  expect(text).toContain('mails_total{result="refused"} 3');
-  expect(text).toContain('mails_total{result="unreachable"} 2');
+  expect(text).toMatch(/millrace_mails_total\{result="accepted"\} \d/);
+  expect(text).toContain('millrace_mails_total{result="refused"} 3');
+  expect(text).toContain('millrace_mails_total{result="unreachable"} 2');
 });

@@ -32,7 +32,7 @@ export function createMailer(
   );
   // An idle connection that broke: the pool replaces it.
   transport.on('error', () => {});
-  const sent = metrics.counter('mails_total', 'Attempts to send a mail, by what came of them.', ['result']);
+  const sent = metrics.counter('millrace_mails_total', 'Attempts to send a mail, by what came of them.', ['result']);
 
   return {
     async send(mail) {

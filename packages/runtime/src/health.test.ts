@@ -85,7 +85,7 @@ test('other paths are not its own', async () => {
 
 test('the health server answers the three paths and no other, until it is stopped', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
-  metrics.counter('events_stored_total', 'Events stored.', ['lane']).inc({ lane: 'live' }, 3);
+  metrics.counter('millrace_events_stored_total', 'Events stored.', ['lane']).inc({ lane: 'live' }, 3);
   const health = createHealth(metrics);
   health.require('database', () => 'away');
   const server = await startHealthServer(health, { port: 0, host: '127.0.0.1' });
@@ -99,7 +99,7 @@ test('the health server answers the three paths and no other, until it is stoppe
   expect(await get('/metrics')).toMatchObject({
     status: 200,
     type: expect.stringContaining('text/plain'),
-    body: expect.stringContaining('events_stored_total{lane="live"} 3'),
+    body: expect.stringContaining('millrace_events_stored_total{lane="live"} 3'),
   });
   expect(await get('/')).toMatchObject({ status: 404 });
 

@@ -4,7 +4,15 @@ export { createHealth, type Health, type HealthCheck } from './health.ts';
 export { startHealthServer } from './health-server.ts';
 export { createLifecycle, type Lifecycle, runService, type Stoppable } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
-export { createMetrics, type Metrics, type MetricsPart, sumMetrics, type Tally, tallies } from './metrics.ts';
+export {
+  createMetrics,
+  type MetricName,
+  type Metrics,
+  type MetricsPart,
+  sumMetrics,
+  type Tally,
+  tallies,
+} from './metrics.ts';
 export { metricsConfigFields, moveMetrics } from './metrics-server.ts';
 export { readPem } from './read-pem.ts';
 export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeySetting } from './secret-box.ts';

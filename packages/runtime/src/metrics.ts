@@ -1,12 +1,15 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
+/** Ours are told from other programs' and from `process_…` and `nodejs_…` by their prefix. */
+export type MetricName = `millrace_${string}`;
+
 /** One registry per process, handed down as an argument. Label values must come from a bounded set. */
 export interface Metrics {
   registry: Registry;
-  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
+  counter<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Counter<L>;
+  gauge<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Gauge<L>;
   histogram<L extends string = never>(
-    name: string,
+    name: MetricName,
     help: string,
     buckets: number[],
     labels?: readonly L[],

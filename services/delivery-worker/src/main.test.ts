@@ -63,7 +63,7 @@ test('it says that it is alive and ready, counts its rounds, sends what is due a
   for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
   await eventually(() => bed.mailServer.mails.length === 1, { what: 'The report' });
   expect(await (await fetch(`${url}/metrics`)).text()).toContain(
-    'subscription_deliveries_total{target_type="email",result="delivered"} 1',
+    'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1',
   );
   expect(await end(child, 'SIGTERM')).toBe(0);
 });

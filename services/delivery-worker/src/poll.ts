@@ -62,5 +62,5 @@ export function startPolling(
 export type PollMetrics = ReturnType<typeof createPollMetrics>;
 
 export function createPollMetrics(metrics: Metrics) {
-  return metrics.counter('delivery_task_rounds_total', 'Rounds of the tasks, by outcome.', ['task', 'result']);
+  return metrics.counter('millrace_delivery_task_rounds_total', 'Rounds of the tasks, by outcome.', ['task', 'result']);
 }

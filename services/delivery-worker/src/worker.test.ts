@@ -45,7 +45,7 @@ test('a worker sends what is due once, clean up, and end when they are told to',
   await worker.stop();
   expect(bed.mailServer.mails.length).toBe(1);
   expect(await bed.metrics.registry.metrics()).toContain(
-    'subscription_deliveries_total{target_type="email",result="delivered"} 1',
+    'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1',
   );
 });
 

@@ -150,9 +150,9 @@ function openWriter(run: OpenedRun, options: DestinationOptions): Promise<Destin
 }
 
 export function createExportMetrics(metrics: Metrics) {
-  return metrics.counter('batch_export_attempts_total', 'Attempts to do a run of a batch export, by outcome.', [
-    'destination',
-    'model',
-    'result',
-  ]);
+  return metrics.counter(
+    'millrace_batch_export_attempts_total',
+    'Attempts to do a run of a batch export, by outcome.',
+    ['destination', 'model', 'result'],
+  );
 }

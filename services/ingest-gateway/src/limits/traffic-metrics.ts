@@ -1,4 +1,4 @@
-import type { Metrics } from '@millrace/runtime';
+import type { MetricName, Metrics } from '@millrace/runtime';
 
 /** Figures of limits and fairness. What is dropped counts under `millrace_capture_events_dropped_total{cause}`. */
 export interface TrafficMetrics {
@@ -39,7 +39,7 @@ export function createTrafficMetrics(metrics: Metrics, state: TrafficState): Tra
     ['outcome'],
   );
   const lost = metrics.counter('millrace_traffic_reports_lost_total', 'Warnings about traffic that were not written');
-  const gauges: [string, string, () => number][] = [
+  const gauges: [MetricName, string, () => number][] = [
     ['millrace_traffic_spiking_projects', 'Projects in a spike', state.spikingProjects],
     ['millrace_traffic_hot_keys', 'Distinct ids whose live events go to the overflow lane', state.hotKeys],
     ['millrace_ingestion_restrictions', "Entries of the operator's lists in force", state.restrictions],
