@@ -135,7 +135,7 @@ module.exports = {
       // Pure rules; then reading what came in, and what is stored of it.
       ...['identity', 'groups', 'intake', 'cookieless', 'events', 'ledger', 'definitions'],
       // Beside the way of a batch.
-      ...['output', 'left-log', 'locks'],
+      ...['output', 'former-log', 'locks'],
       // The tables of contents, and what only tests use.
       ...['.', 'rule-cases', 'testing'],
     ]),

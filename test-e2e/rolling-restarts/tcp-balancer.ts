@@ -25,11 +25,11 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
   const backends = new Map<number, Backend>();
   const connections = new Map<number, number>();
   const sockets = new Set<Socket>();
-  let turn = 0;
+  let count = 0;
 
   const listener = createServer({ noDelay: true }, (client) => {
     const ready = [...backends.values()].filter(({ isReady }) => isReady);
-    const backend = ready[turn++ % ready.length];
+    const backend = ready[count++ % ready.length];
     if (backend === undefined) return void client.destroy();
     connections.set(backend.port, (connections.get(backend.port) ?? 0) + 1);
     const server = connect({ port: backend.port, host: '127.0.0.1', noDelay: true });

@@ -96,31 +96,31 @@ describe.each(adapters)('a key-value store %s', (_, open) => {
   });
 
   test('carries messages to every subscriber of the channel, in order, and to no other', async () => {
-    const heard: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
-    await store.subscribe('project-keys', (message) => void heard.one?.push(message));
-    await store.subscribe('project-keys', (message) => void heard.two?.push(message));
-    await store.subscribe('other', (message) => void heard.other?.push(message));
-    await store.subscribe('error', (message) => void heard.error?.push(message));
-    await hearing(store, 'project-keys', () => heard.two?.length ?? 0);
-    await hearing(store, 'error', () => heard.error?.length ?? 0);
-    for (const messages of Object.values(heard)) messages.length = 0;
+    const received: Record<string, string[]> = { one: [], two: [], other: [], error: [] };
+    await store.subscribe('project-keys', (message) => void received.one?.push(message));
+    await store.subscribe('project-keys', (message) => void received.two?.push(message));
+    await store.subscribe('other', (message) => void received.other?.push(message));
+    await store.subscribe('error', (message) => void received.error?.push(message));
+    await subscribed(store, 'project-keys', () => received.two?.length ?? 0);
+    await subscribed(store, 'error', () => received.error?.length ?? 0);
+    for (const messages of Object.values(received)) messages.length = 0;
 
     for (const message of ['phc_a', '*', '']) await store.publish('project-keys', message);
-    await eventually(() => heard.two?.length === 3, { what: 'The last message' });
-    expect(heard).toEqual({ one: ['phc_a', '*', ''], two: ['phc_a', '*', ''], other: [], error: [] });
+    await eventually(() => received.two?.length === 3, { what: 'The last message' });
+    expect(received).toEqual({ one: ['phc_a', '*', ''], two: ['phc_a', '*', ''], other: [], error: [] });
   });
 
   test('calls nobody any more once it is stopped, and can be stopped twice', async () => {
-    let heard = 0;
+    let received = 0;
     await store.subscribe('channel', () => {
-      heard += 1;
+      received += 1;
     });
-    await hearing(store, 'channel', () => heard);
+    await subscribed(store, 'channel', () => received);
     await store.stop();
     await store.stop();
-    heard = 0;
+    received = 0;
     await store.publish('channel', 'late').catch(() => {});
-    expect(heard).toBe(0);
+    expect(received).toBe(0);
     expect(await store.get('key').catch(() => null)).toBeNull();
   });
 });
@@ -139,17 +139,17 @@ test('two clients on one Redis share values and messages, unless their prefixes 
     await writer.set('key', 'value', 60);
     expect([await reader.get('key'), await stranger.get('key')]).toEqual(['value', null]);
 
-    const heard: string[] = [];
-    const overheard: string[] = [];
-    await reader.subscribe('channel', (message) => void heard.push(message));
-    await stranger.subscribe('channel', (message) => void overheard.push(message));
-    await hearing(stranger, 'channel', () => overheard.length);
-    await hearing(writer, 'channel', () => heard.length);
-    heard.length = 0;
-    overheard.length = 0;
+    const received: string[] = [];
+    const ofOther: string[] = [];
+    await reader.subscribe('channel', (message) => void received.push(message));
+    await stranger.subscribe('channel', (message) => void ofOther.push(message));
+    await subscribed(stranger, 'channel', () => ofOther.length);
+    await subscribed(writer, 'channel', () => received.length);
+    received.length = 0;
+    ofOther.length = 0;
     await writer.publish('channel', 'hello');
-    await eventually(() => heard.length > 0, { what: 'The message' });
-    expect([heard, overheard]).toEqual([['hello'], []]);
+    await eventually(() => received.length > 0, { what: 'The message' });
+    expect([received, ofOther]).toEqual([['hello'], []]);
   } finally {
     await Promise.all(stores.map((store) => store.stop()));
   }
@@ -162,11 +162,11 @@ test('a store in the process is bounded', async () => {
 });
 
 /** A subscription takes effect a moment after it was asked for. */
-async function hearing(store: KeyValue, channel: string, heard: () => number): Promise<void> {
+async function subscribed(store: KeyValue, channel: string, received: () => number): Promise<void> {
   await eventually(
     async () => {
       await store.publish(channel, 'are you there?');
-      return heard() > 0;
+      return received() > 0;
     },
     { what: `The subscription to ${channel}` },
   );
@@ -174,8 +174,8 @@ async function hearing(store: KeyValue, channel: string, heard: () => number): P
   let before = -1;
   await eventually(
     async () => {
-      const isQuiet = before === heard();
-      before = heard();
+      const isQuiet = before === received();
+      before = received();
       return isQuiet;
     },
     { intervalMs: 100, what: 'Silence' },

@@ -53,36 +53,36 @@ describe.each(faults)('while Redis %s', (_, fault) => {
   });
 
   test('a subscription made before hears again afterwards', async () => {
-    const heard: string[] = [];
-    await store.subscribe('channel', (message) => void heard.push(message));
-    await expectHearing(heard);
+    const received: string[] = [];
+    await store.subscribe('channel', (message) => void received.push(message));
+    await expectMessages(received);
     await fault();
     // Both connections are given up: the one for commands, and the subscriber's, which only listens.
     await eventually(() => store.get('key').catch(() => !store.isHealthy()), { what: 'The loss of the connection' });
     await proxy.pass();
     await expectHealth(true);
-    await expectHearing(heard);
+    await expectMessages(received);
   });
 
   test('a subscription made meanwhile hears afterwards', async () => {
     await fault();
-    const heard: string[] = [];
-    await store.subscribe('channel', (message) => void heard.push(message));
+    const received: string[] = [];
+    await store.subscribe('channel', (message) => void received.push(message));
     await proxy.pass();
-    await expectHearing(heard);
+    await expectMessages(received);
   });
 });
 
 test('a subscriber finds out by itself that the network swallowed its connection', async () => {
-  const heard: string[] = [];
-  await store.subscribe('channel', (message) => void heard.push(message));
-  await expectHearing(heard);
+  const received: string[] = [];
+  await store.subscribe('channel', (message) => void received.push(message));
+  await expectMessages(received);
   proxy.blackHole();
   const before = proxy.connectionCount();
   // Nobody sends a command, so only the pings of the subscriber can find out.
   await eventually(() => proxy.connectionCount() > before, { timeoutMs: 20_000, what: 'The attempt to connect anew' });
   await proxy.pass();
-  await expectHearing(heard);
+  await expectMessages(received);
 });
 
 test('a command that was refused is not done later behind the back of its caller', async () => {
@@ -110,12 +110,12 @@ test('a store that has been stopped rejects and does not come back', async () =>
 });
 
 /** Passes once a message published from elsewhere arrives. */
-async function expectHearing(heard: string[]): Promise<void> {
+async function expectMessages(received: string[]): Promise<void> {
   const message = randomUUID();
   await eventually(
     async () => {
       await direct.publish('channel', message);
-      return heard.includes(message);
+      return received.includes(message);
     },
     { timeoutMs: 20_000, what: 'The message' },
   );

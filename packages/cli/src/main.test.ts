@@ -151,26 +151,26 @@ test(
     const { organizationId } = await createTestTenant(database);
     const { redisUrl } = testServers();
     const store = createRedisKeyValue(redisUrl, logger);
-    const heard: string[] = [];
-    await store.subscribe(projectKeyChannel, (message) => void heard.push(message));
+    const received: string[] = [];
+    await store.subscribe(projectKeyChannel, (message) => void received.push(message));
     try {
       const probe = randomUUID();
       await eventually(
         async () => {
           await store.publish(projectKeyChannel, probe);
-          return heard.includes(probe);
+          return received.includes(probe);
         },
         { what: 'The subscription' },
       );
       const env = { DATABASE_URL: testDatabase.url, REDIS_URL: redisUrl };
       const created = await millrace(['project', 'create', '--organization', organizationId, '--json'], env);
       const { projectApiKey } = JSON.parse(created.out) as { projectApiKey: string };
-      await eventually(() => heard.includes(projectApiKey), { what: 'The announcement of the project' });
+      await eventually(() => received.includes(projectApiKey), { what: 'The announcement of the project' });
 
-      heard.length = 0;
+      received.length = 0;
       const plan = await millrace(['plan', 'set', '--organization', organizationId, '--plan', 'free'], env);
       expect(plan).toMatchObject({ exitCode: 0, err: '' });
-      await eventually(() => heard.includes(projectApiKey), { what: 'The announcement of the plan' });
+      await eventually(() => received.includes(projectApiKey), { what: 'The announcement of the plan' });
     } finally {
       await store.stop();
     }

@@ -31,17 +31,17 @@ function through(host: string, port: number): SqlDatabase {
 }
 
 function listenOn(database: SqlDatabase) {
-  const heard = { messages: [] as string[], starts: 0, errors: [] as Error[] };
+  const received = { messages: [] as string[], starts: 0, errors: [] as Error[] };
   const listener = database.listen({
     channel: 'changes',
-    onMessage: (payload) => heard.messages.push(payload),
+    onMessage: (payload) => received.messages.push(payload),
     onStart: () => {
-      heard.starts += 1;
+      received.starts += 1;
     },
-    onInterrupted: (error) => heard.errors.push(error),
+    onInterrupted: (error) => received.errors.push(error),
   });
   ends.push(() => listener.stop());
-  return { listener, heard };
+  return { listener, received };
 }
 
 test('hears what is committed, by all who listen, and nothing after it was stopped', async () => {
@@ -55,14 +55,14 @@ test('hears what is committed, by all who listen, and nothing after it was stopp
     })
     .catch(() => {});
   await notify('b');
-  await eventually(() => one.heard.messages.includes('b') && other.heard.messages.includes('b'), {
+  await eventually(() => one.received.messages.includes('b') && other.received.messages.includes('b'), {
     what: 'the messages',
   });
-  expect([one.heard, other.heard]).toEqual(Array(2).fill({ messages: ['a', 'b'], starts: 1, errors: [] }));
+  expect([one.received, other.received]).toEqual(Array(2).fill({ messages: ['a', 'b'], starts: 1, errors: [] }));
   await one.listener.stop();
   await notify('c');
-  await eventually(() => other.heard.messages.includes('c'), { what: 'the last message' });
-  expect(one.heard.messages).not.toContain('c');
+  await eventually(() => other.received.messages.includes('c'), { what: 'the last message' });
+  expect(one.received.messages).not.toContain('c');
 });
 
 test.each(['cut', 'refuse', 'blackHole'] as const)(
@@ -71,24 +71,24 @@ test.each(['cut', 'refuse', 'blackHole'] as const)(
     const { hostname, port } = new URL(testDatabase.url);
     const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
     ends.push(() => proxy.stop());
-    const { listener, heard } = listenOn(through(proxy.host, proxy.port));
+    const { listener, received } = listenOn(through(proxy.host, proxy.port));
     await eventually(() => listener.isListening(), { what: 'listening' });
     await proxy[fault]();
-    await eventually(() => heard.errors.length === 1, { what: 'the report' });
+    await eventually(() => received.errors.length === 1, { what: 'the report' });
     await proxy.pass();
-    await eventually(() => heard.starts === 2 && listener.isListening(), { what: 'listening anew' });
+    await eventually(() => received.starts === 2 && listener.isListening(), { what: 'listening anew' });
     await notify('after');
-    await eventually(() => heard.messages.includes('after'), { what: 'the message' });
-    expect(heard.errors).toHaveLength(1);
+    await eventually(() => received.messages.includes('after'), { what: 'the message' });
+    expect(received.errors).toHaveLength(1);
   },
 );
 
 test('a pooler that takes LISTEN and delivers nothing is found out', async () => {
   const pooler = await createDeafPooler(testDatabase.url);
-  const { listener, heard } = listenOn(through('127.0.0.1', pooler.port));
-  await eventually(() => heard.errors.length === 1, { what: 'the report' });
-  expect(heard.errors[0]?.message).toContain('pooler');
-  expect([listener.isListening(), heard.starts]).toEqual([false, 0]);
+  const { listener, received } = listenOn(through('127.0.0.1', pooler.port));
+  await eventually(() => received.errors.length === 1, { what: 'the report' });
+  expect(received.errors[0]?.message).toContain('pooler');
+  expect([listener.isListening(), received.starts]).toEqual([false, 0]);
 });
 
 /** Passes everything but notifications, as a pooler does that gives each transaction another connection. */

@@ -65,15 +65,15 @@ export function listen(
       client.on('end', () => reject(new Error('The connection was closed.')));
     });
     lost.catch(() => {});
-    const heard = new Set<string>();
+    const received = new Set<string>();
     client.on('notification', ({ payload = '' }) => {
-      if (payload.startsWith(echoPrefix)) heard.add(payload);
+      if (payload.startsWith(echoPrefix)) received.add(payload);
       else onMessage(payload);
     });
     try {
       await client.connect();
       await client.query(`LISTEN ${channel}`);
-      await Promise.race([untilEcho(heard), lost]);
+      await Promise.race([untilEcho(received), lost]);
       if (stopping.signal.aborted) return;
       isListening = true;
       wasReported = false;
@@ -81,7 +81,7 @@ export function listen(
       while (!stopping.signal.aborted) {
         await Promise.race([pause(pingEveryMs), lost]);
         if (!stopping.signal.aborted) await client.query('SELECT 1');
-        heard.clear();
+        received.clear();
       }
     } finally {
       // Nobody may be there to say good-bye to.
@@ -89,11 +89,11 @@ export function listen(
     }
   }
 
-  async function untilEcho(heard: Set<string>): Promise<void> {
+  async function untilEcho(received: Set<string>): Promise<void> {
     const echo = `${echoPrefix}${randomUUID()}`;
     await notify(channel, echo);
     const deadline = performance.now() + answerWithinMs;
-    while (!heard.has(echo)) {
+    while (!received.has(echo)) {
       if (stopping.signal.aborted) return;
       if (performance.now() > deadline) throw new NoEcho();
       await pause(10);

@@ -15,7 +15,7 @@ const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let database: Database;
 let changes: ProjectChanges;
-let heard: (ProjectChange | null)[];
+let received: (ProjectChange | null)[];
 let tenant: TestTenant;
 const metrics = createMetrics({ withProcessMetrics: false });
 
@@ -23,9 +23,9 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = createDatabase({ url: testDatabase.url, logger });
   changes = watchProjectChanges({ database, logger, metrics });
-  changes.subscribe((change) => heard.push(change));
-  heard = [];
-  await eventually(() => changes.areHeard(), { what: 'hearing' });
+  changes.subscribe((change) => received.push(change));
+  received = [];
+  await eventually(() => changes.isSubscribed(), { what: 'hearing' });
 });
 afterAll(async () => {
   await changes.stop();
@@ -43,14 +43,14 @@ async function announcedBy(statement: string): Promise<(ProjectChange | null)[]>
   const [before, after] = [mark(), mark()];
   const announce = ({ tokens }: ProjectChange) =>
     database.sql.query('SELECT notify_project_change(NULL, $1::text[])', [tokens]);
-  const isHeard = ({ tokens }: ProjectChange) => heard.findIndex((change) => change?.tokens[0] === tokens[0]);
+  const indexOf = ({ tokens }: ProjectChange) => received.findIndex((change) => change?.tokens[0] === tokens[0]);
   await announce(before);
   await database.sql.query(
     statement.replaceAll(':id', String(tenant.environmentId)).replaceAll(':token', tenant.token),
   );
   await announce(after);
-  await eventually(() => isHeard(after) >= 0, { what: 'the mark' });
-  return heard.slice(isHeard(before) + 1, isHeard(after));
+  await eventually(() => indexOf(after) >= 0, { what: 'the mark' });
+  return received.slice(indexOf(before) + 1, indexOf(after));
 }
 
 const own = () => ({ environmentId: tenant.environmentId, tokens: [tenant.token], isOfFlags: false });
@@ -136,11 +136,11 @@ test('what is too long for a notification becomes "anything may have changed"', 
   expect(await announcedBy(`UPDATE environment SET api_token = '${long}' WHERE id = :id`)).toEqual([null]);
 });
 
-test('whether changes are heard is a figure', async () => {
+test('whether changes are received is a figure', async () => {
   expect(await metrics.registry.metrics()).toContain('millrace_project_changes_heard 1');
 });
 
-test('that they are not heard is a figure too, and a warning', async () => {
+test('that they are not received is a figure too, and a warning', async () => {
   const warnings: string[] = [];
   const own = createMetrics({ withProcessMetrics: false });
   const deaf = watchProjectChanges({
@@ -153,7 +153,7 @@ test('that they are not heard is a figure too, and a warning', async () => {
     logger: Object.assign(createLogger('test', 'error'), { warn: (message: string) => void warnings.push(message) }),
     metrics: own,
   });
-  expect(deaf.areHeard()).toBe(false);
+  expect(deaf.isSubscribed()).toBe(false);
   expect(await own.registry.metrics()).toContain('millrace_project_changes_heard 0');
   expect(warnings).toEqual([expect.stringContaining('not heard')]);
 });

@@ -9,12 +9,12 @@ export interface ProjectChanges extends Stoppable {
    * have changed, as after an interruption. `onChange` must not throw.
    */
   subscribe(onChange: (change: ProjectChange | null) => void): void;
-  /** False while changes are missed: what is remembered then has to be asked for again soon (`unheardForMs`). */
-  areHeard(): boolean;
+  /** False while changes are missed: what is remembered then has to be asked for again soon (`unsubscribedMaxAgeMs`). */
+  isSubscribed(): boolean;
 }
 
 /** How long an answer may be used while nobody would say that it has changed. */
-export const unheardForMs = 1000;
+export const unsubscribedMaxAgeMs = 1000;
 
 export interface ProjectChangesOptions {
   database: Pick<SqlDatabase, 'listen'>;
@@ -25,20 +25,20 @@ export interface ProjectChangesOptions {
 /** One connection of a process, for all that wants to know. Comes up without the database. */
 export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
-  const heard = metrics.gauge(
+  const received = metrics.gauge(
     'millrace_project_changes_heard',
     '1 while changes of keys and settings are heard from PostgreSQL as they happen, 0 while answers are only remembered for a second',
   );
   const tell = (change: ProjectChange | null) => {
     for (const onChange of subscribers) onChange(change);
   };
-  heard.set(0);
+  received.set(0);
   const listener = database.listen({
     channel: projectChangeChannel,
     onMessage: (payload) => tell(parseProjectChange(payload)),
     onStart() {
       logger.info('changes of keys and settings are heard from PostgreSQL');
-      heard.set(1);
+      received.set(1);
       tell(null);
     },
     onInterrupted(error) {
@@ -46,12 +46,12 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
         'changes of keys and settings are not heard from PostgreSQL; they are asked for every second instead',
         { error },
       );
-      heard.set(0);
+      received.set(0);
     },
   });
   return {
     subscribe: (onChange) => void subscribers.push(onChange),
-    areHeard: listener.isListening,
+    isSubscribed: listener.isListening,
     stop: listener.stop,
   };
 }

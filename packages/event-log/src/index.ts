@@ -18,7 +18,7 @@ export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fa
 export { createKafkaLog } from './kafka/create-kafka-log.ts';
 export { kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
 export type { KafkaLogOptions } from './kafka/kafka-options.ts';
-export { readKafkaLogs, readUnread, type TopicGroup } from './offsets/left-log-store.ts';
+export { readKafkaLogs, readUnread, type TopicGroup } from './offsets/former-log-store.ts';
 export { advanceOffset, lockOffset, type OffsetKey, readOffset } from './offsets/offset-store.ts';
 export { readStartOffset } from './offsets/start-offset.ts';
 export { createPostgresLog, type PostgresLogOptions } from './postgres/create-postgres-log.ts';

@@ -41,16 +41,16 @@ export interface Tally {
  * @returns gives the series of some labels, in the counter's order; to be kept by whoever counts.
  */
 export function tallies<L extends string>(counter: Counter<L>): (...labels: string[]) => Tally {
-  const untold: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   Object.assign(counter, {
     collect() {
-      for (const tell of untold) tell();
+      for (const flush of pending) flush();
     },
   });
   return (...labels) => {
     const series = labels.length === 0 ? counter : counter.labels(...labels);
     let sum = 0;
-    untold.push(() => {
+    pending.push(() => {
       if (sum > 0) series.inc(sum);
       sum = 0;
     });

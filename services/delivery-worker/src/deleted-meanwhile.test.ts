@@ -8,16 +8,16 @@ import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.t
 import { oneRound } from './testing/one-round.ts';
 import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
-import { startWorkerBed, type WorkerBed } from './testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
 /** A project is deleted while the worker has something of it in hand: the work ends, and nobody else’s is touched. */
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 let server: Server;
 let url: string;
 /** Resolves when the server has been asked; what it gives back lets the answer go. */
 let asked: Promise<() => void>;
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
   let tell: (answer: () => void) => void = () => {};
   asked = new Promise((resolve) => {
     tell = resolve;
@@ -32,14 +32,15 @@ beforeAll(async () => {
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await bed.stop();
+  await fixture.stop();
 });
 
-const deleteProject = (projectId: number) => bed.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
+const deleteProject = (projectId: number) =>
+  fixture.database.sql.query('DELETE FROM project WHERE id = $1', [projectId]);
 
 test('while its report is on the way', async () => {
-  const { sql } = bed.database;
-  const [gone, other] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
+  const { sql } = fixture.database;
+  const [gone, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const target = { target_type: 'webhook', target_value: url };
   const subscription = await storeSubscription(sql, gone.environmentId, target);
   const kept = await storeSubscription(sql, other.environmentId);
@@ -50,9 +51,16 @@ test('while its report is on the way', async () => {
       [id, id === subscription ? url : 'ada@example.com', id === subscription ? 2 : 1],
     );
   }
-  const counter = createDeliveryMetrics(bed.metrics);
-  const deps = { ...bed, mailsPerHour: 0, mayBePrivate: true, publicAppUrl: undefined, postTimeoutMs: 10_000, counter };
-  const delivering = oneRound((places) => deliverDue(deps, places));
+  const counter = createDeliveryMetrics(fixture.metrics);
+  const deps = {
+    ...fixture,
+    mailsPerHour: 0,
+    mayBePrivate: true,
+    publicAppUrl: undefined,
+    postTimeoutMs: 10_000,
+    counter,
+  };
+  const delivering = oneRound((slots) => deliverDue(deps, slots));
   const answer = await asked;
   await deleteProject(gone.projectId);
   answer();
@@ -62,9 +70,9 @@ test('while its report is on the way', async () => {
 });
 
 test('while it is exported: nothing appears at the destination, and the clean-up ends', async () => {
-  const { sql } = bed.database;
-  const [gone, other] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
-  const { hostname, port, username, password, pathname } = new URL(bed.databaseUrl);
+  const { sql } = fixture.database;
+  const [gone, other] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
+  const { hostname, port, username, password, pathname } = new URL(fixture.databaseUrl);
   const count = 20_000;
   await storeEvents(sql, gone.environmentId, { count, from: '2026-11-10T00:00:00Z' });
   await storeEvents(sql, other.environmentId, { count: 10, from: '2026-11-10T00:00:00Z' });
@@ -76,9 +84,9 @@ test('while it is exported: nothing appears at the destination, and the clean-up
     destination_secrets: { user: username, password: decodeURIComponent(password) },
     end_at: '2026-11-11T00:00:00Z',
   });
-  expect(await planRun({ ...bed, settledUntil: bed.atOnce })).toBe(true);
-  const deps = { ...bed, mayBePrivate: true, counter: createExportMetrics(bed.metrics) };
-  const exporting = oneRound((places) => exportDue(deps, new AbortController().signal, places));
+  expect(await planRun({ ...fixture, settledUntil: fixture.atOnce })).toBe(true);
+  const deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
+  const exporting = oneRound((slots) => exportDue(deps, new AbortController().signal, slots));
   const progress = async () =>
     Number(
       (await sql.query('SELECT records_completed AS n FROM batch_export_run WHERE batch_export_id = $1', [id]))[0]?.n ??
@@ -90,10 +98,10 @@ test('while it is exported: nothing appears at the destination, and the clean-up
   expect(await exporting).toBe(true);
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
-  expect(await oneRound((places) => exportDue(deps, new AbortController().signal, places))).toBe(false);
+  expect(await oneRound((slots) => exportDue(deps, new AbortController().signal, slots))).toBe(false);
   // As if the wait for stragglers were over.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
-  for (let rounds = 0; await cleanUp(bed.database, 5000); rounds += 1) expect(rounds).toBeLessThan(100);
+  for (let rounds = 0; await cleanUp(fixture.database, 5000); rounds += 1) expect(rounds).toBeLessThan(100);
   const left = await sql.query('SELECT project_id, count(*)::int AS n FROM event GROUP BY project_id');
   expect(left).toEqual([{ project_id: other.environmentId, n: 10 }]);
   expect(await sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);

@@ -7,17 +7,17 @@ import { environment } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, eventually } from '@millrace/testing';
 import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
-import { startWorkerBed, type WorkerBed } from './testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
 /** The process as an operator runs it. */
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 const children: ChildProcess[] = [];
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
 });
 afterAll(async () => {
   for (const child of children) await end(child, 'SIGKILL');
-  await bed.stop();
+  await fixture.stop();
 });
 
 function spawnWorker(settings: Record<string, string> = {}): ChildProcess {
@@ -25,14 +25,14 @@ function spawnWorker(settings: Record<string, string> = {}): ChildProcess {
     env: {
       ...environment(),
       NODE_OPTIONS: '',
-      DATABASE_URL: bed.databaseUrl,
+      DATABASE_URL: fixture.databaseUrl,
       HEALTH_PORT: '0',
       HEALTH_HOST: '127.0.0.1',
-      SMTP_URL: bed.mailServer.url,
+      SMTP_URL: fixture.mailServer.url,
       ALLOW_PRIVATE_DESTINATIONS: 'true',
       POLL_INTERVAL_MS: '50',
       LOG_LEVEL: 'error',
-      SECRETS_KEY: bed.secretsKey,
+      SECRETS_KEY: fixture.secretsKey,
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -57,11 +57,11 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
 }
 
 test('it says that it is alive and ready, counts its rounds, sends what is due and ends when told to', async () => {
-  const tenant = await createTestTenant(bed.database);
-  await storeSubscription(bed.database.sql, tenant.environmentId, { next_delivery_date: new Date() });
+  const tenant = await createTestTenant(fixture.database);
+  await storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: new Date() });
   const { child, url } = await start();
   for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
-  await eventually(() => bed.mailServer.mails.length === 1, { what: 'The report' });
+  await eventually(() => fixture.mailServer.mails.length === 1, { what: 'The report' });
   expect(await (await fetch(`${url}/metrics`)).text()).toContain(
     'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1',
   );
@@ -69,9 +69,9 @@ test('it says that it is alive and ready, counts its rounds, sends what is due a
 });
 
 test('killed in the middle of an export, the next process exports every event exactly once', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const warehouse = await createTestDatabase({ isMigrated: false });
-  const { environmentId } = await createTestTenant(bed.database);
+  const { environmentId } = await createTestTenant(fixture.database);
   const { hostname, port, username, password, pathname } = new URL(warehouse.url);
   const count = 15_000;
   await storeEvents(sql, environmentId, { count, from: '2026-11-10T00:00:00Z' });
@@ -107,10 +107,10 @@ test('killed in the middle of an export, the next process exports every event ex
 });
 
 test('it does not start without the key of the secrets that are stored', async () => {
-  const { environmentId } = await createTestTenant(bed.database);
+  const { environmentId } = await createTestTenant(fixture.database);
   const id = randomUUID();
-  const destination_secrets = bed.secretBox.seal({ user: 'u', password: 'hunter2' }, id);
-  await storeExport(bed.database.sql, environmentId, { id, destination_secrets });
+  const destination_secrets = fixture.secretBox.seal({ user: 'u', password: 'hunter2' }, id);
+  await storeExport(fixture.database.sql, environmentId, { id, destination_secrets });
   const other = randomBytes(32).toString('base64');
   for (const key of ['', other]) {
     const child = spawnWorker({ SECRETS_KEY: key });
@@ -120,13 +120,13 @@ test('it does not start without the key of the secrets that are stored', async (
     });
     const [code] = await once(child, 'close');
     expect([code, output]).toEqual([1, expect.stringContaining('SECRETS_KEY lacks the key')]);
-    for (const text of ['hunter2', bed.secretsKey, other]) expect(output).not.toContain(text);
+    for (const text of ['hunter2', fixture.secretsKey, other]) expect(output).not.toContain(text);
   }
-  await bed.database.sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
+  await fixture.database.sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
 
 async function warehouseCount(url: string) {
-  const database = createDatabase({ url, logger: bed.logger, poolSize: 1 });
+  const database = createDatabase({ url, logger: fixture.logger, poolSize: 1 });
   const rows = await database.sql.query(
     'SELECT count(*)::int AS rows, count(DISTINCT uuid)::int AS events FROM events',
   );

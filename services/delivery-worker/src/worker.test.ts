@@ -2,14 +2,14 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createMetrics } from '@millrace/runtime';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { storeSubscription } from './testing/stored-subscription.ts';
-import { startWorkerBed, type WorkerBed } from './testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 import { startWorker } from './worker.ts';
 
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const options = {
   publicAppUrl: undefined,
@@ -25,8 +25,8 @@ const options = {
 };
 
 test('a worker sends what is due once, clean up, and end when they are told to', async () => {
-  const { sql } = bed.database;
-  const [kept, gone] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
+  const { sql } = fixture.database;
+  const [kept, gone] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   await storeSubscription(sql, kept.environmentId, { next_delivery_date: new Date() });
   await sql.query('DELETE FROM project WHERE id = $1', [gone.projectId]);
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
@@ -34,8 +34,8 @@ test('a worker sends what is due once, clean up, and end when they are told to',
     `INSERT INTO cookieless_salt (day, salt, expires_at)
      VALUES ('2026-01-01', '\\x00', now() - interval '1 second'), ('2999-01-01', '\\x00', now() + interval '1 hour')`,
   );
-  const worker = startWorker(bed, options);
-  await eventually(() => bed.mailServer.mails.length > 0, { what: 'The report' });
+  const worker = startWorker(fixture, options);
+  await eventually(() => fixture.mailServer.mails.length > 0, { what: 'The report' });
   await eventually(async () => (await sql.query('SELECT 1 FROM environment_cleanup')).length === 0, {
     what: 'Cleaning up',
   });
@@ -43,8 +43,8 @@ test('a worker sends what is due once, clean up, and end when they are told to',
     what: 'Forgetting a salt',
   });
   await worker.stop();
-  expect(bed.mailServer.mails.length).toBe(1);
-  expect(await bed.metrics.registry.metrics()).toContain(
+  expect(fixture.mailServer.mails.length).toBe(1);
+  expect(await fixture.metrics.registry.metrics()).toContain(
     'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1',
   );
 });
@@ -65,17 +65,17 @@ async function startSilence(): Promise<{ url: string; connections: () => number;
 }
 
 test('a target that never answers holds up the reports of nobody else', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const silence = await startSilence();
-  const [bad, good] = [await createTestTenant(bed.database), await createTestTenant(bed.database)];
+  const [bad, good] = [await createTestTenant(fixture.database), await createTestTenant(fixture.database)];
   const due = { target_type: 'webhook', next_delivery_date: new Date(), frequency: 'yearly' };
   for (let number = 0; number < 60; number += 1) {
     await storeSubscription(sql, bad.environmentId, { ...due, target_value: silence.url });
   }
-  const worker = startWorker({ ...bed, metrics: createMetrics({ withProcessMetrics: false }) }, options);
+  const worker = startWorker({ ...fixture, metrics: createMetrics({ withProcessMetrics: false }) }, options);
   await eventually(() => silence.connections() > 0, { what: 'the first silence' });
-  await storeSubscription(sql, good.environmentId, { ...due, target_value: `${bed.receiver.url}/good` });
-  await eventually(() => bed.receiver.posts.length > 0, { what: 'the report of another organization' });
+  await storeSubscription(sql, good.environmentId, { ...due, target_value: `${fixture.receiver.url}/good` });
+  await eventually(() => fixture.receiver.posts.length > 0, { what: 'the report of another organization' });
   // None of those to the silent address has come to an end by then: it was not waited for.
   const ended = await sql.query(`SELECT FROM subscription_delivery WHERE status = 'pending' AND error IS NOT NULL`);
   expect([ended.length, silence.connections() <= 5]).toEqual([0, true]);

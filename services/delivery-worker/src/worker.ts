@@ -7,7 +7,7 @@ import { sealSecrets } from './batch-exports/seal-secrets.ts';
 import { createSettledUntil } from './batch-exports/settled-until.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
-import { createFairPlaces } from './fair-places.ts';
+import { createFairSlots } from './fair-slots.ts';
 import { createPollMetrics, startPolling, type Task } from './poll.ts';
 import { deletePersonData } from './privacy/delete-person-data.ts';
 import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
@@ -39,7 +39,7 @@ export interface WorkerOptions extends RetentionOptions {
 }
 
 const postTimeoutMs = 10_000;
-/** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its place. */
+/** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its slot. */
 const reportsAtOnce = { most: 20, mostEach: 5 };
 
 /** Everything this service does by itself. Several of it share the work, row by row. */
@@ -56,9 +56,9 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const settledUntil = createSettledUntil({ sql: database.sql, logger });
   const counter = createExportMetrics(deps.metrics);
   const exportDeps = { database, logger, secretBox, mayBePrivate, settledUntil, counter };
-  const reports = createFairPlaces('deliver_reports', { ...reportsAtOnce, logger });
+  const reports = createFairSlots('deliver_reports', { ...reportsAtOnce, logger });
   // One of each organization: a large one does not hold up all others.
-  const exports = createFairPlaces('export', { most: options.exportsAtOnce, mostEach: 1, logger });
+  const exports = createFairSlots('export', { most: options.exportsAtOnce, mostEach: 1, logger });
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'deliver_reports', work: () => deliverDue(deliverDeps, reports) },

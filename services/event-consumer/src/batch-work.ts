@@ -8,7 +8,7 @@ export interface BatchWork {
   /** Consumer group whose offset moves. */
   group: string;
   /** Set to give up all records of the batch for this reason instead of processing them. */
-  verdict: DeadLetterReason | null;
+  deadLetterReason: DeadLetterReason | null;
   /** Set when the batch lost a race before: it then waits for others instead of losing again. */
   lockFirst: boolean;
 }

@@ -3,29 +3,29 @@ import type { CapturedEvent } from '@millrace/contracts';
 import { createDeferred } from './async/deferred.ts';
 import type { ProcessBatchDeps } from './process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from './testing/consumer-bed.ts';
-import { createHandlerBed } from './testing/handler-bed.ts';
+} from './testing/consumer-fixture.ts';
+import { createHandlerFixture } from './testing/handler-fixture.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
 
 /** Two batches of one process, of which the second is decided while the first is still being written. */
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let deps: ProcessBatchDeps;
 let topic: string;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
-  deps = bed.createDeps();
+  project = await fixture.createProject();
+  deps = fixture.createDeps();
   topic = randomUUID();
 });
 
@@ -48,7 +48,7 @@ function stopAt(statement: RegExp) {
   const arrived = createDeferred<void>();
   const letOn = createDeferred<void>();
   let isFirst = true;
-  const database = watchedDatabase(bed.database, async (text) => {
+  const database = watchedDatabase(fixture.database, async (text) => {
     if (!(isFirst && statement.test(text))) return;
     isFirst = false;
     arrived.resolve();
@@ -64,12 +64,12 @@ const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 /** Runs the second batch up to where it wants to write its persons, while the first has not been committed. */
 async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' | 'one is undone') {
   const stop = stopAt(advancing);
-  const one = createHandlerBed(bed, { ...deps, database: stop.database });
+  const one = createHandlerFixture(fixture, { ...deps, database: stop.database });
   const stored = createDeferred<void>();
   const statements: string[] = [];
-  const two = createHandlerBed(bed, {
+  const two = createHandlerFixture(fixture, {
     ...deps,
-    database: watchedDatabase(bed.database, (text) => {
+    database: watchedDatabase(fixture.database, (text) => {
       statements.push(text);
       if (storing.test(text)) stored.resolve();
     }),
@@ -88,7 +88,11 @@ async function overlapping(first: Sent[], second: Sent[], ends: 'are committed' 
 }
 
 async function people() {
-  const rows = await bed.database.sql.query<{ ids: string[]; properties: Record<string, unknown>; version: string }>(
+  const rows = await fixture.database.sql.query<{
+    ids: string[];
+    properties: Record<string, unknown>;
+    version: string;
+  }>(
     `SELECT array_agg(d.distinct_id || ':' || d.version ORDER BY d.distinct_id) AS ids, p.properties, p.version
        FROM person p JOIN person_distinct_id d ON d.project_id = p.project_id AND d.person_uuid = p.uuid
       WHERE p.project_id = $1 GROUP BY p.uuid, p.properties, p.version, p.id ORDER BY min(d.distinct_id)`,
@@ -103,10 +107,10 @@ async function people() {
 
 /** What the same events come to one batch after the other. */
 async function oneByOne(batches: Sent[][]) {
-  const other = await bed.createProject();
+  const other = await fixture.createProject();
   const own = project;
   project = other;
-  const member = createHandlerBed(bed, bed.createDeps());
+  const member = createHandlerFixture(fixture, fixture.createDeps());
   topic = randomUUID();
   for (const [partition, events] of batches.entries()) await member.handle(batchOf(partition, events));
   const result = await people();
@@ -145,24 +149,24 @@ const cases: [string, Sent[][], Sent[], Sent[]][] = [
 ];
 
 test.each(cases)('a batch goes on from %s', async (_, before, first, second) => {
-  const member = createHandlerBed(bed, deps);
+  const member = createHandlerFixture(fixture, deps);
   for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
   expect(await overlapping(first, second, 'are committed')).toEqual({ moved: 0 });
   expect(await people()).toEqual(await oneByOne([...before, first, second]));
 });
 
 test.each(cases)('a batch that went on from %s is done again when that is undone', async (_, before, first, second) => {
-  const member = createHandlerBed(bed, deps);
+  const member = createHandlerFixture(fixture, deps);
   for (const [index, events] of before.entries()) await member.handle(batchOf(10 + index, events));
   expect(await overlapping(first, second, 'one is undone')).toEqual({ moved: 1 });
   const expected = [await oneByOne([...before, first, second]), await oneByOne([...before, second, first])];
   expect(expected).toContainEqual(await people());
-  expect(bed.deadLetters).toEqual([]);
+  expect(fixture.deadLetters).toEqual([]);
 });
 
 test('the rows of a batch show the person as the batch before it left the person', async () => {
   await overlapping([set('u', { a: 1 })], [set('u', { b: 2 })], 'are committed');
-  const rows = await bed.database.sql.query(
+  const rows = await fixture.database.sql.query(
     `SELECT person_properties - '$creator_event_uuid' AS shown FROM event WHERE project_id = $1 ORDER BY person_properties`,
     [project.id],
   );
@@ -170,22 +174,22 @@ test('the rows of a batch show the person as the batch before it left the person
 });
 
 test('what another process did meanwhile is seen: the batch is done again and nothing is lost', async () => {
-  const member = createHandlerBed(bed, deps);
+  const member = createHandlerFixture(fixture, deps);
   await member.handle(batchOf(10, [set('u', { a: 1 }), set('w', { w: 1 })]));
   const stop = stopAt(advancing);
-  const one = createHandlerBed(bed, { ...deps, database: stop.database });
+  const one = createHandlerFixture(fixture, { ...deps, database: stop.database });
   const handlingOne = one.handle(batchOf(0, [set('u', { first: true })]));
   await stop.arrived;
   const stored = createDeferred<void>();
-  const two = createHandlerBed(bed, {
+  const two = createHandlerFixture(fixture, {
     ...deps,
-    database: watchedDatabase(bed.database, (text) => {
+    database: watchedDatabase(fixture.database, (text) => {
       if (storing.test(text)) stored.resolve();
     }),
   });
   const handlingTwo = two.handle(batchOf(1, [set('u', { second: true }), set('w', { second: true })]));
   await stored.promise;
-  await createHandlerBed(bed, bed.createDeps()).handle(batchOf(2, [set('w', { other: true })]));
+  await createHandlerFixture(fixture, fixture.createDeps()).handle(batchOf(2, [set('w', { other: true })]));
   stop.letOn();
   await Promise.all([handlingOne, handlingTwo]);
   expect(await two.counted('retries_total', 'moved')).toBe(1);

@@ -19,7 +19,7 @@ export interface CommitDeps {
  * Groups, warnings and the new offset, sent with the COMMIT itself: groups are locked for as short as possible.
  *
  * @param intakeWarnings stored whatever the rules decided.
- * @throws LedgerMoved when another batch created one of the groups first.
+ * @throws LedgerConflict when another batch created one of the groups first.
  */
 export async function commitBatch(
   tx: Transaction,

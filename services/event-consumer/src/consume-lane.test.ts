@@ -15,24 +15,29 @@ import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { createLiveLoad } from './live-load.ts';
 import { startLanes } from './start-lanes.ts';
-import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from './testing/consumer-bed.ts';
+import {
+  type ConsumerFixture,
+  capturedEvent,
+  createConsumerFixture,
+  type TestProject,
+} from './testing/consumer-fixture.ts';
 import { tableChecksums } from './testing/table-checksums.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const partitionCount = 3;
 
 async function openLog(kind: 'kafka' | 'postgres'): Promise<{ log: EventLog; close(): Promise<void> }> {
-  const { logger } = bed;
+  const { logger } = fixture;
   if (kind === 'kafka') {
     const log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'event-consumer-test', logger });
     return { log, close: () => log.close() };
   }
-  const database = createDatabase({ url: bed.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+  const database = createDatabase({ url: fixture.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
   const log = createPostgresLog({ database, logger });
   return {
     log,
@@ -71,7 +76,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
   beforeAll(async () => {
     ({ log, close } = await openLog(kind));
     await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: partitionCount })));
-    project = await bed.createProject();
+    project = await fixture.createProject();
   });
   afterAll(() => close());
 
@@ -87,15 +92,15 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
       { lane: 'live', partitionConcurrency: 2 },
       {
         log,
-        database: bed.database,
-        process: bed.createDeps({
-          deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger: bed.logger, now: Date.now }),
+        database: fixture.database,
+        process: fixture.createDeps({
+          deadLetters: createDeadLetterLog({ log, topic: topics.deadLetter, logger: fixture.logger, now: Date.now }),
         }),
         topics,
         topicPrefix: prefix,
         maxBatchRecords: 20,
         maxBatchBytes: 1_000_000,
-        logger: bed.logger,
+        logger: fixture.logger,
         metricsOf: metrics,
         liveLoad: createLiveLoad(),
         freeLocks: async () => {},
@@ -108,7 +113,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
 
   /** How far the group is behind, over all partitions. */
   async function lag(): Promise<number> {
-    const stored = await bed.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
+    const stored = await fixture.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
     const ends = await log.endOffsets(topics.live);
     return ends.reduce((sum, { partition, endOffset }) => {
       const next = stored.find((row) => row.partition === partition)?.next_offset ?? 0n;
@@ -117,7 +122,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
   }
 
   const events: CapturedEvent[] = [];
-  const countEvents = () => bed.database.prisma.event.count({ where: { project_id: project.id } });
+  const countEvents = () => fixture.database.prisma.event.count({ where: { project_id: project.id } });
 
   test('what is appended is stored, what is garbage becomes a dead letter, the offsets arrive at the end', async () => {
     for (let i = 0; i < 300; i++) {
@@ -156,12 +161,12 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
   });
 
   test('the whole topic replayed from its start changes no row', async () => {
-    const before = await tableChecksums(bed.database.sql);
-    await bed.database.prisma.consumer_position.deleteMany({ where: { topic: topics.live } });
+    const before = await tableChecksums(fixture.database.sql);
+    await fixture.database.prisma.consumer_position.deleteMany({ where: { topic: topics.live } });
     const consumer = await consume();
     await eventually(lag, 0);
     await consumer.stop();
-    expect(await tableChecksums(bed.database.sql)).toEqual(before);
+    expect(await tableChecksums(fixture.database.sql)).toEqual(before);
   });
 
   test('two members share the partitions, and their connections are cut while they work', async () => {
@@ -171,7 +176,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     const members = await Promise.all([consume(), consume()]);
     for (let i = 0; i < many.length; i += 100) {
       await log.append(many.slice(i, i + 100).map((event) => toRecord(topics.live, event)));
-      await bed.database.sql.query(
+      await fixture.database.sql.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`,
       );
@@ -179,8 +184,8 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     await eventually(lag, 0);
     await Promise.all(members.map((member) => member.stop()));
     const where = { project_id: project.id, distinct_id: { startsWith: 'shared-' } };
-    expect(await bed.database.prisma.event.count({ where })).toBe(600);
-    const persons = await bed.database.prisma.person.findMany({
+    expect(await fixture.database.prisma.event.count({ where })).toBe(600);
+    const persons = await fixture.database.prisma.person.findMany({
       where: { project_id: project.id, main_distinct_id: { startsWith: 'shared-' } },
     });
     expect(persons).toHaveLength(60);
@@ -198,7 +203,7 @@ describe('starting before the log is there', () => {
     const lanes = startLanes({
       topics,
       topicPartitions: 1,
-      logger: bed.logger,
+      logger: fixture.logger,
       log: {
         async ensureTopics(wanted) {
           if (failures-- > 0) throw new Error('not there yet');
@@ -218,7 +223,7 @@ describe('starting before the log is there', () => {
     const lanes = startLanes({
       topics: topicNames(),
       topicPartitions: 1,
-      logger: bed.logger,
+      logger: fixture.logger,
       log: {
         ensureTopics: async () => {
           throw new Error('never there');

@@ -2,62 +2,65 @@ import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { BatchTooLarge } from './failures/batch-too-large.ts';
-import { LedgerMoved } from './failures/ledger-moved.ts';
+import { LedgerConflict } from './failures/ledger-conflict.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from './testing/consumer-bed.ts';
-import { createHandlerBed } from './testing/handler-bed.ts';
+} from './testing/consumer-fixture.ts';
+import { createHandlerFixture } from './testing/handler-fixture.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
   // A value the database refuses, whatever the rules think of it.
-  await bed.database.sql.query(`ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')`);
+  await fixture.database.sql.query(`ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')`);
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
+  project = await fixture.createProject();
   topic = randomUUID();
-  bed.deadLetters.length = 0;
+  fixture.deadLetters.length = 0;
 });
 
 const event = (overrides: Partial<CapturedEvent> = {}) => capturedEvent(project.token, overrides);
 
 async function storedUuids(): Promise<string[]> {
-  const rows = await bed.database.prisma.event.findMany({ where: { project_id: project.id }, select: { uuid: true } });
+  const rows = await fixture.database.prisma.event.findMany({
+    where: { project_id: project.id },
+    select: { uuid: true },
+  });
   return rows.map(({ uuid }) => uuid);
 }
 
 async function storedOffset(): Promise<bigint | undefined> {
-  const rows = await bed.database.prisma.consumer_position.findMany({ where: { topic } });
+  const rows = await fixture.database.prisma.consumer_position.findMany({ where: { topic } });
   return rows[0]?.next_offset;
 }
 
-const deadOffsets = () => bed.deadLetters.map(({ headers }) => Number(headers?.dlq_offset));
+const deadOffsets = () => fixture.deadLetters.map(({ headers }) => Number(headers?.dlq_offset));
 
 describe('poison', () => {
   test.each([[[0]], [[9]], [[4, 5]], [[0, 3, 7, 9]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]])(
     'records %j of ten are refused by the database: exactly they become dead letters',
     async (poisoned) => {
       const events = Array.from({ length: 10 }, (_, i) => event(poisoned.includes(i) ? { event: 'poison' } : {}));
-      const { handle, counted } = createHandlerBed(bed, bed.createDeps());
+      const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
       expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 10n });
       const good = events.filter(({ event: name }) => name !== 'poison').map(({ uuid }) => uuid);
       expect((await storedUuids()).sort()).toEqual(good.sort());
       expect(deadOffsets()).toEqual(poisoned);
-      expect(bed.deadLetters.every(({ headers }) => headers?.dlq_reason === 'refused_by_database')).toBe(true);
+      expect(fixture.deadLetters.every(({ headers }) => headers?.dlq_reason === 'refused_by_database')).toBe(true);
       expect(await storedOffset()).toBe(10n);
       expect(await counted('dead_letters_total', 'refused_by_database')).toBe(poisoned.length);
       expect(await counted('events_stored_total')).toBe(good.length);
-      const warnings = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
+      const warnings = await fixture.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
       expect(warnings.map(({ details }) => (details as { eventUuid: string }).eventUuid).sort()).toEqual(
         poisoned.map((i) => events[i]?.uuid).sort(),
       );
@@ -74,14 +77,14 @@ describe('poison', () => {
       now: new Date().toISOString(),
       details: {},
     };
-    const { handle } = createHandlerBed(bed, bed.createDeps());
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps());
     expect(await handle(logBatch(topic, 0, [event(), warning, event()]))).toMatchObject({ nextOffset: 3n });
     expect(await storedUuids()).toHaveLength(2);
     expect(deadOffsets()).toEqual([1]);
   });
 
   test('records that are not what they should be, among good ones', async () => {
-    const { handle, counted } = createHandlerBed(bed, bed.createDeps());
+    const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
     const good = event();
     const contents = [
       Buffer.from(''),
@@ -102,7 +105,7 @@ describe('poison', () => {
   });
 
   test('properties that cannot be read cost their batch a second reading, which is counted', async () => {
-    const { handle, counted } = createHandlerBed(bed, bed.createDeps());
+    const { handle, counted } = createHandlerFixture(fixture, fixture.createDeps());
     const { properties: _, ...head } = event();
     const list = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"properties":[1]}`);
     await handle(logBatch(topic, 0, [event(), event()]));
@@ -115,45 +118,49 @@ describe('poison', () => {
 
   test('a NUL and half a surrogate pair are no poison: the event is stored with replacements', async () => {
     const odd = event({ properties: { 'k\u0000': 'a\u0000b', half: '\ud83e' }, distinct_id: 'x\u0000y' });
-    const { handle } = createHandlerBed(bed, bed.createDeps());
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps());
     await handle(logBatch(topic, 0, [odd]));
-    const [row] = await bed.database.prisma.event.findMany({ where: { project_id: project.id } });
+    const [row] = await fixture.database.prisma.event.findMany({ where: { project_id: project.id } });
     expect(row).toMatchObject({ distinct_id: 'x\ufffdy', properties: { 'k\ufffd': 'a\ufffdb', half: '\ufffd' } });
   });
 
   test('a mistake in the rules costs the record that meets it, not its neighbours', async () => {
     const events = Array.from({ length: 7 }, () => event());
-    const { handle } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
-      if (work.verdict === null && work.batch.records.some(({ offset }) => offset === 3n)) throw new TypeError('bug');
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
+      if (work.deadLetterReason === null && work.batch.records.some(({ offset }) => offset === 3n))
+        throw new TypeError('bug');
       return run(work);
     });
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ nextOffset: 7n });
     expect(deadOffsets()).toEqual([3]);
-    expect(bed.deadLetters[0]?.headers).toMatchObject({ dlq_reason: 'processing_error', dlq_step: 'process_batch' });
+    expect(fixture.deadLetters[0]?.headers).toMatchObject({
+      dlq_reason: 'processing_error',
+      dlq_step: 'process_batch',
+    });
     expect(await storedUuids()).toHaveLength(6);
   });
 
   test('stored data that contradicts itself does not stop the partition', async () => {
-    const { handle } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
-      const isTorn = work.verdict === null && work.batch.records.some(({ offset }) => offset === 2n);
-      if (isTorn) throw new LedgerMoved('a row that never settles');
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
+      const isTorn = work.deadLetterReason === null && work.batch.records.some(({ offset }) => offset === 2n);
+      if (isTorn) throw new LedgerConflict('a row that never settles');
       return run(work);
     });
     await handle(logBatch(topic, 0, [event()]));
     const result = await handle(logBatch(topic, 1, [event(), event({ distinct_id: 'torn' }), event()]));
     expect(result).toMatchObject({ outcome: 'done', nextOffset: 4n });
     expect(deadOffsets()).toEqual([2]);
-    expect(bed.deadLetters[0]?.headers?.dlq_reason).toBe('ledger_conflict');
+    expect(fixture.deadLetters[0]?.headers?.dlq_reason).toBe('ledger_conflict');
   });
 
   test('an id whose mapping somebody removed by hand gets its person back', async () => {
-    const { handle } = createHandlerBed(bed, bed.createDeps());
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps());
     await handle(logBatch(topic, 0, [event({ distinct_id: 'torn', properties: { $set: { kept: 1 } } })]));
-    await bed.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
+    await fixture.database.sql.query('DELETE FROM person_distinct_id WHERE project_id = $1', [project.id]);
     const result = await handle(logBatch(topic, 1, [event(), event({ distinct_id: 'torn' }), event()]));
     expect(result).toMatchObject({ outcome: 'done', nextOffset: 4n });
     expect(deadOffsets()).toEqual([]);
-    const rows = await bed.database.sql.query(
+    const rows = await fixture.database.sql.query(
       `SELECT p.properties->'kept' AS kept FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
         WHERE d.project_id = $1 AND d.distinct_id = 'torn'`,
       [project.id],
@@ -163,9 +170,9 @@ describe('poison', () => {
 
   test('a dead letter that cannot be written stops the partition before its record, not before its neighbours', async () => {
     let isBroken = true;
-    const { handle } = createHandlerBed(
-      bed,
-      bed.createDeps({
+    const { handle } = createHandlerFixture(
+      fixture,
+      fixture.createDeps({
         deadLetters: {
           append: async () => {
             if (isBroken) throw new AppError('unavailable', 'no broker');
@@ -189,15 +196,15 @@ describe('transient failures', () => {
     let statement = 0;
     let killAt = 1;
     let kills = 0;
-    const database = watchedDatabase(bed.database, async (_, tx) => {
+    const database = watchedDatabase(fixture.database, async (_, tx) => {
       statement += 1;
       if (statement !== killAt) return;
       kills += 1;
       await tx.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {});
     });
-    const deps = bed.createDeps({ database });
+    const deps = fixture.createDeps({ database });
     await deps.partitions.ensure([Date.now()]);
-    const { handle, counted } = createHandlerBed(bed, deps);
+    const { handle, counted } = createHandlerFixture(fixture, deps);
     const uuids: string[] = [];
     let batches = 0;
     for (killAt = 1; kills === killAt - 1; killAt++) {
@@ -226,9 +233,9 @@ describe('transient failures', () => {
     expect(kills).toBeGreaterThan(10);
     expect(await counted('retries_total', 'transient')).toBe(kills);
     expect((await storedUuids()).sort()).toEqual(uuids.sort());
-    const [group] = await bed.database.prisma.group.findMany({ where: { project_id: project.id } });
+    const [group] = await fixture.database.prisma.group.findMany({ where: { project_id: project.id } });
     expect(group).toMatchObject({ version: BigInt(batches), group_properties: { n: batches } });
-    const persons = await bed.database.prisma.person.findMany({ where: { project_id: project.id } });
+    const persons = await fixture.database.prisma.person.findMany({ where: { project_id: project.id } });
     const steady = persons.find(({ main_distinct_id }) => main_distinct_id === 'steady');
     // Created by the first event; each later one changed it, exactly once.
     expect(steady).toMatchObject({ version: BigInt(2 * batches - 1), properties: { n: batches } });
@@ -236,34 +243,34 @@ describe('transient failures', () => {
 
   test('a commit whose answer is lost is found done', async () => {
     let isLost = false;
-    const database: Pick<typeof bed.database, 'transaction'> = {
+    const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work, first) {
-        const result = await bed.database.transaction(work, first);
+        const result = await fixture.database.transaction(work, first);
         if (isLost) return result;
         isLost = true;
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
       },
     };
-    const deps = bed.createDeps();
+    const deps = fixture.createDeps();
     await deps.partitions.ensure([Date.now()]);
-    const { handle } = createHandlerBed(bed, { ...deps, database });
+    const { handle } = createHandlerFixture(fixture, { ...deps, database });
     expect(await handle(logBatch(topic, 0, [event(), event()]))).toEqual({ outcome: 'stale', nextOffset: 2n });
     expect(await storedUuids()).toHaveLength(2);
   });
 
   test('the same in the middle of isolating a poison record', async () => {
     let commits = 0;
-    const database: Pick<typeof bed.database, 'transaction'> = {
+    const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work, first) {
-        const result = await bed.database.transaction(work, first);
+        const result = await fixture.database.transaction(work, first);
         commits += 1;
         if (commits !== 1) return result;
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
       },
     };
-    const deps = bed.createDeps();
+    const deps = fixture.createDeps();
     await deps.partitions.ensure([Date.now()]);
-    const { handle } = createHandlerBed(bed, { ...deps, database });
+    const { handle } = createHandlerFixture(fixture, { ...deps, database });
     const events = [event(), event(), event({ event: 'poison' }), event()];
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ nextOffset: 4n });
     expect(await storedUuids()).toHaveLength(3);
@@ -272,14 +279,14 @@ describe('transient failures', () => {
 
   test('when it lasts, the batch goes back to the log, nothing is skipped and nothing dead-lettered', async () => {
     let isDown = true;
-    const { handle, pauses } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+    const { handle, pauses } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       if (isDown) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
       return run(work);
     });
     const batch = logBatch(topic, 0, [event(), event()]);
     await expect(handle(batch)).rejects.toThrow('ECONNREFUSED');
     expect(pauses.length).toBeGreaterThan(1);
-    expect(bed.deadLetters).toEqual([]);
+    expect(fixture.deadLetters).toEqual([]);
     isDown = false;
     expect(await handle(batch)).toMatchObject({ outcome: 'done', nextOffset: 2n });
   });
@@ -291,18 +298,18 @@ describe('transient failures', () => {
     ['the database is read-only', '25006'],
     ['an index is broken', 'XX001'],
   ])('when %s no record is blamed', async (_, code) => {
-    const { handle } = createHandlerBed(bed, bed.createDeps(), () => {
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps(), () => {
       throw Object.assign(new Error('refused'), { code });
     });
     await expect(handle(logBatch(topic, 0, [event()]))).rejects.toMatchObject({ code });
-    expect(bed.deadLetters).toEqual([]);
+    expect(fixture.deadLetters).toEqual([]);
   });
 
   test('a lost race is tried again at once, and waits for others from then on', async () => {
     const attempts: boolean[] = [];
-    const { handle, pauses, counted } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+    const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
       attempts.push(work.lockFirst);
-      if (attempts.length < 4) throw new LedgerMoved('a person');
+      if (attempts.length < 4) throw new LedgerConflict('a person');
       return run(work);
     });
     expect(await handle(logBatch(topic, 0, [event()]))).toMatchObject({ outcome: 'done' });
@@ -315,9 +322,10 @@ describe('transient failures', () => {
 describe('statements that take too long', () => {
   /** The server's own answer, for batches with a record of one of these offsets. */
   const slowFor = (offsets: readonly bigint[]) =>
-    createHandlerBed(bed, bed.createDeps(), async (work, run) => {
-      if (work.verdict !== null || !work.batch.records.some(({ offset }) => offsets.includes(offset))) return run(work);
-      return bed.database.transaction(async (tx) => {
+    createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
+      if (work.deadLetterReason !== null || !work.batch.records.some(({ offset }) => offsets.includes(offset)))
+        return run(work);
+      return fixture.database.transaction(async (tx) => {
         await tx.query('SET LOCAL statement_timeout = 20');
         await tx.query('SELECT pg_sleep(10)');
         throw new Error('it came to an end');
@@ -329,44 +337,44 @@ describe('statements that take too long', () => {
     const { handle, counted } = slowFor([4n]);
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 9n });
     expect(deadOffsets()).toEqual([4]);
-    expect(bed.deadLetters[0]?.headers?.dlq_reason).toBe('timed_out');
+    expect(fixture.deadLetters[0]?.headers?.dlq_reason).toBe('timed_out');
     expect(await storedUuids()).toHaveLength(8);
     expect(await counted('retries_total', 'slow')).toBeGreaterThan(3);
   });
 
   test('for a while cost nothing', async () => {
     let slow = 2;
-    const { handle } = createHandlerBed(bed, bed.createDeps(), async (work, run) => {
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       slow -= 1;
       if (slow >= 0) throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
       return run(work);
     });
     expect(await handle(logBatch(topic, 0, [event()]))).toMatchObject({ outcome: 'done', nextOffset: 1n });
-    expect(bed.deadLetters).toEqual([]);
+    expect(fixture.deadLetters).toEqual([]);
   });
 
   test('on a server that is too slow for anything give up nothing', async () => {
-    const { handle } = createHandlerBed(bed, bed.createDeps(), async () => {
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async () => {
       throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
     });
     await expect(handle(logBatch(topic, 0, [event()]))).rejects.toMatchObject({ code: '57014' });
-    expect(bed.deadLetters).toEqual([]);
+    expect(fixture.deadLetters).toEqual([]);
   });
 });
 
 test('a lock that cannot be had gives the place to other partitions at once', async () => {
-  const { handle, pauses, counted } = createHandlerBed(bed, bed.createDeps(), () => {
+  const { handle, pauses, counted } = createHandlerFixture(fixture, fixture.createDeps(), () => {
     throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
   });
   await expect(handle(logBatch(topic, 0, [event(), event()]))).rejects.toMatchObject({ code: '55P03' });
   expect(pauses).toEqual([]);
   expect(await counted('retries_total', 'blocked')).toBe(1);
-  expect(bed.deadLetters).toEqual([]);
+  expect(fixture.deadLetters).toEqual([]);
 });
 
 test('a batch that is too much at once is done in parts, in their order', async () => {
   const sizes: number[] = [];
-  const { handle } = createHandlerBed(bed, bed.createDeps(), (work, run) => {
+  const { handle } = createHandlerFixture(fixture, fixture.createDeps(), (work, run) => {
     sizes.push(work.batch.records.length);
     if (work.batch.records.length > 3) throw new BatchTooLarge('for this test', 3);
     return run(work);
@@ -382,11 +390,11 @@ describe('another member', () => {
     const events = [event(), event(), event({ event: 'poison' }), event()];
     const batch = logBatch(topic, 0, events);
     let calls = 0;
-    const { handle } = createHandlerBed(bed, bed.createDeps(), async (work, run) => {
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       calls += 1;
       // Everything fails as a whole; before the left half comes, somebody else has done it all and more.
       if (calls === 2) {
-        await bed.database.sql.query('INSERT INTO consumer_position VALUES ($1, 0, $2, $3, 40)', [
+        await fixture.database.sql.query('INSERT INTO consumer_position VALUES ($1, 0, $2, $3, 40)', [
           topic,
           'g',
           batch.log,
@@ -396,13 +404,13 @@ describe('another member', () => {
     });
     expect(await handle(batch)).toEqual({ outcome: 'stale', nextOffset: 40n });
     expect(await storedUuids()).toEqual([]);
-    expect(bed.deadLetters).toEqual([]);
+    expect(fixture.deadLetters).toEqual([]);
   });
 
   test('a stopping member finishes what it has begun and begins nothing new', async () => {
     const events = [event(), event({ event: 'poison' }), event(), event()];
     const stopping = new AbortController();
-    const { handle } = createHandlerBed(bed, bed.createDeps(), async (work, run) => {
+    const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       const report = await run(work);
       stopping.abort();
       return report;

@@ -90,13 +90,13 @@ export function createBatchHandler(
   /** Repeats what may succeed when repeated. @throws the last error when it still might, later. */
   async function tryUntilClear(
     batch: LogBatch,
-    verdict: DeadLetterReason | null,
+    deadLetterReason: DeadLetterReason | null,
     context: BatchContext,
   ): Promise<Attempt> {
     const failures: Failures = { moved: 0, transient: 0, slow: 0 };
     for (;;) {
       try {
-        const result = await deps.process({ batch, group, verdict, lockFirst: failures.moved > 0 });
+        const result = await deps.process({ batch, group, deadLetterReason, lockFirst: failures.moved > 0 });
         if (result.outcome === 'done') metrics.report(result);
         return { kind: 'settled', result };
       } catch (error) {

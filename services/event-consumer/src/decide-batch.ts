@@ -48,7 +48,7 @@ export interface DecidedBatch {
  * (the order of locks, ledger/ledger-store.ts).
  *
  * @param fresh not decided before (`freshEvents`). Nobody else should hold on to them.
- * @throws LedgerMoved as `insertIdentities` and `loadLedger` do; UnreadableProperties as `decideEvents` does.
+ * @throws LedgerConflict as `insertIdentities` and `loadLedger` do; UnreadableProperties as `decideEvents` does.
  */
 export async function decideBatch(
   tx: Transaction,

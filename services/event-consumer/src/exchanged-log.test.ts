@@ -8,24 +8,29 @@ import { eventually, testServers } from '@millrace/testing';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createLiveLoad } from './live-load.ts';
-import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from './testing/consumer-bed.ts';
+import {
+  type ConsumerFixture,
+  capturedEvent,
+  createConsumerFixture,
+  type TestProject,
+} from './testing/consumer-fixture.ts';
 
 /** Offsets belong to the log they were stored for: another log in its place is read whole, a former one from where it was left. */
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
+  project = await fixture.createProject();
 });
 
 type LogKind = 'kafka' | 'postgres';
 
 async function withLog<T>(kind: LogKind, work: (log: EventLog) => Promise<T>): Promise<T> {
-  const { logger } = bed;
-  const pool = createDatabase({ url: bed.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+  const { logger } = fixture;
+  const pool = createDatabase({ url: fixture.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
   const log =
     kind === 'kafka'
       ? createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'test', fetchWaitMs: 100, logger })
@@ -48,13 +53,13 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
     { lane: 'live', partitionConcurrency: 2 },
     {
       log,
-      database: bed.database,
-      process: bed.createDeps(),
+      database: fixture.database,
+      process: fixture.createDeps(),
       topics: topicNames(prefix),
       topicPrefix: prefix,
       maxBatchRecords: 20,
       maxBatchBytes: 1_000_000,
-      logger: bed.logger,
+      logger: fixture.logger,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
       liveLoad: createLiveLoad(),
       freeLocks: async () => {},
@@ -87,7 +92,10 @@ async function append(log: EventLog, topic: string, count: number): Promise<stri
 }
 
 async function storedUuids(): Promise<string[]> {
-  const rows = await bed.database.prisma.event.findMany({ where: { project_id: project.id }, select: { uuid: true } });
+  const rows = await fixture.database.prisma.event.findMany({
+    where: { project_id: project.id },
+    select: { uuid: true },
+  });
   return rows.map(({ uuid }) => uuid);
 }
 
@@ -142,7 +150,7 @@ test('a topic that is deleted and made anew under load is read from its start', 
       expect(new Set(await storedUuids()).size).toBe((await storedUuids()).length);
     });
   });
-  const rows = await bed.database.prisma.consumer_position.findMany({
+  const rows = await fixture.database.prisma.consumer_position.findMany({
     where: { topic: topics.live, group: consumerGroup('live', prefix) },
   });
   expect(new Set(rows.map(({ log }) => log)).size).toBe(2);
@@ -155,8 +163,8 @@ test('the log in PostgreSQL, emptied and filled anew, is read from its start', a
     await whileConsuming(log, prefix, async () => {
       const before = await append(log, topics.live, 30);
       await untilStored(before);
-      await bed.database.sql.query('DELETE FROM event_log_record WHERE topic = $1', [topics.live]);
-      await bed.database.sql.query('DELETE FROM event_log_partition WHERE topic = $1', [topics.live]);
+      await fixture.database.sql.query('DELETE FROM event_log_record WHERE topic = $1', [topics.live]);
+      await fixture.database.sql.query('DELETE FROM event_log_partition WHERE topic = $1', [topics.live]);
       await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
       await untilStored([...before, ...(await append(log, topics.live, 10))]);
     });
@@ -166,7 +174,7 @@ test('the log in PostgreSQL, emptied and filled anew, is read from its start', a
 describe('offsets of the version before, which did not know of which log they spoke', () => {
   async function formerOffsets(topic: string, prefix: string, offsets: number[]): Promise<void> {
     for (const [partition, offset] of offsets.entries()) {
-      await bed.database.prisma.consumer_offset.create({
+      await fixture.database.prisma.consumer_offset.create({
         data: { topic, partition, group: consumerGroup('live', prefix), next_offset: offset },
       });
     }
@@ -187,7 +195,7 @@ describe('offsets of the version before, which did not know of which log they sp
         // Read again, the others would be stored: they never were.
         expect((await storedUuids()).sort()).toEqual(later.sort());
       });
-      const claims = await bed.database.prisma.consumer_offset.findMany({ where: { topic: topics.live } });
+      const claims = await fixture.database.prisma.consumer_offset.findMany({ where: { topic: topics.live } });
       expect(claims.map(({ taken_over_by }) => taken_over_by?.split('/')[0])).toEqual([kind, kind]);
     },
     60_000,
@@ -220,7 +228,7 @@ describe('offsets of the version before, which did not know of which log they sp
     await withLog('kafka', async (log) => {
       await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
       await formerOffsets(topics.live, prefix, [500, 3]);
-      await bed.database.sql.query(
+      await fixture.database.sql.query(
         `UPDATE consumer_offset SET updated_at = now() - interval '1 minute' WHERE topic = $1`,
         [topics.live],
       );

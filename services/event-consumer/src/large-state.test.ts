@@ -1,36 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from './testing/consumer-bed.ts';
-import { createHandlerBed, type HandlerBed } from './testing/handler-bed.ts';
+} from './testing/consumer-fixture.ts';
+import { createHandlerFixture, type HandlerFixture } from './testing/handler-fixture.ts';
 
 /** What anybody with the public key can do: make persons and groups large, and speak of them in small events. */
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
-let handler: HandlerBed;
+let handler: HandlerFixture;
 /** Of all statements of transactions: texts and rows of COPY, and their answers. */
 let sentBytes = 0;
 let readBytes = 0;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
+  project = await fixture.createProject();
   topic = randomUUID();
-  handler = createHandlerBed(bed, bed.createDeps({ database: countingDatabase(bed.database) }));
+  handler = createHandlerFixture(fixture, fixture.createDeps({ database: countingDatabase(fixture.database) }));
   offset = 0;
 });
 
 /** Tells what is written, on its way. */
-function countingDatabase(database: ConsumerBed['database']): Pick<ConsumerBed['database'], 'transaction'> {
+function countingDatabase(database: ConsumerFixture['database']): Pick<ConsumerFixture['database'], 'transaction'> {
   return {
     transaction: (work, first) =>
       database.transaction(
@@ -69,7 +69,7 @@ async function send(events: Partial<CapturedEvent>[]): Promise<void> {
   expect(result).toEqual(expect.objectContaining({ outcome: 'done', nextOffset: BigInt(offset) }));
 }
 
-const query = (text: string) => bed.database.sql.query(text, [project.id]);
+const query = (text: string) => fixture.database.sql.query(text, [project.id]);
 const storedEvents = async () => Number((await query('SELECT count(*) AS n FROM event WHERE project_id = $1'))[0]?.n);
 const warnings = (type: string) =>
   query(`SELECT sum(count)::int AS n FROM ingestion_warning WHERE project_id = $1 AND type = '${type}'`);

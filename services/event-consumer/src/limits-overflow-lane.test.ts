@@ -8,13 +8,13 @@ import { configuredLanes, consumerConfigSchema } from './config.ts';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createLiveLoad } from './live-load.ts';
-import { type ConsumerBed, capturedEvent, createConsumerBed } from './testing/consumer-bed.ts';
+import { type ConsumerFixture, capturedEvent, createConsumerFixture } from './testing/consumer-fixture.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 test('a consumer works on the overflow lane unless it is told otherwise', () => {
   const config = readConfig(consumerConfigSchema, { DATABASE_URL: 'postgresql://x' });
@@ -23,12 +23,12 @@ test('a consumer works on the overflow lane unless it is told otherwise', () => 
 
 /** The log, and what ends it. */
 function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<void> } {
-  const { logger } = bed;
+  const { logger } = fixture;
   if (kind === 'kafka') {
     const log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'event-consumer-test', logger });
     return { log, close: () => log.close() };
   }
-  const database = createDatabase({ url: bed.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+  const database = createDatabase({ url: fixture.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
   const log = createPostgresLog({ database, logger });
   return { log, close: () => log.close().then(() => database.stop()) };
 }
@@ -39,20 +39,20 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     const topics = topicNames(prefix);
     const { log, close } = openLog(kind);
     await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 3 })));
-    const project = await bed.createProject();
+    const project = await fixture.createProject();
     const metrics = createMetrics({ withProcessMetrics: false });
     const fatal: Error[] = [];
     const consumer = await consumeLane(
       { lane: 'overflow', partitionConcurrency: 2 },
       {
         log,
-        database: bed.database,
-        process: bed.createDeps(),
+        database: fixture.database,
+        process: fixture.createDeps(),
         topics,
         topicPrefix: prefix,
         maxBatchRecords: 20,
         maxBatchBytes: 1_000_000,
-        logger: bed.logger,
+        logger: fixture.logger,
         metricsOf: createConsumeMetrics(metrics),
         liveLoad: createLiveLoad(),
         freeLocks: async () => {},
@@ -80,12 +80,12 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
       ]);
     }
     const where = { project_id: project.id };
-    await eventually(async () => expect(await bed.database.prisma.event.count({ where })).toBe(150), {
+    await eventually(async () => expect(await fixture.database.prisma.event.count({ where })).toBe(150), {
       what: 'All events of the lane',
       timeoutMs: 25_000,
     });
     await consumer.stop();
-    const persons = await bed.database.prisma.person.findMany({ where });
+    const persons = await fixture.database.prisma.person.findMany({ where });
     expect(persons).toMatchObject([{ main_distinct_id: 'hot', properties: { place: 119 }, version: 119n }]);
     const ends = await log.endOffsets(topics.live);
     expect(ends.every(({ endOffset }) => endOffset === 0n)).toBe(true);

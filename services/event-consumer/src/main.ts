@@ -30,11 +30,11 @@ import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { createDefinitions } from './definitions/definitions.ts';
 import { createEventPartitions } from './events/event-partitions.ts';
 import { describeFailure } from './failures/describe-failure.ts';
+import { drainFormerLog, type FormerLogReader } from './former-log/drain-former-log.ts';
+import { nameFormerLogs } from './former-log/name-former-logs.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
 import { createKnownIds } from './ledger/known-ids.ts';
 import { createTurns } from './ledger/turns.ts';
-import { drainLeftLog, type LeftReader } from './left-log/drain-left-log.ts';
-import { nameLeftLogs } from './left-log/name-left-logs.ts';
 import { createLiveLoad } from './live-load.ts';
 import { createFreeLocks } from './locks/free-locks.ts';
 import { publishLane } from './output/publish-lane.ts';
@@ -119,7 +119,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const freeLocks = createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now });
   const laneDeps = { ...config, database, topics, logger, onFatal: fail };
   /** All that reads lanes in a log; what is published goes to the chosen one, whichever is read. */
-  const readersOf = (from: Pick<EventLog, 'consume'>): LeftReader[] => [
+  const readersOf = (from: Pick<EventLog, 'consume'>): FormerLogReader[] => [
     ...lanes.map((lane) => ({
       ...{ topic: topics[lane.lane], group: consumerGroup(lane.lane, config.topicPrefix) },
       join: () => consumeLane(lane, { ...laneDeps, log: from, process: batchDeps, metricsOf, liveLoad, freeLocks }),
@@ -134,7 +134,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
     })),
   ];
   const readers = readersOf(log);
-  nameLeftLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch((error: unknown) =>
+  nameFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch((error: unknown) =>
     logger.debug('logs that were left could not be looked for', describeFailure(error)),
   );
   let before: Promise<void> | undefined;
@@ -142,7 +142,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
     const left = openPostgresLog(config, logger);
     lifecycle.own('left log database', left.pool);
     lifecycle.own('left log', { stop: () => left.log.close() });
-    const drain = drainLeftLog({ database, readers: readersOf(left.log), logger, metrics });
+    const drain = drainFormerLog({ database, readers: readersOf(left.log), logger, metrics });
     lifecycle.own('left log drain', drain);
     before = drain.begun();
   }

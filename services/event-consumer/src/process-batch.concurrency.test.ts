@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from './testing/consumer-bed.ts';
-import { createHandlerBed, type HandlerBed } from './testing/handler-bed.ts';
+} from './testing/consumer-fixture.ts';
+import { createHandlerFixture, type HandlerFixture } from './testing/handler-fixture.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const members = 4;
 const batchesPerMember = 40;
@@ -60,10 +60,10 @@ async function collide(project: TestProject, seed: number, people: number, perPr
     Array.from({ length: batchesPerMember }, () => Array.from({ length: eventsPerBatch }, makeEvent)),
   );
   const handled = new Set(partitions.flat(2).map(({ uuid }) => uuid));
-  const processes = Array.from({ length: members / perProcess }, () => bed.createDeps());
-  const beds = await Promise.all(
+  const processes = Array.from({ length: members / perProcess }, () => fixture.createDeps());
+  const fixtures = await Promise.all(
     partitions.map(async (batches, partition) => {
-      const member = createHandlerBed(bed, processes[partition % processes.length] ?? bed.createDeps());
+      const member = createHandlerFixture(fixture, processes[partition % processes.length] ?? fixture.createDeps());
       let offset = 0;
       for (const contents of batches) {
         const result = await member.handle(logBatch(topic, offset, contents, partition));
@@ -73,11 +73,11 @@ async function collide(project: TestProject, seed: number, people: number, perPr
       return member;
     }),
   );
-  return { sent: sent.filter(({ uuid }) => handled.has(uuid)), beds };
+  return { sent: sent.filter(({ uuid }) => handled.has(uuid)), fixtures };
 }
 
-async function count(beds: HandlerBed[], name: string, label?: string): Promise<number> {
-  const counts = await Promise.all(beds.map((member) => member.counted(name, label)));
+async function count(fixtures: HandlerFixture[], name: string, label?: string): Promise<number> {
+  const counts = await Promise.all(fixtures.map((member) => member.counted(name, label)));
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
@@ -93,19 +93,19 @@ test.each([
 ])(
   'members that meet on the same persons all the time leave a consistent state (seed %d, %d people, %d in a process)',
   async (seed, people, perProcess) => {
-    const project = await bed.createProject();
-    const { sent, beds } = await collide(project, seed, people, perProcess);
+    const project = await fixture.createProject();
+    const { sent, fixtures } = await collide(project, seed, people, perProcess);
     const projectId = project.id;
-    const { sql, prisma } = bed.database;
+    const { sql, prisma } = fixture.database;
 
     // Every event once, none lost, none given up.
     const rows = await prisma.event.findMany({ where: { project_id: projectId }, select: { uuid: true } });
     expect(rows.map(({ uuid }) => uuid).sort()).toEqual(sent.map(({ uuid }) => uuid).sort());
-    expect(bed.deadLetters).toEqual([]);
+    expect(fixture.deadLetters).toEqual([]);
     // They did collide, and never in a circle: a deadlock would count as transient.
-    if (perProcess < members) expect(await count(beds, 'retries_total', 'moved')).toBeGreaterThan(0);
-    expect(await count(beds, 'retries_total', 'transient')).toBe(0);
-    expect(await count(beds, 'batches_total', 'stale')).toBe(0);
+    if (perProcess < members) expect(await count(fixtures, 'retries_total', 'moved')).toBeGreaterThan(0);
+    expect(await count(fixtures, 'retries_total', 'transient')).toBe(0);
+    expect(await count(fixtures, 'batches_total', 'stale')).toBe(0);
 
     // Every id belongs to a living person, every person has an id, the main one among them.
     expect(

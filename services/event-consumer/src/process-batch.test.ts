@@ -5,36 +5,36 @@ import type { Transaction } from '@millrace/db';
 import type { LogBatch } from '@millrace/event-log';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
   testLog,
-} from './testing/consumer-bed.ts';
+} from './testing/consumer-fixture.ts';
 import { tableChecksums } from './testing/table-checksums.ts';
 import { watchedDatabase } from './testing/watched-database.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
 let topic: string;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
-  deps = bed.createDeps();
+  fixture = await createConsumerFixture();
+  deps = fixture.createDeps();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
+  project = await fixture.createProject();
   topic = randomUUID();
 });
 
 const group = 'g';
 const run = (batch: LogBatch, withDeps = deps) =>
-  processBatch({ batch, group, verdict: null, lockFirst: false }, withDeps);
+  processBatch({ batch, group, deadLetterReason: null, lockFirst: false }, withDeps);
 const event = (overrides: Partial<CapturedEvent>) => capturedEvent(project.token, overrides);
-const checksums = () => tableChecksums(bed.database.sql);
+const checksums = () => tableChecksums(fixture.database.sql);
 
 /** A bit of everything a batch can change. */
 function variedEvents(size = 12): CapturedEvent[] {
@@ -65,11 +65,11 @@ function variedEvents(size = 12): CapturedEvent[] {
 }
 
 function eventRows() {
-  return bed.database.prisma.event.findMany({ where: { project_id: project.id } });
+  return fixture.database.prisma.event.findMany({ where: { project_id: project.id } });
 }
 
 async function storedOffset(partition = 0) {
-  const row = await bed.database.prisma.consumer_position.findUnique({
+  const row = await fixture.database.prisma.consumer_position.findUnique({
     where: { topic_partition_group_log: { topic, partition, group, log: testLog } },
   });
   return row?.next_offset ?? null;
@@ -82,15 +82,15 @@ describe('one batch', () => {
     expect(await eventRows()).toHaveLength(12);
     expect(await storedOffset()).toBe(12n);
     const where = { project_id: project.id };
-    expect(await bed.database.prisma.group.count({ where })).toBeGreaterThan(0);
-    expect(await bed.database.prisma.ingestion_warning.count({ where })).toBeGreaterThan(0);
-    expect(await bed.database.prisma.environment.findUniqueOrThrow({ where: { id: project.id } })).toMatchObject({
+    expect(await fixture.database.prisma.group.count({ where })).toBeGreaterThan(0);
+    expect(await fixture.database.prisma.ingestion_warning.count({ where })).toBeGreaterThan(0);
+    expect(await fixture.database.prisma.environment.findUniqueOrThrow({ where: { id: project.id } })).toMatchObject({
       ingested_event: true,
     });
   });
 
   test('cut in any way, the same events give the same persons, ids and groups', async () => {
-    const other = await bed.createProject();
+    const other = await fixture.createProject();
     const events = variedEvents(60);
     await run(logBatch(topic, 0, events));
     const otherTopic = randomUUID();
@@ -101,18 +101,18 @@ describe('one batch', () => {
       offset += size;
     }
     const outcome = async (projectId: number) => ({
-      persons: await bed.database.sql.query(
+      persons: await fixture.database.sql.query(
         `SELECT p.main_distinct_id, p.properties - '$creator_event_uuid' AS properties, p.is_identified, p.version, p.created_at,
                 (SELECT array_agg(d.distinct_id || ':' || d.version ORDER BY d.id) FROM person_distinct_id d
                   WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid) AS ids
            FROM person p WHERE p.project_id = $1 ORDER BY p.main_distinct_id`,
         [projectId],
       ),
-      groups: await bed.database.sql.query(
+      groups: await fixture.database.sql.query(
         'SELECT group_type_index, group_key, group_properties, version FROM "group" WHERE project_id = $1 ORDER BY 1, 2',
         [projectId],
       ),
-      events: await bed.database.sql.query(
+      events: await fixture.database.sql.query(
         `SELECT uuid, event, distinct_id, properties, person_properties - '$creator_event_uuid' AS person_properties, person_mode
            FROM event WHERE project_id = $1 ORDER BY uuid`,
         [projectId],
@@ -134,7 +134,7 @@ describe('one batch', () => {
     const report = await run(logBatch(topic, 0, [capturedEvent('phc_nobody', {}), warning, event({})]));
     expect(report).toMatchObject({ outcome: 'done', stored: 1, dropped: ['invalid_token'], nextOffset: 3n });
     const where = { project_id: project.id, type: 'missing_event_name' };
-    expect(await bed.database.prisma.ingestion_warning.findMany({ where })).toMatchObject([
+    expect(await fixture.database.prisma.ingestion_warning.findMany({ where })).toMatchObject([
       { id: warning.uuid, count: 3 },
     ]);
   });
@@ -145,7 +145,7 @@ describe('one batch', () => {
     const report = await run(logBatch(topic, 0, [event({}), bad, event({ distinct_id: 'd'.repeat(401) }), event({})]));
     expect(report).toMatchObject({ outcome: 'done', stored: 2 });
     expect(report).toHaveProperty('dropped', ['distinct_id_too_long', 'group_key_too_long']);
-    const warnings = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
+    const warnings = await fixture.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
     expect(warnings.map(({ type }) => type).sort()).toEqual([
       'group_key_too_long',
       'skipping_event_invalid_distinct_id',
@@ -191,7 +191,7 @@ describe('exactly once', () => {
     for (let offset = 0; offset < 60; offset += 20)
       await run(logBatch(topic, offset, events.slice(offset, offset + 20)));
     const before = await checksums();
-    await bed.database.sql.query('DELETE FROM consumer_position WHERE topic = $1', [topic]);
+    await fixture.database.sql.query('DELETE FROM consumer_position WHERE topic = $1', [topic]);
     for (let offset = 0; offset < 60; offset += 30) {
       const report = await run(logBatch(topic, offset, events.slice(offset, offset + 30)));
       expect(report).toMatchObject({ outcome: 'done', stored: 0, duplicates: 30 });
@@ -213,7 +213,7 @@ describe('exactly once', () => {
   });
 
   test('the same uuid in another project is another event', async () => {
-    const other = await bed.createProject();
+    const other = await fixture.createProject();
     const mine = event({});
     const report = await run(logBatch(topic, 0, [mine, { ...mine, token: other.token }]));
     expect(report).toMatchObject({ stored: 2, duplicates: 0 });
@@ -227,11 +227,11 @@ describe('exactly once', () => {
     let statements = 1;
     for (let failAt = 1; failAt <= statements; failAt++) {
       statements = 0;
-      const database = watchedDatabase(bed.database, () => {
+      const database = watchedDatabase(fixture.database, () => {
         statements += 1;
         if (statements === failAt) throw new Error('killed here');
       });
-      const killed = run(batch, bed.createDeps({ database, partitions: deps.partitions }));
+      const killed = run(batch, fixture.createDeps({ database, partitions: deps.partitions }));
       await killed.catch(() => {});
       if (statements < failAt) break;
       await expect(killed).rejects.toThrow('killed here');
@@ -244,15 +244,15 @@ describe('exactly once', () => {
   });
 
   test('an environment that is noted only once is noted again when the first try was rolled back', async () => {
-    const failing = bed.createDeps({
-      database: watchedDatabase(bed.database, (text) => {
+    const failing = fixture.createDeps({
+      database: watchedDatabase(fixture.database, (text) => {
         if (text.startsWith('UPDATE consumer_position')) throw new Error('killed here');
       }),
     });
     const batch = logBatch(topic, 0, [event({})]);
     await expect(run(batch, failing)).rejects.toThrow('killed here');
-    await run(batch, { ...failing, database: bed.database });
-    expect(await bed.database.prisma.environment.findUniqueOrThrow({ where: { id: project.id } })).toMatchObject({
+    await run(batch, { ...failing, database: fixture.database });
+    expect(await fixture.database.prisma.environment.findUniqueOrThrow({ where: { id: project.id } })).toMatchObject({
       ingested_event: true,
     });
   });
@@ -287,8 +287,8 @@ describe('lost races', () => {
       ]),
     );
     let isRaced = false;
-    const racing = bed.createDeps({
-      database: watchedDatabase(bed.database, async (text) => {
+    const racing = fixture.createDeps({
+      database: watchedDatabase(fixture.database, async (text) => {
         if (isRaced || !(moment ?? beforePersons).test(text)) return;
         isRaced = true;
         await run(logBatch(`${topic}-other`, 0, [event(theirs)]));
@@ -300,11 +300,11 @@ describe('lost races', () => {
       event({ properties: { $groups: { company: 'y' } } }),
       event({ event: '$groupidentify', properties: { $group_type: 'team', $group_key: 'g', $group_set: { ours: 1 } } }),
     ]);
-    const work = { batch: ours, group, verdict: null };
-    await expect(processBatch({ ...work, lockFirst: false }, racing)).rejects.toMatchObject({ name: 'LedgerMoved' });
+    const work = { batch: ours, group, deadLetterReason: null };
+    await expect(processBatch({ ...work, lockFirst: false }, racing)).rejects.toMatchObject({ name: 'LedgerConflict' });
     expect(isRaced).toBe(true);
     expect(await processBatch({ ...work, lockFirst: true }, racing)).toMatchObject({ outcome: 'done', stored: 4 });
-    const persons = await bed.database.sql.query<{ distinct_id: string; properties: Record<string, unknown> }>(
+    const persons = await fixture.database.sql.query<{ distinct_id: string; properties: Record<string, unknown> }>(
       `SELECT d.distinct_id, p.properties FROM person_distinct_id d
          JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid WHERE d.project_id = $1`,
       [project.id],
@@ -314,13 +314,13 @@ describe('lost races', () => {
     expect(propertiesOf('known')).toMatchObject({ ours: 1 });
     if (theirs.properties && '$set' in theirs.properties)
       expect(propertiesOf(theirs.distinct_id ?? '')).toMatchObject({ other: 1 });
-    const [teamGroup] = await bed.database.sql.query('SELECT group_properties FROM "group" WHERE project_id = $1', [
+    const [teamGroup] = await fixture.database.sql.query('SELECT group_properties FROM "group" WHERE project_id = $1', [
       project.id,
     ]);
     expect(teamGroup).toMatchObject({
       group_properties: theirs.event === '$groupidentify' ? { ours: 1, o: 1 } : { ours: 1 },
     });
-    const indexes = await bed.database.sql.query(
+    const indexes = await fixture.database.sql.query(
       'SELECT group_type, group_type_index FROM group_type_mapping WHERE project_id = $1 ORDER BY 2',
       [project.id],
     );
@@ -361,10 +361,10 @@ describe('statements', () => {
     let statements = 0;
     const texts = new Set<string>();
     const notLookedUp: string[] = [];
-    const counting = bed.createDeps({
+    const counting = fixture.createDeps({
       partitions: deps.partitions,
       projects: deps.projects,
-      database: watchedDatabase(bed.database, async (text, tx) => {
+      database: watchedDatabase(fixture.database, async (text, tx) => {
         statements += 1;
         texts.add(onOneLine(text));
         if (!text.includes('COPY ')) notLookedUp.push(...(await scansWithoutIndex(text, tx)));
@@ -394,10 +394,10 @@ describe('statements', () => {
   test('a batch of plain events of known persons costs seven', async () => {
     await run(logBatch(topic, 0, [event({}), event({})]));
     const statements: string[] = [];
-    const counting = bed.createDeps({
+    const counting = fixture.createDeps({
       partitions: deps.partitions,
       projects: deps.projects,
-      database: watchedDatabase(bed.database, (text) => void statements.push(text)),
+      database: watchedDatabase(fixture.database, (text) => void statements.push(text)),
     });
     await run(logBatch(topic, 2, [event({}), event({}), event({})]), counting);
     expect(statements).toHaveLength(7);
@@ -453,7 +453,7 @@ describe('properties as they were written', () => {
     ],
   ])('%s', async (...[, text, stored, beside]) => {
     expect(await run(logBatch(topic, 0, [recordWith(text, beside)]))).toMatchObject({ stored: 1 });
-    const [row] = await bed.database.sql.query<{ text: string }>(
+    const [row] = await fixture.database.sql.query<{ text: string }>(
       'SELECT properties::text AS text FROM event WHERE project_id = $1',
       [project.id],
     );
@@ -477,7 +477,7 @@ describe('properties as they were written', () => {
       nextOffset: 3n,
       wasReadTwice: true,
     });
-    const rows = await bed.database.sql.query<{ uuid: string; text: string }>(
+    const rows = await fixture.database.sql.query<{ uuid: string; text: string }>(
       'SELECT uuid, properties::text AS text FROM event WHERE project_id = $1',
       [project.id],
     );
@@ -517,7 +517,7 @@ describe('dead letters', () => {
     const garbage = { ...logBatch(topic, 1, [Buffer.from('{"kind":"event",')]).records[0], key: `${project.token}:x` };
     const batch = logBatch(topic, 0, [event({}), event({}), event({})]);
     batch.records[1] = { ...garbage, headers: { origin: 'kept' } } as (typeof batch.records)[number];
-    bed.deadLetters.length = 0;
+    fixture.deadLetters.length = 0;
     const report = await run(batch);
     expect(report).toMatchObject({
       outcome: 'done',
@@ -525,7 +525,7 @@ describe('dead letters', () => {
       deadLettered: ['failed_parse_message'],
       nextOffset: 3n,
     });
-    expect(bed.deadLetters).toEqual([
+    expect(fixture.deadLetters).toEqual([
       {
         topic: 'dead-letter',
         key: `${project.token}:x`,
@@ -542,7 +542,7 @@ describe('dead letters', () => {
         },
       },
     ]);
-    const warnings = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
+    const warnings = await fixture.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
     expect(warnings).toMatchObject([
       {
         type: 'event_dead_lettered',
@@ -561,14 +561,14 @@ describe('dead letters', () => {
   test('a verdict gives up every record of the batch, and they can be replayed later', async () => {
     const events = [event({}), event({})];
     const batch = logBatch(topic, 0, events);
-    const report = await processBatch({ batch, group, verdict: 'processing_error', lockFirst: false }, deps);
+    const report = await processBatch({ batch, group, deadLetterReason: 'processing_error', lockFirst: false }, deps);
     expect(report).toMatchObject({ stored: 0, deadLettered: ['processing_error', 'processing_error'], nextOffset: 2n });
     expect(await eventRows()).toHaveLength(0);
     expect(await run(logBatch(topic, 2, events))).toMatchObject({ stored: 2, duplicates: 0 });
   });
 
   test('the offset stays when the dead letter cannot be written', async () => {
-    const refusing = bed.createDeps({
+    const refusing = fixture.createDeps({
       deadLetters: {
         append: async () => {
           throw new Error('no broker');
@@ -584,8 +584,8 @@ describe('dead letters', () => {
   test('a stale batch writes no dead letters', async () => {
     const batch = logBatch(topic, 0, [Buffer.from('garbage')]);
     await run(batch);
-    bed.deadLetters.length = 0;
-    expect(await run(batch, bed.createDeps())).toMatchObject({ outcome: 'stale' });
-    expect(bed.deadLetters).toEqual([]);
+    fixture.deadLetters.length = 0;
+    expect(await run(batch, fixture.createDeps())).toMatchObject({ outcome: 'stale' });
+    expect(fixture.deadLetters).toEqual([]);
   });
 });

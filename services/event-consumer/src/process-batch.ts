@@ -29,12 +29,12 @@ export interface ProcessBatchDeps extends TakeInDeps, DecideDeps, WriteDeps, Com
  * The way of one batch, from raw records to rows, in a constant number of statements. All effects and the new offset are
  * one transaction: whatever dies, the records have taken effect exactly once or not at all.
  *
- * @throws whatever a step throws, after the rollback; consume.ts knows what it means. LedgerMoved and transient errors
+ * @throws whatever a step throws, after the rollback; consume.ts knows what it means. LedgerConflict and transient errors
  * ask for the same call again.
  */
 export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
   // What is to be given up is looked at closely.
-  if (work.verdict !== null) return processRecords(work, 'whole', deps);
+  if (work.deadLetterReason !== null) return processRecords(work, 'whole', deps);
   try {
     return await processRecords(work, 'heads', deps);
   } catch (error) {

@@ -20,11 +20,11 @@ export interface TakeInDeps {
  * reason. A function of its own, so that what it read and no longer needs is not kept for as long as the batch takes.
  */
 export async function takeIn(
-  { batch, verdict }: BatchWork,
+  { batch, deadLetterReason }: BatchWork,
   depth: ReadingDepth,
   { step, projects, salts, partitions, now }: TakeInDeps,
 ): Promise<Intake> {
-  const parsed = await step('parse_records', () => parseRecords(batch, { verdict, depth }));
+  const parsed = await step('parse_records', () => parseRecords(batch, { deadLetterReason, depth }));
   const projectOf = await step('resolve_projects', () => projects.resolve(ownersOf(parsed)));
   const intake = await step('admit_records', () => admitRecords(parsed, projectOf, now()));
   await step('replace_visitors', () => replaceVisitors(intake.events, { projectOf, salts, nowMs: now() }));

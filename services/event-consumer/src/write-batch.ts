@@ -18,7 +18,7 @@ export interface WriteDeps {
  * other process comes between. What builds on another batch of this process has to wait for its commit, and stores the
  * events meanwhile.
  *
- * @throws LedgerMoved when another batch was faster; PartitionMissing as `EventPartitions.watch` does.
+ * @throws LedgerConflict when another batch was faster; PartitionMissing as `EventPartitions.watch` does.
  */
 export async function writeBatch(
   tx: Transaction,

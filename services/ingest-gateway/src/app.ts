@@ -34,7 +34,7 @@ export interface GatewayDependencies {
   projectKeys: ProjectKeys;
   /** Where settings of environments are read for remote config. */
   sql: Sql;
-  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>;
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   traffic: TrafficControl;
   /** The program of threads for large bodies (large-bodies.ts). */
   bodyProgram: URL;

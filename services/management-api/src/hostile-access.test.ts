@@ -122,8 +122,8 @@ describe('a small key and the other keys of its person', () => {
   });
 
   test.each([
-    ['of the person', (bed: OrganizationActors) => bed.projectId],
-    ['of others', (bed: OrganizationActors) => bed.off.projectId],
+    ['of the person', (fixture: OrganizationActors) => fixture.projectId],
+    ['of others', (fixture: OrganizationActors) => fixture.off.projectId],
     ['that does not exist', () => 2_000_000_000],
   ])('cannot tell an environment %s by trying to make a key for it', async (_name, choose) => {
     const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });

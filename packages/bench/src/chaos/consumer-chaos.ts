@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createFaultProxy, seededRandom, startKafkaFaultProxy, writeStory } from '@millrace/testing';
 import { readable, textTable } from '../report/text-table.ts';
 import { startChaosSystem, topicPrefix } from './chaos-system.ts';
-import { createConsumerCrew } from './consumer-crew.ts';
 import { type ConsumerFault, consumerFaults } from './consumer-faults.ts';
+import { createConsumerPool } from './consumer-pool.ts';
 import { type LaneWatch, watchLanes } from './lane-watch.ts';
 import { watchMemory } from './memory-watch.ts';
-import { checkState, type StateVerdict } from './state-check.ts';
+import { checkState, type StateCheck } from './state-check.ts';
 import { createStoryLoad } from './story-load.ts';
 
 export interface ConsumerChaosOptions {
@@ -22,7 +22,7 @@ export interface ConsumerChaosOptions {
   logs: string | null;
 }
 
-interface PhaseResult extends StateVerdict {
+interface PhaseResult extends StateCheck {
   name: string;
   strikes: number;
   longestStallMs: number;
@@ -65,19 +65,19 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     };
     let gateway = await system.startGateway(0);
     let eventLog = 'kafka';
-    const crew = createConsumerCrew(() => system.startConsumer({ ...throughDoors, EVENT_LOG: eventLog }), print);
-    closers.push(crew.stop);
-    await crew.add(consumers);
+    const pool = createConsumerPool(() => system.startConsumer({ ...throughDoors, EVENT_LOG: eventLog }), print);
+    closers.push(pool.stop);
+    await pool.add(consumers);
     const watch = await watchLanes(system.kafka.address, system.database, topicPrefix);
     closers.push(watch.stop);
 
-    const memory = watchMemory(crew.ports);
+    const memory = watchMemory(pool.ports);
     closers.push(memory.stop);
 
     const random = seededRandom(options.seed);
     const url = `http://127.0.0.1:${gateway.port}`;
     const faults = consumerFaults({
-      ...{ system, crew, postgresDoor, kafkaDoor, random, gatewayUrl: url },
+      ...{ system, pool, postgresDoor, kafkaDoor, random, gatewayUrl: url },
       async rest() {
         await load.pause();
         if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
@@ -103,7 +103,7 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     if (!(await watch.untilMoved(patienceMs))) throw new Error('The consumers do not consume.');
     for (const fault of faults) {
       print(`${fault.name}: ${options.seconds} s`);
-      const surprisesBefore = crew.endedByThemselves();
+      const surprisesBefore = pool.endedByThemselves();
       watch.reset();
       memory.reset();
       load.resume();
@@ -113,14 +113,14 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
       if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
       const longestStallMs = watch.longestStallMs();
       const [machineLoad = 0] = loadavg();
-      const verdict = await checkState(system.database, load.sent(), system.tenant.projectId);
-      for (const example of verdict.examples) print(`  not as it should be: ${example}`);
-      const endedByThemselves = crew.endedByThemselves() - surprisesBefore;
+      const check = await checkState(system.database, load.sent(), system.tenant.projectId);
+      for (const example of check.examples) print(`  not as it should be: ${example}`);
+      const endedByThemselves = pool.endedByThemselves() - surprisesBefore;
       const seen = { longestStallMs, memoryMb: memory.largestMb(), endedByThemselves, machineLoad };
-      const result = { name: fault.name, strikes, ...seen, ...verdict };
+      const result = { name: fault.name, strikes, ...seen, ...check };
       results.push(result);
       if (longestStallMs >= stallLimitMs / 2) print(`  the longest stall was of ${watch.longestStallOf()}`);
-      if (!isWell(result)) for (const said of crew.output()) print(`  a consumer said:\n${said}`);
+      if (!isWell(result)) for (const said of pool.output()) print(`  a consumer said:\n${said}`);
     }
     if (load.isOver()) print('the story was over before the phases: the last of them had nothing to do');
   } finally {

@@ -3,7 +3,7 @@ import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
 import type { FaultProxy, KafkaFaultProxy } from '@millrace/testing';
 import type { ChaosServer } from './chaos-server.ts';
 import { type ChaosSystem, topicPrefix } from './chaos-system.ts';
-import type { ConsumerCrew } from './consumer-crew.ts';
+import type { ConsumerPool } from './consumer-pool.ts';
 import { produceAgain } from './produce-again.ts';
 import { attackByPublicKey } from './public-key-attack.ts';
 import { recreateTopics } from './recreate-topics.ts';
@@ -18,7 +18,7 @@ export interface ConsumerFault {
 
 export interface ConsumerFaultsDeps {
   system: ChaosSystem;
-  crew: ConsumerCrew;
+  pool: ConsumerPool;
   /** What the consumers reach their servers through. */
   postgresDoor: FaultProxy;
   kafkaDoor: KafkaFaultProxy;
@@ -32,18 +32,18 @@ export interface ConsumerFaultsDeps {
   useLog(kind: 'kafka' | 'postgres'): Promise<void>;
 }
 
-const crewSize = 4;
+const poolSize = 4;
 const cutPauseMs = 700;
 const repeatedRecords = 3000;
 /** A stopped consumer delays its partitions for fifteen seconds at most; the limit of a stall is the rest of it. */
 const frozenBeforeMs = 5000;
 
 export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
-  const { system, crew, postgresDoor, kafkaDoor, random, gatewayUrl } = deps;
-  let turn = 0;
+  const { system, pool, postgresDoor, kafkaDoor, random, gatewayUrl } = deps;
+  let round = 0;
 
   async function restarted(server: ChaosServer, gentle: NodeJS.Signals, ms: number): Promise<void> {
-    await (turn++ % 2 === 0 ? server.kill() : server.kill(gentle));
+    await (round++ % 2 === 0 ? server.kill() : server.kill(gentle));
     await sleep(ms / 2);
     await server.restart();
   }
@@ -52,11 +52,11 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
     {
       name: 'consumer-kill',
       async strike(ms) {
-        const places = [...Array(crew.size()).keys()].sort(() => random() - 0.5);
-        const count = 1 + Math.floor(random() * crew.size());
-        await crew.kill(places.slice(0, count));
+        const places = [...Array(pool.size()).keys()].sort(() => random() - 0.5);
+        const count = 1 + Math.floor(random() * pool.size());
+        await pool.kill(places.slice(0, count));
         await sleep(ms / 4);
-        await crew.add(count);
+        await pool.add(count);
       },
     },
     { name: 'broker-restart', strike: (ms) => restarted(system.kafka, 'SIGTERM', ms) },
@@ -69,7 +69,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
           await kafkaDoor.cut();
           await sleep(cutPauseMs);
         }
-        await (turn++ % 2 === 0 ? kafkaDoor : postgresDoor).blackHole();
+        await (round++ % 2 === 0 ? kafkaDoor : postgresDoor).blackHole();
         await sleep(ms / 2);
         await Promise.all([kafkaDoor.pass(), postgresDoor.pass()]);
       },
@@ -78,11 +78,11 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
       name: 'consumer-freeze',
       // The one before goes on when the next one stops. Under load nearly every moment is one inside a transaction.
       async strike() {
-        crew.thaw();
-        crew.freeze(Math.floor(random() * crew.size()));
+        pool.thaw();
+        pool.freeze(Math.floor(random() * pool.size()));
         await sleep(frozenBeforeMs);
       },
-      end: () => crew.thaw(),
+      end: () => pool.thaw(),
     },
     {
       name: 'public-key-attack',
@@ -92,9 +92,9 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
       name: 'rebalance-storm',
       async strike(ms) {
         for (let wave = 0; wave < 2; wave += 1) {
-          await crew.dismiss(crewSize - 1);
+          await pool.dismiss(poolSize - 1);
           await sleep(ms / 4);
-          await crew.add(crewSize - 1);
+          await pool.add(poolSize - 1);
           await sleep(ms / 4);
         }
       },
@@ -106,11 +106,11 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
     {
       name: 'topic-replay',
       async strike() {
-        await crew.dismiss(crewSize);
+        await pool.dismiss(poolSize);
         await system.database.query('DELETE FROM consumer_position WHERE "group" = ANY($1)', [
           lanes.map((lane) => consumerGroup(lane, topicPrefix)),
         ]);
-        await crew.add(crewSize);
+        await pool.add(poolSize);
       },
     },
     {
@@ -127,16 +127,16 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
       async strike(ms) {
         // What is left in Kafka cannot be read from PostgreSQL, and would come after what is later.
         await deps.rest();
-        await crew.dismiss(crewSize);
+        await pool.dismiss(poolSize);
         await deps.useLog('postgres');
         deps.goOn();
-        await crew.add(crewSize);
+        await pool.add(poolSize);
         await sleep(ms / 2);
         // A backlog stays in PostgreSQL, which is read before Kafka.
-        await crew.kill([...Array(crew.size()).keys()]);
+        await pool.kill([...Array(pool.size()).keys()]);
         await sleep(ms / 4);
         await deps.useLog('kafka');
-        await crew.add(crewSize);
+        await pool.add(poolSize);
       },
     },
   ];

@@ -16,10 +16,10 @@ export function gatewayFaults(
   gateways: ServiceProcess[],
   settings: Record<string, string>,
 ): GatewayFault[] {
-  let turn = 0;
+  let round = 0;
 
   async function replaceOne(end: (gateway: ServiceProcess) => Promise<unknown>, ms: number): Promise<void> {
-    const place = turn++ % gateways.length;
+    const place = round++ % gateways.length;
     const gateway = gateways[place];
     if (gateway === undefined) return;
     await end(gateway);

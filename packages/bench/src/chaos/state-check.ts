@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expectedState, type StoryEvent, storedState } from '@millrace/testing';
 import type { Pool } from 'pg';
 
-export interface StateVerdict {
+export interface StateCheck {
   /** Different events that were acknowledged. */
   expected: number;
   stored: number;
@@ -21,7 +21,7 @@ export async function checkState(
   database: Pool,
   sent: readonly (readonly StoryEvent[])[],
   projectId: number | null = null,
-): Promise<StateVerdict> {
+): Promise<StateCheck> {
   const expected = expectedState(sent);
   const stored = await storedState({ database, projectId });
   const examples: string[] = [];

@@ -21,18 +21,18 @@ export async function sendRequests(stream: RequestStream): Promise<number> {
   const connections = Array.from({ length: stream.connections }, () => openHttpConnection(stream.port));
   const startedAt = performance.now();
   const endsAt = startedAt + stream.durationMs;
-  let turns = 0;
+  let begun = 0;
 
-  function takeTurn(): { index: number; dueAt: number } | null {
+  function nextRequest(): { index: number; dueAt: number } | null {
     const { requestsPerSecond } = stream;
-    const dueAt = requestsPerSecond === null ? performance.now() : startedAt + (turns * 1000) / requestsPerSecond;
-    return dueAt < endsAt ? { index: turns++, dueAt } : null;
+    const dueAt = requestsPerSecond === null ? performance.now() : startedAt + (begun * 1000) / requestsPerSecond;
+    return dueAt < endsAt ? { index: begun++, dueAt } : null;
   }
 
   await Promise.all(
     connections.map(async (connection) => {
-      for (let turn = takeTurn(); turn !== null; turn = takeTurn()) {
-        const { index, dueAt } = turn;
+      for (let request = nextRequest(); request !== null; request = nextRequest()) {
+        const { index, dueAt } = request;
         await waitUntil(dueAt);
         const bytes = stream.bytesOf(index, dueAt);
         await new Promise<void>((resolve) => {

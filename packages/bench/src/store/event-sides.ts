@@ -6,7 +6,7 @@ import { createCookielessSalts } from '../../../../services/event-consumer/src/c
 import { createDefinitions } from '../../../../services/event-consumer/src/definitions/definitions.ts';
 import { createEventPartitions } from '../../../../services/event-consumer/src/events/event-partitions.ts';
 import { insertEvents, writeEvents } from '../../../../services/event-consumer/src/events/event-store.ts';
-import { LedgerMoved } from '../../../../services/event-consumer/src/failures/ledger-moved.ts';
+import { LedgerConflict } from '../../../../services/event-consumer/src/failures/ledger-conflict.ts';
 import { createProjectResolver } from '../../../../services/event-consumer/src/intake/resolve-projects.ts';
 import { createKnownIds } from '../../../../services/event-consumer/src/ledger/known-ids.ts';
 import { createTurns } from '../../../../services/event-consumer/src/ledger/turns.ts';
@@ -59,11 +59,11 @@ export function processBatchSide({ database, streams }: StoreJob, events: Captur
       };
       const run = async (lockFirst = false): Promise<void> => {
         try {
-          const { outcome } = await processBatch({ batch, group: 'bench', verdict: null, lockFirst }, deps);
+          const { outcome } = await processBatch({ batch, group: 'bench', deadLetterReason: null, lockFirst }, deps);
           if (outcome !== 'done') throw new Error(`a batch was ${outcome}`);
         } catch (error) {
           // Another stream was faster: done again, as consume.ts does it.
-          if (lockFirst || !(error instanceof LedgerMoved)) throw error;
+          if (lockFirst || !(error instanceof LedgerConflict)) throw error;
           await run(true);
         }
       };
@@ -74,7 +74,7 @@ export function processBatchSide({ database, streams }: StoreJob, events: Captur
 }
 
 /** Nothing changes during a run. */
-const unchanging = { subscribe: () => {}, areHeard: () => true };
+const unchanging = { subscribe: () => {}, isSubscribed: () => true };
 
 function processDeps(database: Database): ProcessBatchDeps {
   const logger = createLogger('bench', 'warn');

@@ -12,9 +12,9 @@ export const batchSize = 500;
 /** Cuts a list into batches and deals them out to the streams in turn. */
 export function dealBatches<T>(items: readonly T[], streams: number, run: (batch: T[]) => Promise<void>): Stream[] {
   const dealt: Stream[] = Array.from({ length: streams }, () => []);
-  for (let start = 0, turn = 0; start < items.length; start += batchSize, turn++) {
+  for (let start = 0, number = 0; start < items.length; start += batchSize, number++) {
     const batch = items.slice(start, start + batchSize);
-    dealt[turn % streams]?.push({ size: batch.length, run: () => run(batch) });
+    dealt[number % streams]?.push({ size: batch.length, run: () => run(batch) });
   }
   return dealt;
 }

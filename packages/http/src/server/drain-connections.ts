@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { createPlaces } from './places.ts';
+import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises';
+import { createSlotMap } from './slot-map.ts';
 
 export interface ConnectionDrain {
   /** To be told of every request, before it is worked on. */
@@ -21,9 +21,9 @@ export interface DrainOptions {
   timeoutMs: number;
 }
 
-const place = Symbol('place');
+const slot = Symbol('slot');
 
-type Noted = ServerResponse & { [place]?: number | undefined };
+type Noted = ServerResponse & { [slot]?: number | undefined };
 
 /** A connection without a request is left alone until no request has come for so long: one may be on its way on it. */
 const longestQuietMs = 500;
@@ -39,7 +39,7 @@ const stepMs = 50;
  * would what waits to be accepted. Here it is answered, with `Connection: close`, and only what stays idle is cut.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
-  const underWay = createPlaces<Noted>();
+  const underWay = createSlotMap<Noted>();
   let drained: Promise<void> | undefined;
   let quietMs = 0;
 
@@ -66,16 +66,16 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
 
   /** One for all responses: `once`, and a function for each of them, is paid for at every request. */
   function forget(this: Noted): void {
-    const taken = this[place];
+    const taken = this[slot];
     if (taken === undefined) return;
-    this[place] = undefined;
+    this[slot] = undefined;
     underWay.giveBack(taken);
   }
 
   return {
     isDraining: () => drained !== undefined,
     note(response: Noted) {
-      response[place] = underWay.take(response);
+      response[slot] = underWay.take(response);
       quietMs = 0;
       response.on('close', forget);
       if (drained !== undefined) announceEnd(response);
@@ -96,8 +96,8 @@ async function acceptWhatWaits(server: Server, until: number): Promise<void> {
   server.on('connection', note);
   while (accepted && performance.now() < until) {
     accepted = false;
-    await nextTurn();
-    await nextTurn();
+    await nextLoop();
+    await nextLoop();
   }
   server.off('connection', note);
 }

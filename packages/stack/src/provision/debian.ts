@@ -15,9 +15,9 @@ let isListFresh = false;
  * @throws SetupProblem with apt's words.
  */
 export function installDebianPackages(names: readonly string[]): Promise<void> {
-  const turn = queue.then(() => install(names));
-  queue = turn.catch(() => {});
-  return turn;
+  const installed = queue.then(() => install(names));
+  queue = installed.catch(() => {});
+  return installed;
 }
 
 async function install(names: readonly string[]): Promise<void> {

@@ -52,8 +52,8 @@ export function personScript(person: number, length: number, random: () => numbe
   let fixedAt = 0;
   for (let left = fillerCount; left > 0 || fixedAt < fixed.length; ) {
     const next = fixed[fixedAt];
-    const isFixedTurn = next && random() * (left + fixed.length - fixedAt) < fixed.length - fixedAt;
-    if (isFixedTurn) {
+    const isFixedNext = next && random() * (left + fixed.length - fixedAt) < fixed.length - fixedAt;
+    if (isFixedNext) {
       script.push(next);
       fixedAt++;
       continue;

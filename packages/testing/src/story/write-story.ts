@@ -46,13 +46,13 @@ function person({ distinct_id }: StoryEvent): number {
 
 /** One stream of many scripts, each script in its own order. */
 function shuffleTogether(scripts: readonly StoryEvent[][], random: () => number): StoryEvent[] {
-  const turns = scripts.flatMap((script, index) => script.map(() => index));
-  for (let last = turns.length - 1; last > 0; last--) {
+  const order = scripts.flatMap((script, index) => script.map(() => index));
+  for (let last = order.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1));
-    [turns[last], turns[other]] = [turns[other] ?? 0, turns[last] ?? 0];
+    [order[last], order[other]] = [order[other] ?? 0, order[last] ?? 0];
   }
   const next = scripts.map(() => 0);
-  return turns.flatMap((index) => {
+  return order.flatMap((index) => {
     const event = scripts[index]?.[next[index] ?? 0];
     next[index] = (next[index] ?? 0) + 1;
     return event ? [event] : [];

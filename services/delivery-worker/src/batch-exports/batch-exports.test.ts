@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { connectForeign, createDatabase, type ForeignConnection } from '@millrace/db';
 import { createFaultProxy, createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
-import { createFairPlaces } from '../fair-places.ts';
+import { createFairSlots } from '../fair-slots.ts';
 import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
-import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
 import { planBackfill, planRun } from './plan-runs.ts';
 
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 let warehouse: TestDatabase;
 let there: ForeignConnection;
 let deps: ExportRunDeps;
 let config: Record<string, unknown>;
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
   warehouse = await createTestDatabase({ isMigrated: false });
   const { hostname, port, username, password, pathname } = new URL(warehouse.url);
   config = {
@@ -31,11 +31,11 @@ beforeAll(async () => {
     connectTimeoutMs: 5000,
     statementTimeoutMs: 5000,
   });
-  deps = { ...bed, mayBePrivate: true, counter: createExportMetrics(bed.metrics) };
+  deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
 });
 afterAll(async () => {
   await there.stop();
-  await bed.stop();
+  await fixture.stop();
   await warehouse.drop();
 });
 
@@ -43,20 +43,20 @@ const forever = new AbortController().signal;
 const untilNothingIsLeft = async (work: () => Promise<boolean>) => {
   for (let rounds = 0; await work(); rounds += 1) if (rounds > 200) throw new Error('It does not come to an end.');
 };
-const runAll = () => untilNothingIsLeft(() => oneRound((places) => exportDue(deps, forever, places)));
+const runAll = () => untilNothingIsLeft(() => oneRound((slots) => exportDue(deps, forever, slots)));
 const runsOf = (id: string) =>
-  bed.database.sql.query(
+  fixture.database.sql.query(
     `SELECT status, records_completed, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
        FROM batch_export_run WHERE batch_export_id = $1 ORDER BY data_interval_start, created_at`,
     [id],
   );
 const makeDue = () =>
-  bed.database.sql.query(`UPDATE batch_export_run SET attempt_at = now() WHERE status = 'FailedRetryable'`);
+  fixture.database.sql.query(`UPDATE batch_export_run SET attempt_at = now() WHERE status = 'FailedRetryable'`);
 /** One export with one planned run of the hour from 10 on, into a table of its own. */
 async function oneRun(fields: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
-  const { environmentId } = await createTestTenant(bed.database);
+  const { environmentId } = await createTestTenant(fixture.database);
   const table = `t_${randomUUID().slice(0, 8)}`;
-  const id = await storeExport(bed.database.sql, environmentId, {
+  const id = await storeExport(fixture.database.sql, environmentId, {
     destination_config: { ...config, table_name: table, ...settings },
     end_at: '2026-11-10T11:00:00Z',
     ...fields,
@@ -66,7 +66,7 @@ async function oneRun(fields: Record<string, unknown> = {}, settings: Record<str
 const count = async (table: string) => (await there.query(`SELECT count(*)::int AS n FROM "${table}"`))[0]?.n;
 
 test('the events stored within the interval get into the table, and no others', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun();
   await storeEvents(sql, environmentId, {
     count: 3600,
@@ -75,7 +75,7 @@ test('the events stored within the interval get into the table, and no others', 
   });
   await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T09:59:55Z' });
   await storeEvents(sql, environmentId, { count: 5, from: '2026-11-10T11:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed));
+  await untilNothingIsLeft(() => planRun(fixture));
   await runAll();
   expect(await runsOf(id)).toMatchObject([
     { status: 'Completed', records_completed: 3600, latest_error: null, attempts: 1 },
@@ -100,10 +100,10 @@ test('the events stored within the interval get into the table, and no others', 
 
 test('an interval that is exported again leaves no row twice', async () => {
   const { environmentId, table, id } = await oneRun();
-  await storeEvents(bed.database.sql, environmentId, { count: 50, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed));
+  await storeEvents(fixture.database.sql, environmentId, { count: 50, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(fixture));
   await runAll();
-  await bed.database.sql.query(
+  await fixture.database.sql.query(
     `UPDATE batch_export_run SET status = 'Starting', finished_at = NULL, attempt_at = now() WHERE batch_export_id = $1`,
     [id],
   );
@@ -115,15 +115,15 @@ test('an interval that is exported again leaves no row twice', async () => {
 test('include and exclude filters are kept to', async () => {
   const { environmentId, table } = await oneRun({}, { include_events: ['a', 'b'], exclude_events: ['b'] });
   for (const event of ['a', 'b', 'c']) {
-    await storeEvents(bed.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
+    await storeEvents(fixture.database.sql, environmentId, { count: 2, from: '2026-11-10T10:00:00Z', event });
   }
-  await untilNothingIsLeft(() => planRun(bed));
+  await untilNothingIsLeft(() => planRun(fixture));
   await runAll();
   expect(await there.query(`SELECT DISTINCT event FROM "${table}"`)).toEqual([{ event: 'a' }]);
 });
 
 test('persons are exported with each of their distinct ids, as they are now', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ model: 'persons' });
   const uuid = randomUUID();
   await sql.query(
@@ -135,7 +135,7 @@ test('persons are exported with each of their distinct ids, as they are now', as
     environmentId,
     uuid,
   ]);
-  await untilNothingIsLeft(() => planRun(bed));
+  await untilNothingIsLeft(() => planRun(fixture));
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', records_completed: 2 }]);
   expect(await there.query(`SELECT * FROM "${table}" ORDER BY distinct_id`)).toMatchObject([
@@ -145,10 +145,10 @@ test('persons are exported with each of their distinct ids, as they are now', as
 });
 
 test('every interval that ended gets one run, whoever looks and however long nobody did', async () => {
-  const { sql } = bed.database;
-  const { environmentId } = await createTestTenant(bed.database);
+  const { sql } = fixture.database;
+  const { environmentId } = await createTestTenant(fixture.database);
   const id = await storeExport(sql, environmentId, { end_at: '2026-11-10T15:30:00Z' });
-  await Promise.all([1, 2, 3].map(() => untilNothingIsLeft(() => planRun(bed))));
+  await Promise.all([1, 2, 3].map(() => untilNothingIsLeft(() => planRun(fixture))));
   const runs = await runsOf(id);
   expect(runs.map((run) => run.data_interval_start.getUTCHours())).toEqual([10, 11, 12, 13, 14]);
   const [left] = await sql.query('SELECT next_interval_start FROM batch_export WHERE id = $1', [id]);
@@ -157,35 +157,39 @@ test('every interval that ended gets one run, whoever looks and however long nob
 });
 
 test('paused and deleted ones and those whose interval has not ended get none', async () => {
-  const { sql } = bed.database;
-  const { environmentId } = await createTestTenant(bed.database);
+  const { sql } = fixture.database;
+  const { environmentId } = await createTestTenant(fixture.database);
   await storeExport(sql, environmentId, { paused: true });
   await storeExport(sql, environmentId, { deleted: true });
   await storeExport(sql, environmentId, { next_interval_end: new Date(Date.now() + 60_000) });
-  expect(await planRun(bed)).toBe(false);
+  expect(await planRun(fixture)).toBe(false);
 });
 
 test('an interval waits for those who began to write before its end', async () => {
-  const { database } = bed;
+  const { database } = fixture;
   const { environmentId } = await createTestTenant(database);
-  const atOnce = { ...bed, settledUntil: bed.atOnce };
+  const atOnce = { ...fixture, settledUntil: fixture.atOnce };
   await database.transaction(async (tx) => {
     await storeEvents(tx, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     const end = new Date();
     await storeExport(database.sql, environmentId, { next_interval_end: end, end_at: end });
     expect(await planRun(atOnce)).toBe(false);
   });
-  expect(await planRun(bed)).toBe(false);
+  expect(await planRun(fixture)).toBe(false);
   expect(await planRun(atOnce)).toBe(true);
 });
 
 test("a consumer's batch that outlasts its interval holds it back, also before it has written anything", async () => {
-  const { sql } = bed.database;
-  const consumer = createDatabase({ url: bed.databaseUrl, logger: bed.logger, applicationName: 'event-consumer' });
+  const { sql } = fixture.database;
+  const consumer = createDatabase({
+    url: fixture.databaseUrl,
+    logger: fixture.logger,
+    applicationName: 'event-consumer',
+  });
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
-  const atOnce = { ...deps, settledUntil: bed.atOnce };
+  const atOnce = { ...deps, settledUntil: fixture.atOnce };
   const plan = () => planRun(atOnce);
-  const run = () => untilNothingIsLeft(() => oneRound((places) => exportDue(atOnce, forever, places)));
+  const run = () => untilNothingIsLeft(() => oneRound((slots) => exportDue(atOnce, forever, slots)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
     // A whole millisecond, which must not lie before the moment the transaction began in.
@@ -201,7 +205,7 @@ test("a consumer's batch that outlasts its interval holds it back, also before i
       [id, new Date(end.getTime() - 60_000), end],
     );
     expect(await plan()).toBe(false);
-    await untilNothingIsLeft(() => planBackfill(bed.database));
+    await untilNothingIsLeft(() => planBackfill(fixture.database));
     await sql.query('UPDATE batch_export_run SET attempt_at = now() WHERE batch_export_id = $1', [id]);
     await run();
     expect((await runsOf(id)).map(({ status }) => status)).toEqual(['Starting']);
@@ -223,8 +227,8 @@ test("a consumer's batch that outlasts its interval holds it back, also before i
 test('a destination that is down is tried again and says why; memory of its password is nowhere', async () => {
   const proxy = await createFaultProxy({ targetPort: Number(config.port) });
   const { environmentId, table, id } = await oneRun({}, { port: proxy.port });
-  await storeEvents(bed.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed));
+  await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(fixture));
   await proxy.refuse();
   await runAll();
   expect(await runsOf(id)).toMatchObject([
@@ -244,7 +248,7 @@ test('a destination that is down is tried again and says why; memory of its pass
 
 test('a wrong database is given up after five attempts', async () => {
   const { id } = await oneRun({}, { database: 'there_is_no_such_database' });
-  await untilNothingIsLeft(() => planRun(bed));
+  await untilNothingIsLeft(() => planRun(fixture));
   for (let attempt = 1; attempt <= 6; attempt += 1) {
     await runAll();
     await makeDue();
@@ -260,8 +264,8 @@ test('a wrong database is given up after five attempts', async () => {
 
 test('a private network is refused unless it is allowed', async () => {
   const { id } = await oneRun();
-  await untilNothingIsLeft(() => planRun(bed));
-  await untilNothingIsLeft(() => oneRound((places) => exportDue({ ...deps, mayBePrivate: false }, forever, places)));
+  await untilNothingIsLeft(() => planRun(fixture));
+  await untilNothingIsLeft(() => oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Failed', attempts: 1, latest_error: expect.stringContaining('private network') },
   ]);
@@ -269,9 +273,9 @@ test('a private network is refused unless it is allowed', async () => {
 
 test('a run that is cancelled leaves nothing at the destination', async () => {
   const { environmentId, table, id } = await oneRun();
-  await storeEvents(bed.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed));
-  const { sql } = bed.database;
+  await storeEvents(fixture.database.sql, environmentId, { count: 200, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(fixture));
+  const { sql } = fixture.database;
   // Cancelled between the claim and the first page.
   await sql.query(`CREATE OR REPLACE FUNCTION cancel_run() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN NEW.status = 'Cancelled'; RETURN NEW; END $$`);
@@ -285,18 +289,18 @@ test('a run that is cancelled leaves nothing at the destination', async () => {
 
 test('a worker that stops gives its run back, and the attempt does not count', async () => {
   const { environmentId, id } = await oneRun();
-  await storeEvents(bed.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
-  await untilNothingIsLeft(() => planRun(bed));
+  await storeEvents(fixture.database.sql, environmentId, { count: 10, from: '2026-11-10T10:00:00Z' });
+  await untilNothingIsLeft(() => planRun(fixture));
   const stopping = new AbortController();
   stopping.abort();
-  await oneRound((places) => exportDue(deps, stopping.signal, places));
+  await oneRound((slots) => exportDue(deps, stopping.signal, slots));
   expect(await runsOf(id)).toMatchObject([{ status: 'Starting', attempts: 0 }]);
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
 });
 
 test('a backfill exports events by their own time, interval by interval, and says when it is done', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 7200, from: '2026-11-10T10:00:00Z' });
   await sql.query(
@@ -304,9 +308,9 @@ test('a backfill exports events by their own time, interval by interval, and say
      VALUES ('b1', $1, '2010-01-01T00:30:00Z', '2010-01-01T01:45:00Z', '2010-01-01T00:30:00Z')`,
     [id],
   );
-  await untilNothingIsLeft(() => planBackfill(bed.database));
+  await untilNothingIsLeft(() => planBackfill(fixture.database));
   await runAll();
-  await untilNothingIsLeft(() => planBackfill(bed.database));
+  await untilNothingIsLeft(() => planBackfill(fixture.database));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Completed', records_completed: 1800, backfill_id: 'b1' },
     { status: 'Completed', records_completed: 2700, backfill_id: 'b1' },
@@ -317,7 +321,7 @@ test('a backfill exports events by their own time, interval by interval, and say
 });
 
 test('organizations take turns, and a schedule comes before what is asked for of the past', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const [first, second] = [await oneRun(), await oneRun()];
   await sql.query(
     `INSERT INTO batch_export_run (id, batch_export_id, data_interval_start, data_interval_end, attempt_at)
@@ -325,7 +329,7 @@ test('organizations take turns, and a schedule comes before what is asked for of
             '2026-11-09'::timestamptz + (n + 1) * interval '1 hour', '2026-11-09' FROM generate_series(1, 20) n`,
     [first.id],
   );
-  await untilNothingIsLeft(() => planRun(bed));
+  await untilNothingIsLeft(() => planRun(fixture));
   const done = async () => {
     const rows = await sql.query<{ id: string; done: number }>(
       `SELECT batch_export_id AS id, (count(*) FILTER (WHERE status = 'Completed'))::int AS done
@@ -333,26 +337,26 @@ test('organizations take turns, and a schedule comes before what is asked for of
     );
     return [first.id, second.id].map((id) => rows.find((row) => row.id === id)?.done);
   };
-  const places = createFairPlaces('test', { most: 1, mostEach: 1, logger: bed.logger });
+  const slots = createFairSlots('test', { most: 1, mostEach: 1, logger: fixture.logger });
   for (let round = 0; round < 2; round += 1) {
-    await exportDue(deps, forever, places);
-    await places.settle();
+    await exportDue(deps, forever, slots);
+    await slots.settle();
   }
   expect(await done()).toEqual([1, 1]);
   await sql.query('DELETE FROM batch_export WHERE id = $1', [first.id]);
 });
 
 test('the runs of a backfill are made at once: another interval of the export changes none', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await sql.query(
     `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start)
      VALUES ('b4', $1, '2009-01-01T00:00:00Z', '2009-02-01T00:00:00Z', '2009-01-01T00:00:00Z')`,
     [id],
   );
-  expect(await planBackfill(bed.database)).toBe(true);
+  expect(await planBackfill(fixture.database)).toBe(true);
   await sql.query(`UPDATE batch_export SET "interval" = 'every 5 minutes' WHERE id = $1`, [id]);
-  expect(await planBackfill(bed.database)).toBe(false);
+  expect(await planBackfill(fixture.database)).toBe(false);
   const runs = await runsOf(id);
   expect(runs.length).toBe(31 * 24);
   expect(runs.at(-1)).toMatchObject({ data_interval_start: new Date('2009-01-31T23:00:00Z') });
@@ -360,7 +364,7 @@ test('the runs of a backfill are made at once: another interval of the export ch
 });
 
 test('a backfill of what a pause has missed goes by when events were stored', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await storeEvents(sql, environmentId, { count: 30, from: '2026-11-10T10:00:00Z' });
   await sql.query(
@@ -368,20 +372,20 @@ test('a backfill of what a pause has missed goes by when events were stored', as
      VALUES ('b2', $1, '2026-11-10T10:00:10Z', '2026-11-10T10:00:20Z', '2026-11-10T10:00:10Z', true)`,
     [id],
   );
-  await untilNothingIsLeft(() => planBackfill(bed.database));
+  await untilNothingIsLeft(() => planBackfill(fixture.database));
   await runAll();
   expect(await count(table)).toBe(10);
 });
 
 test('a backfill that ends in the future waits for the end of its last interval', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const { id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   await sql.query(
     `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, next_interval_start)
      VALUES ('b3', $1, now() - interval '1 minute', now() + interval '10 minutes', now() - interval '1 minute')`,
     [id],
   );
-  await untilNothingIsLeft(() => planBackfill(bed.database));
+  await untilNothingIsLeft(() => planBackfill(fixture.database));
   await runAll();
   expect((await runsOf(id)).at(-1)?.status).toBe('Starting');
   await sql.query('DELETE FROM batch_export WHERE id = $1', [id]);

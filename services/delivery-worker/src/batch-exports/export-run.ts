@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
-import type { FairPlaces } from '../fair-places.ts';
+import type { FairSlots } from '../fair-slots.ts';
 import {
   DestinationError,
   type DestinationOptions,
@@ -37,16 +37,16 @@ class Interrupted extends Error {}
  * @param signal aborted when the worker stops; runs are then given back at their next page.
  * @returns whether there may be more.
  */
-export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, places: FairPlaces): Promise<boolean> {
-  if (places.free() === 0) {
-    await places.givenBack();
+export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
+  if (slots.free() === 0) {
+    await slots.givenBack();
     return true;
   }
   const { sql } = deps.database;
   const settledUntil = await deps.settledUntil();
-  const run = await claimRun(sql, { leaseSeconds, settledUntil, turns: places.turns() });
+  const run = await claimRun(sql, { leaseSeconds, settledUntil, usage: slots.usage() });
   if (!run) return false;
-  places.start(run.organization_id, () => doRun(run, deps, signal));
+  slots.start(run.organization_id, () => doRun(run, deps, signal));
   return true;
 }
 

@@ -1,6 +1,6 @@
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import type { Turns } from '../fair-places.ts';
+import type { SlotUsage } from '../fair-slots.ts';
 
 /** A run that was claimed, with where it writes to. */
 export interface ClaimedRun {
@@ -32,9 +32,9 @@ type Claim = Pick<ClaimedRun, 'id' | 'attempts'>;
  */
 export async function claimRun(
   sql: Sql,
-  { leaseSeconds, settledUntil, turns }: { leaseSeconds: number; settledUntil: Date | null; turns: Turns },
+  { leaseSeconds, settledUntil, usage }: { leaseSeconds: number; settledUntil: Date | null; usage: SlotUsage },
 ): Promise<ClaimedRun | undefined> {
-  const full = turns.organizationIds.filter((_, index) => (turns.counts[index] ?? 0) >= turns.mostEach);
+  const full = usage.organizationIds.filter((_, index) => (usage.counts[index] ?? 0) >= usage.mostEach);
   const rows = await sql.query<ClaimedRun & Record<string, unknown>>(
     `WITH due AS (
        SELECT r.id, p.organization_id
@@ -62,7 +62,7 @@ export async function claimRun(
        FROM claimed c
        JOIN batch_export e ON e.id = c.batch_export_id
        LEFT JOIN batch_export_backfill b ON b.id = c.backfill_id`,
-    [leaseSeconds, full, turns.last, settledUntil],
+    [leaseSeconds, full, usage.last, settledUntil],
   );
   return rows[0];
 }

@@ -7,11 +7,11 @@ import { createTestTenant } from '@millrace/testing';
 import S3rver from 's3rver';
 import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
-import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { createExportMetrics, type ExportRunDeps, exportDue } from './export-run.ts';
 import { planRun } from './plan-runs.ts';
 
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 let deps: ExportRunDeps;
 let server: S3rver;
 let directory: string;
@@ -20,7 +20,7 @@ let config: Record<string, unknown>;
 const bucket = 'exports';
 const secrets = { aws_access_key_id: 'S3RVER', aws_secret_access_key: 'S3RVER' };
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
   directory = await mkdtemp(join(tmpdir(), 'millrace-s3-'));
   server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory, configureBuckets: [{ name: bucket }] });
   const endpoint = `http://127.0.0.1:${(await server.run()).port}`;
@@ -31,31 +31,31 @@ beforeAll(async () => {
     credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   });
   config = { bucket_name: bucket, region: 'us-east-1', prefix: '/a/{year}/{table}/', endpoint_url: endpoint };
-  deps = { ...bed, mayBePrivate: true, counter: createExportMetrics(bed.metrics) };
+  deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
 });
 afterAll(async () => {
   client.destroy();
   await server.close();
   await rm(directory, { recursive: true, force: true });
-  await bed.stop();
+  await fixture.stop();
 });
 
 const forever = new AbortController().signal;
 const runAll = async () => {
-  while (await planRun(bed));
-  while (await oneRound((places) => exportDue(deps, forever, places)));
+  while (await planRun(fixture));
+  while (await oneRound((slots) => exportDue(deps, forever, slots)));
 };
 const runOf = async (id: string) =>
   (
-    await bed.database.sql.query(
+    await fixture.database.sql.query(
       'SELECT status, records_completed, latest_error FROM batch_export_run WHERE batch_export_id = $1',
       [id],
     )
   )[0];
 
 async function oneExport(settings: Record<string, unknown>, fields: Record<string, unknown> = {}) {
-  const { environmentId } = await createTestTenant(bed.database);
-  const id = await storeExport(bed.database.sql, environmentId, {
+  const { environmentId } = await createTestTenant(fixture.database);
+  const id = await storeExport(fixture.database.sql, environmentId, {
     destination_type: 'S3',
     destination_config: { ...config, ...settings },
     destination_secrets: secrets,
@@ -78,7 +78,7 @@ const lines = (text: string) =>
 
 test('an interval becomes one object of JSON lines', async () => {
   const { environmentId, id } = await oneExport({});
-  await storeEvents(bed.database.sql, environmentId, {
+  await storeEvents(fixture.database.sql, environmentId, {
     count: 20,
     from: '2026-11-10T10:00:00Z',
     properties: '{"a": "ä\\n\\""}',
@@ -104,7 +104,7 @@ test('a large interval is written in parts, compressed when asked, and not one r
   // Random text, so that compressing does not make it small.
   const noise = Array.from({ length: 3000 }, () => Math.random().toString(36).slice(2)).join('');
   for (const target of [environmentId, compressed.environmentId]) {
-    await storeEvents(bed.database.sql, target, {
+    await storeEvents(fixture.database.sql, target, {
       count: 300,
       from: '2026-11-10T10:00:00Z',
       properties: JSON.stringify({ noise }),
@@ -133,7 +133,7 @@ test('an unknown bucket and a wrong key are named, without the key', async () =>
   const unknown = await oneExport({ bucket_name: 'there-is-none' });
   const wrong = await oneExport({}, { destination_secrets: { ...secrets, aws_access_key_id: 'AKIAWRONG' } });
   for (const { environmentId } of [unknown, wrong]) {
-    await storeEvents(bed.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
+    await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
   }
   await runAll();
   const errors = [await runOf(unknown.id), await runOf(wrong.id)].map((run) => run?.latest_error);
@@ -145,8 +145,8 @@ test('an unknown bucket and a wrong key are named, without the key', async () =>
 
 test('a private address is refused unless it is allowed', async () => {
   const { id } = await oneExport({});
-  while (await planRun(bed));
-  while (await oneRound((places) => exportDue({ ...deps, mayBePrivate: false }, forever, places)));
+  while (await planRun(fixture));
+  while (await oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
   expect(await runOf(id)).toMatchObject({
     status: 'Failed',
     latest_error: 'The object storage failed: EPRIVATEADDRESS.',

@@ -3,7 +3,7 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestTenant, eventually, testServers } from '@millrace/testing';
 import { storeExport } from '../testing/stored-export.ts';
-import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planRun } from './plan-runs.ts';
 import { createSettledUntil, type SettledUntil } from './settled-until.ts';
 
@@ -13,23 +13,23 @@ const password = randomBytes(12).toString('hex');
 const warnings: string[] = [];
 const logger = Object.assign(createLogger('test', 'error'), { warn: (message: string) => void warnings.push(message) });
 
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 let server: Database;
 let worker: Database;
 let consumer: Database;
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
   const quiet = createLogger('test', 'error');
   server = createDatabase({ url: testServers().databaseUrl, logger: quiet, poolSize: 1 });
   await server.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
-  await bed.database.sql.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
-  const url = Object.assign(new URL(bed.databaseUrl), { username: role, password }).toString();
+  await fixture.database.sql.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+  const url = Object.assign(new URL(fixture.databaseUrl), { username: role, password }).toString();
   worker = createDatabase({ url, logger: quiet });
-  consumer = createDatabase({ url: bed.databaseUrl, logger: quiet, applicationName: 'event-consumer' });
+  consumer = createDatabase({ url: fixture.databaseUrl, logger: quiet, applicationName: 'event-consumer' });
 });
 afterAll(async () => {
   await Promise.all([worker.stop(), consumer.stop()]);
-  await bed.stop();
+  await fixture.stop();
   await server.sql.query(`DROP ROLE ${role}`);
   await server.stop();
 });
@@ -41,11 +41,11 @@ const settledOf = (database: Database) => createSettledUntil({ sql: database.sql
 
 /** An export whose interval ends now. */
 async function dueExport(): Promise<string> {
-  const { environmentId } = await createTestTenant(bed.database);
+  const { environmentId } = await createTestTenant(fixture.database);
   const end = new Date(Date.now() + 2);
   await eventually(() => Date.now() > end.getTime());
   const start = new Date(end.getTime() - 60_000);
-  return storeExport(bed.database.sql, environmentId, {
+  return storeExport(fixture.database.sql, environmentId, {
     next_interval_start: start,
     next_interval_end: end,
     end_at: end,
@@ -54,7 +54,7 @@ async function dueExport(): Promise<string> {
 
 async function planned(id: string, settledUntil: SettledUntil): Promise<boolean> {
   await planRun({ database: worker, settledUntil });
-  return (await bed.database.sql.query('SELECT FROM batch_export_run WHERE batch_export_id = $1', [id])).length > 0;
+  return (await fixture.database.sql.query('SELECT FROM batch_export_run WHERE batch_export_id = $1', [id])).length > 0;
 }
 
 test("a consumer's batch holds its interval back, though its session is hidden from the worker", async () => {
@@ -76,7 +76,7 @@ test("a consumer's batch holds its interval back, though its session is hidden f
 test('so does anybody else who is hidden and has written something, and nobody who only reads', async () => {
   const settledUntil = settledOf(worker);
   await settledUntil();
-  const id = await bed.database.transaction(async (tx) => {
+  const id = await fixture.database.transaction(async (tx) => {
     await tx.query('SELECT 1');
     const before = await dueExport();
     expect(await planned(before, settledUntil)).toBe(true);

@@ -1,18 +1,18 @@
 import { createTestTenant } from '@millrace/testing';
 import { storeExport } from '../testing/stored-export.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
-import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { forgetOld } from './forget-old.ts';
 
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 test('what ended long ago is forgotten; what is recent or still to be done is not', async () => {
-  const { sql } = bed.database;
-  const { environmentId } = await createTestTenant(bed.database);
+  const { sql } = fixture.database;
+  const { environmentId } = await createTestTenant(fixture.database);
   const subscription = await storeSubscription(sql, environmentId);
   const exported = await storeExport(sql, environmentId);
   for (const [status, days] of [

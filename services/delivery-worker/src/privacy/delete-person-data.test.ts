@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { deletePersons } from '@millrace/db';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
-import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { deletePersonData } from './delete-person-data.ts';
 
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 let tenant: TestTenant;
 beforeAll(async () => {
-  bed = await startWorkerBed();
+  fixture = await startWorkerFixture();
 });
 beforeEach(async () => {
-  tenant = await createTestTenant(bed.database);
+  tenant = await createTestTenant(fixture.database);
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
-const query = (text: string, values: unknown[] = []) => bed.database.sql.query(text, values);
+const query = (text: string, values: unknown[] = []) => fixture.database.sql.query(text, values);
 
 async function storePerson(distinctIds: string[]): Promise<string> {
   const uuid = randomUUID();
@@ -43,7 +43,7 @@ async function storeEvents(distinctId: string, personId: string, { count = 1, ca
 }
 
 async function ask(uuid: string, deletesEvents: boolean): Promise<string> {
-  const [deletion] = await bed.database.transaction((tx) =>
+  const [deletion] = await fixture.database.transaction((tx) =>
     deletePersons(tx, {
       projectId: tenant.environmentId,
       organizationId: tenant.organizationId,
@@ -60,7 +60,7 @@ async function ask(uuid: string, deletesEvents: boolean): Promise<string> {
 async function finish(limit?: { events: number; ids: number }): Promise<number> {
   let rounds = 0;
   const isDone = async () => {
-    while (await deletePersonData(bed.database, limit)) rounds += 1;
+    while (await deletePersonData(fixture.database, limit)) rounds += 1;
     return (await query('SELECT 1 FROM person_deletion WHERE finished_at IS NULL')).length === 0;
   };
   await eventually(isDone, { what: 'The deletion', timeoutMs: 25_000 });
@@ -87,7 +87,7 @@ test('the events of all ids go in portions, those of others and of a later life 
   const id = await ask(uuid, true);
   expect(await progressOf(id)).toEqual({ status: 'waiting', delete_events: true, events: 0 });
   await storeEvents('ada', next, { captured: 60 });
-  await eventually(() => deletePersonData(bed.database, { events: 10, ids: 2 }), {
+  await eventually(() => deletePersonData(fixture.database, { events: 10, ids: 2 }), {
     what: 'The first portion',
     timeoutMs: 25_000,
   });
@@ -131,11 +131,11 @@ test('warnings that name an id go, others stay', async () => {
 
 test('a batch under way that saw the person is waited for', async () => {
   const uuid = await storePerson(['ada']);
-  await bed.database.transaction(async (batch) => {
+  await fixture.database.transaction(async (batch) => {
     // As the consumer's first statement does, a lock gives the transaction its number.
     await batch.query('SELECT 1 FROM environment WHERE id = $1 FOR UPDATE', [tenant.environmentId]);
     await ask(uuid, true);
-    expect(await deletePersonData(bed.database)).toBe(false);
+    expect(await deletePersonData(fixture.database)).toBe(false);
     await batch.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at, created_at)
        VALUES ($1, '2010-01-01', gen_random_uuid(), 'e', 'ada', $2, '{}', now() + interval '1 hour', now() + interval '1 hour')`,

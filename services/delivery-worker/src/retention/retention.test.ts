@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { dropMonths } from './drop-months.ts';
 import { expireEvents } from './expire-events.ts';
 import { createIdentityExpiry } from './expire-identities.ts';
 import { deleteOldActivity, deleteOldWarnings } from './retention-store.ts';
 
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 let tenant: TestTenant;
 beforeEach(async () => {
-  bed = await startWorkerBed();
-  tenant = await createTestTenant(bed.database);
+  fixture = await startWorkerFixture();
+  tenant = await createTestTenant(fixture.database);
 });
-afterEach(() => bed.stop());
+afterEach(() => fixture.stop());
 
-const query = (text: string, values: unknown[] = []) => bed.database.sql.query(text, values);
+const query = (text: string, values: unknown[] = []) => fixture.database.sql.query(text, values);
 
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs);
@@ -61,8 +61,8 @@ const setRetention = (environmentId: number, days: number) =>
   query('UPDATE environment SET event_retention_days = $2 WHERE id = $1', [environmentId, days]);
 
 async function expireAll(installationDays: number): Promise<void> {
-  while (await dropMonths(bed, installationDays));
-  while (await expireEvents(bed.database.sql, installationDays, 2));
+  while (await dropMonths(fixture, installationDays));
+  while (await expireEvents(fixture.database.sql, installationDays, 2));
 }
 
 test('without any limit everything stays', async () => {
@@ -84,7 +84,7 @@ test("the installation's limit drops whole months, those before 2015 too", async
 });
 
 test("an environment's limit goes to the day and concerns nobody else", async () => {
-  const other = await createTestTenant(bed.database);
+  const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
     for (const days of [1, 29, 31, 32, 33, 34, 35, 400]) await storeEvent(environmentId, daysAgo(days));
@@ -104,12 +104,12 @@ test('an environment may keep less than the installation, not more', async () =>
 test('a month that is being written to is left for later; writers wait only for a moment', async () => {
   const name = await ensureMonth(daysAgo(800));
   await storeEvent(tenant.environmentId, daysAgo(800));
-  await bed.database.transaction(async (writer) => {
+  await fixture.database.transaction(async (writer) => {
     await writer.query('LOCK TABLE event IN ROW EXCLUSIVE MODE');
-    expect(await dropMonths(bed, 90)).toBe(false);
+    expect(await dropMonths(fixture, 90)).toBe(false);
     expect(await months()).toContain(name);
   });
-  expect(await dropMonths(bed, 90)).toBe(true);
+  expect(await dropMonths(fixture, 90)).toBe(true);
   expect(await months()).not.toContain(name);
 });
 
@@ -117,12 +117,12 @@ test('what a worker detached before it died is dropped by the next', async () =>
   const name = await ensureMonth(daysAgo(800));
   await query(`ALTER TABLE event DETACH PARTITION "${name}"`);
   await query(`ALTER TABLE "${name}" RENAME TO "${name.replace('event_', 'event_expired_')}"`);
-  await dropMonths(bed, 0);
+  await dropMonths(fixture, 0);
   expect(await query("SELECT 1 FROM pg_class WHERE relname LIKE 'event_expired%' AND relkind = 'r'")).toEqual([]);
 });
 
 test('identities outlive their events by a month', async () => {
-  const other = await createTestTenant(bed.database);
+  const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
     for (const days of [1, 31, 59, 61, 400]) await storeEvent(environmentId, daysAgo(days));
@@ -132,7 +132,7 @@ test('identities outlive their events by a month', async () => {
     `INSERT INTO event_identity SELECT $1, gen_random_uuid(), now() - interval '100 days' FROM generate_series(1, 1000)`,
     [tenant.environmentId],
   );
-  const expire = createIdentityExpiry(bed.database.sql, 0, 2);
+  const expire = createIdentityExpiry(fixture.database.sql, 0, 2);
   let rounds = 1;
   while (await expire()) rounds += 1;
   expect(rounds).toBeGreaterThan(2);
@@ -141,7 +141,7 @@ test('identities outlive their events by a month', async () => {
 });
 
 test('warnings go after some days, or with the events of their environment', async () => {
-  const other = await createTestTenant(bed.database);
+  const other = await createTestTenant(fixture.database);
   await setRetention(tenant.environmentId, 30);
   for (const { environmentId } of [tenant, other]) {
     for (const days of [1, 31, 91, 92, 93]) {
@@ -152,7 +152,7 @@ test('warnings go after some days, or with the events of their environment', asy
       );
     }
   }
-  while ((await deleteOldWarnings(bed.database.sql, { installationDays: 0, days: 90, limit: 2 })) > 0);
+  while ((await deleteOldWarnings(fixture.database.sql, { installationDays: 0, days: 90, limit: 2 })) > 0);
   expect(await agesIn('ingestion_warning', tenant.environmentId)).toEqual([1]);
   expect(await agesIn('ingestion_warning', other.environmentId)).toEqual([1, 31]);
 });
@@ -165,6 +165,6 @@ test('activity records go after some days', async () => {
       [daysAgo(days)],
     );
   }
-  while ((await deleteOldActivity(bed.database.sql, { days: 90, limit: 2 })) > 0);
+  while ((await deleteOldActivity(fixture.database.sql, { days: 90, limit: 2 })) > 0);
   expect(await query('SELECT 1 FROM activity_log')).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
 import type { Logger, Metrics } from '@millrace/runtime';
-import type { FairPlaces } from '../fair-places.ts';
+import type { FairSlots } from '../fair-slots.ts';
 import { type DeliverDeps, type DeliveryOutcome, deliver } from './deliver.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery } from './delivery-store.ts';
 import { withinMailLimit } from './mail-limit.ts';
@@ -19,17 +19,17 @@ export interface DeliverDueDeps extends DeliverDeps {
 }
 
 /** Begins to send what is to be sent, beside what is under way. @returns whether there may be more. */
-export async function deliverDue(deps: DeliverDueDeps, places: FairPlaces): Promise<boolean> {
-  if (places.free() === 0) {
-    await places.givenBack();
+export async function deliverDue(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
+  if (slots.free() === 0) {
+    await slots.givenBack();
     return true;
   }
   const { mailsPerHour } = deps;
   const claimed = await deps.database.transaction(async (tx) => {
-    const due = await claimDeliveries(tx, { limit: places.free(), leaseSeconds, turns: places.turns() });
+    const due = await claimDeliveries(tx, { limit: slots.free(), leaseSeconds, usage: slots.usage() });
     return withinMailLimit(tx, due, mailsPerHour);
   });
-  for (const delivery of claimed) places.start(delivery.organization_id, () => deliverOne(delivery, deps));
+  for (const delivery of claimed) slots.start(delivery.organization_id, () => deliverOne(delivery, deps));
   return claimed.length > 0;
 }
 

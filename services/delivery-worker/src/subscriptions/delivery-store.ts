@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '@millrace/db';
-import type { Turns } from '../fair-places.ts';
+import type { SlotUsage } from '../fair-slots.ts';
 
 /** A report that was claimed, with all it says. */
 export interface ClaimedDelivery {
@@ -28,28 +28,28 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Claims some reports that are to be sent: of each organization in turn the oldest, as many as it has places left. A claim
+ * Claims some reports that are to be sent: of each organization in turn the oldest, as many as it has slots left. A claim
  * holds for `leaseSeconds`; whoever has not finished by then counts as dead, and the report is anybody's again.
  */
 export async function claimDeliveries(
   tx: Transaction,
-  { limit, leaseSeconds, turns }: { limit: number; leaseSeconds: number; turns: Turns },
+  { limit, leaseSeconds, usage }: { limit: number; leaseSeconds: number; usage: SlotUsage },
 ): Promise<ClaimedDelivery[]> {
   return tx.query<ClaimedDelivery & Record<string, unknown>>(
     `WITH due AS (
        SELECT d.id, p.organization_id,
               row_number() OVER (PARTITION BY p.organization_id ORDER BY d.attempt_at, d.id)
-                + coalesce(taken.places, 0) AS turn
+                + coalesce(taken.slots, 0) AS rank
          FROM subscription_delivery d
          JOIN subscription s ON s.id = d.subscription_id
          JOIN environment e ON e.id = s.environment_id
          JOIN project p ON p.id = e.project_id
-         LEFT JOIN unnest($3::uuid[], $4::int[]) AS taken (organization_id, places)
+         LEFT JOIN unnest($3::uuid[], $4::int[]) AS taken (organization_id, slots)
            ON taken.organization_id = p.organization_id
         WHERE d.status = 'pending' AND d.attempt_at <= now()
      ), chosen AS (
-       SELECT id, organization_id FROM due WHERE turn <= $5
-        ORDER BY turn, organization_id <= $6::uuid, organization_id LIMIT $1
+       SELECT id, organization_id FROM due WHERE rank <= $5
+        ORDER BY rank, organization_id <= $6::uuid, organization_id LIMIT $1
      ), locked AS (
        SELECT d.id, chosen.organization_id FROM subscription_delivery d JOIN chosen ON chosen.id = d.id
         WHERE d.status = 'pending' AND d.attempt_at <= now()
@@ -66,7 +66,7 @@ export async function claimDeliveries(
        FROM claimed c
        JOIN subscription s ON s.id = c.subscription_id
        JOIN environment e ON e.id = s.environment_id`,
-    [limit, leaseSeconds, turns.organizationIds, turns.counts, turns.mostEach, turns.last],
+    [limit, leaseSeconds, usage.organizationIds, usage.counts, usage.mostEach, usage.last],
   );
 }
 

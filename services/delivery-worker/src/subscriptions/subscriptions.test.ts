@@ -1,54 +1,54 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
-import { startWorkerBed, type WorkerBed } from '../testing/worker-bed.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { deliverDue as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver-due.ts';
 import { scheduleDue } from './schedule-due.ts';
 
 const now = new Date('2026-11-10T12:00:00Z');
-let bed: WorkerBed;
+let fixture: WorkerFixture;
 let tenant: TestTenant;
 let deps: DeliverDueDeps;
 beforeAll(async () => {
-  bed = await startWorkerBed();
-  tenant = await createTestTenant(bed.database);
+  fixture = await startWorkerFixture();
+  tenant = await createTestTenant(fixture.database);
   deps = {
-    ...bed,
+    ...fixture,
     mailsPerHour: 0,
     publicAppUrl: 'https://app.example.com/',
     mayBePrivate: true,
     postTimeoutMs: 2000,
-    counter: createDeliveryMetrics(bed.metrics),
+    counter: createDeliveryMetrics(fixture.metrics),
   };
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 afterEach(async () => {
-  await bed.database.sql.query('DELETE FROM subscription');
-  bed.mailServer.mails.length = 0;
-  bed.receiver.posts.length = 0;
+  await fixture.database.sql.query('DELETE FROM subscription');
+  fixture.mailServer.mails.length = 0;
+  fixture.receiver.posts.length = 0;
 });
 
 const store = (fields: Record<string, unknown> = {}) =>
-  storeSubscription(bed.database.sql, tenant.environmentId, fields);
+  storeSubscription(fixture.database.sql, tenant.environmentId, fields);
 const deliveries = () =>
-  bed.database.sql.query(
+  fixture.database.sql.query(
     `SELECT target, status, attempts, error, due_at, (attempt_at > now()) AS is_later
        FROM subscription_delivery ORDER BY target, due_at`,
   );
 const nextDate = async (id: number) =>
-  (await bed.database.sql.query('SELECT next_delivery_date FROM subscription WHERE id = $1', [id]))[0]
+  (await fixture.database.sql.query('SELECT next_delivery_date FROM subscription WHERE id = $1', [id]))[0]
     ?.next_delivery_date;
-const deliverDue = (given: DeliverDueDeps) => oneRound((places) => beginDue(given, places));
+const deliverDue = (given: DeliverDueDeps) => oneRound((slots) => beginDue(given, slots));
 const makeDue = () =>
-  bed.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
+  fixture.database.sql.query(`UPDATE subscription_delivery SET attempt_at = now() WHERE status = 'pending'`);
 
 test('a date that has come sends one report to each address, with title, link and summary, and moves on', async () => {
   const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight: 7 });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
   await deliverDue(deps);
-  expect(bed.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
-  const [mail] = bed.mailServer.mails;
+  expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
+  const [mail] = fixture.mailServer.mails;
   expect(mail?.headers.subject).toBe('Weekly sign-ups');
   expect(mail?.body).toContain(`https://app.example.com/project/${tenant.environmentId}/insights/7`);
   expect(mail?.body).toContain('This report is sent every week.');
@@ -60,17 +60,17 @@ test('what is not due, deleted or at its end sends nothing', async () => {
   await store({ next_delivery_date: '2026-11-10T12:00:01Z' });
   await store({ deleted: true });
   await store({ next_delivery_date: null });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   expect(await deliveries()).toEqual([]);
 });
 
 test('workers that look at the same moment make one report of a date', async () => {
   for (let number = 0; number < 20; number += 1) await store({ target_value: `reader-${number}@example.com` });
-  await Promise.all([1, 2, 3, 4].map(() => scheduleDue(bed.database, now)));
+  await Promise.all([1, 2, 3, 4].map(() => scheduleDue(fixture.database, now)));
   expect((await deliveries()).length).toBe(20);
   await Promise.all([1, 2, 3, 4].map(() => deliverDue(deps)));
   await deliverDue(deps);
-  expect(bed.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(
+  expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(
     Array.from({ length: 20 }, (_, number) => `reader-${number}@example.com`).sort(),
   );
 });
@@ -81,28 +81,28 @@ test('after a standstill one report is sent, not all that were missed, and the l
     next_delivery_date: '2026-11-03T09:00:00Z',
     until_date: '2026-11-10T09:00:00Z',
   });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   expect(await nextDate(id)).toBeNull();
   expect((await deliveries()).length).toBe(1);
 });
 
 test('dates move by the clocks of the project', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   await sql.query(`UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1`, [tenant.environmentId]);
   const id = await store({
     frequency: 'daily',
     start_date: '2026-03-27T08:00:00Z',
     next_delivery_date: '2026-03-28T08:00:00Z',
   });
-  await scheduleDue(bed.database, new Date('2026-03-28T08:00:01Z'));
+  await scheduleDue(fixture.database, new Date('2026-03-28T08:00:01Z'));
   expect(await nextDate(id)).toEqual(new Date('2026-03-29T07:00:00Z'));
   await sql.query(`UPDATE environment SET timezone = 'UTC' WHERE id = $1`, [tenant.environmentId]);
 });
 
 test('a webhook gets a document with an id that stays the same at every attempt', async () => {
-  const id = await store({ target_type: 'webhook', target_value: `${bed.receiver.url}/hook`, dashboard: 3 });
-  await scheduleDue(bed.database, now);
-  bed.receiver.answerWith(503);
+  const id = await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook`, dashboard: 3 });
+  await scheduleDue(fixture.database, now);
+  fixture.receiver.answerWith(503);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
     { status: 'pending', attempts: 1, error: 'The address answered 503.', is_later: true },
@@ -110,7 +110,7 @@ test('a webhook gets a document with an id that stays the same at every attempt'
   await makeDue();
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2, error: null }]);
-  const [first, second] = bed.receiver.posts;
+  const [first, second] = fixture.receiver.posts;
   expect(first).toEqual(second);
   expect(first).toMatchObject({
     path: '/hook',
@@ -129,19 +129,19 @@ test('a webhook gets a document with an id that stays the same at every attempt'
 });
 
 test.each([404, 301])('an answer of %i would come again: given up at once', async (status) => {
-  await store({ target_type: 'webhook', target_value: `${bed.receiver.url}/hook` });
-  await scheduleDue(bed.database, now);
-  bed.receiver.answerWith(status);
+  await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
+  await scheduleDue(fixture.database, now);
+  fixture.receiver.answerWith(status);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
     { status: 'failed', attempts: 1, error: `The address answered ${status}.` },
   ]);
-  expect(bed.receiver.posts.length).toBe(1);
+  expect(fixture.receiver.posts.length).toBe(1);
 });
 
 test('a target that stays away is given up after five attempts', async () => {
   await store({ target_type: 'webhook', target_value: 'http://127.0.0.1:1/' });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   for (let attempt = 1; attempt <= 6; attempt += 1) {
     await makeDue();
     await deliverDue(deps);
@@ -168,45 +168,45 @@ test.each([
   'http://user@127.0.0.1:PORT/',
   'http://１２７.０.０.１:PORT/',
 ])('webhooks do not lead into our own network unless allowed: %s', async (address) => {
-  const target_value = address.replace('PORT', new URL(bed.receiver.url).port);
+  const target_value = address.replace('PORT', new URL(fixture.receiver.url).port);
   await store({ target_type: 'webhook', target_value });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   await deliverDue({ ...deps, mayBePrivate: false });
-  expect(bed.receiver.posts).toEqual([]);
+  expect(fixture.receiver.posts).toEqual([]);
   expect(await deliveries()).toMatchObject([
     { status: 'failed', attempts: 1, error: 'The address could not be reached (EPRIVATEADDRESS).' },
   ]);
 });
 
 test('an unknown mailbox is given up, a full outage of the mail server is not', async () => {
-  bed.mailServer.refuse('gone@example.com');
+  fixture.mailServer.refuse('gone@example.com');
   await store({ target_value: 'gone@example.com' });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
     { status: 'failed', attempts: 1, error: 'The mail server refused the mail (550).' },
   ]);
   await store({ target_value: 'ada@example.com' });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   await deliverDue({ ...deps, mailer: null });
   expect((await deliveries())[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('SMTP_URL') });
 });
 
 test('a subscription deleted in between sends nothing more', async () => {
   await store();
-  await scheduleDue(bed.database, now);
-  await bed.database.sql.query('UPDATE subscription SET deleted = true');
+  await scheduleDue(fixture.database, now);
+  await fixture.database.sql.query('UPDATE subscription SET deleted = true');
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([{ status: 'cancelled' }]);
-  expect(bed.mailServer.mails).toEqual([]);
+  expect(fixture.mailServer.mails).toEqual([]);
 });
 
 test('a Slack target that is an address gets the text; a channel needs the webhook of the project', async () => {
-  await store({ target_type: 'slack', target_value: `${bed.receiver.url}/services/T1`, title: 'Sign-ups' });
+  await store({ target_type: 'slack', target_value: `${fixture.receiver.url}/services/T1`, title: 'Sign-ups' });
   await store({ target_type: 'slack', target_value: 'C1|#general' });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   await deliverDue(deps);
-  expect(bed.receiver.posts).toMatchObject([
+  expect(fixture.receiver.posts).toMatchObject([
     { path: '/services/T1', body: { text: expect.stringContaining('Sign-ups') } },
   ]);
   expect((await deliveries()).map(({ status, error }) => [status, error])).toEqual([
@@ -216,70 +216,70 @@ test('a Slack target that is an address gets the text; a channel needs the webho
 });
 
 test('a Slack channel is reached through the webhook of the project', async () => {
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   const set = (address: string | null) =>
     sql.query('UPDATE environment SET slack_incoming_webhook = $2 WHERE id = $1', [tenant.environmentId, address]);
-  await set(`${bed.receiver.url}/services/T2`);
+  await set(`${fixture.receiver.url}/services/T2`);
   await store({ target_type: 'slack', target_value: 'C1|#general' });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   await deliverDue(deps);
   await set(null);
-  expect(bed.receiver.posts).toMatchObject([{ path: '/services/T2', body: { channel: 'C1' } }]);
+  expect(fixture.receiver.posts).toMatchObject([{ path: '/services/T2', body: { channel: 'C1' } }]);
   expect(await deliveries()).toMatchObject([{ status: 'delivered' }]);
 });
 
 test('mails beyond the limit of the hour are put off with a reason, and go out in the next', async () => {
   const addresses = Array.from({ length: 5 }, (_, number) => `reader-${number}@example.com`);
   await store({ target_value: addresses.join(',') });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   await deliverDue({ ...deps, mailsPerHour: 3 });
-  expect(bed.mailServer.mails.length).toBe(3);
+  expect(fixture.mailServer.mails.length).toBe(3);
   const waiting = (await deliveries()).filter(({ status }) => status === 'pending');
   const reason = 'The organization may send 3 mails an hour; this one is sent in the next hour.';
   const putOff = { attempts: 0, error: reason, is_later: true };
   expect(waiting).toMatchObject([putOff, putOff]);
   // Whoever else sends in this hour has the same limit.
   await store({ target_value: 'late@example.com' });
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   await deliverDue({ ...deps, mailsPerHour: 3 });
-  expect(bed.mailServer.mails.length).toBe(3);
-  await bed.database.sql.query(`UPDATE organization_mail_hour SET hour = hour - interval '1 hour'`);
+  expect(fixture.mailServer.mails.length).toBe(3);
+  await fixture.database.sql.query(`UPDATE organization_mail_hour SET hour = hour - interval '1 hour'`);
   await makeDue();
   await deliverDue({ ...deps, mailsPerHour: 3 });
-  expect(bed.mailServer.mails.length).toBe(6);
+  expect(fixture.mailServer.mails.length).toBe(6);
 });
 
 test('what is no mail has no limit, and a limit of one organization is no other’s', async () => {
-  const other = await createTestTenant(bed.database);
+  const other = await createTestTenant(fixture.database);
   await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
-  await store({ target_type: 'webhook', target_value: `${bed.receiver.url}/hook` });
-  await storeSubscription(bed.database.sql, other.environmentId, { target_value: 'other@example.com' });
-  await scheduleDue(bed.database, now);
-  await bed.database.sql.query('DELETE FROM organization_mail_hour');
+  await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
+  await storeSubscription(fixture.database.sql, other.environmentId, { target_value: 'other@example.com' });
+  await scheduleDue(fixture.database, now);
+  await fixture.database.sql.query('DELETE FROM organization_mail_hour');
   await deliverDue({ ...deps, mailsPerHour: 1 });
-  expect([bed.mailServer.mails.length, bed.receiver.posts.length]).toEqual([2, 1]);
+  expect([fixture.mailServer.mails.length, fixture.receiver.posts.length]).toEqual([2, 1]);
 });
 
-test('organizations take turns, each within its places', async () => {
-  const other = await createTestTenant(bed.database);
+test('organizations take turns, each within its slots', async () => {
+  const other = await createTestTenant(fixture.database);
   await store({ target_value: Array.from({ length: 10 }, (_, number) => `many-${number}@example.com`).join(',') });
-  await scheduleDue(bed.database, now);
-  await storeSubscription(bed.database.sql, other.environmentId, { target_value: 'one@example.com' });
-  await scheduleDue(bed.database, now);
-  await oneRound((places) => beginDue(deps, places), { most: 4, mostEach: 3 });
-  const sent = bed.mailServer.mails.map(({ to }) => to[0]);
+  await scheduleDue(fixture.database, now);
+  await storeSubscription(fixture.database.sql, other.environmentId, { target_value: 'one@example.com' });
+  await scheduleDue(fixture.database, now);
+  await oneRound((slots) => beginDue(deps, slots), { most: 4, mostEach: 3 });
+  const sent = fixture.mailServer.mails.map(({ to }) => to[0]);
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });
 
 test('a claim whose worker has died is free again when its lease is over', async () => {
   await store();
-  await scheduleDue(bed.database, now);
+  await scheduleDue(fixture.database, now);
   // As a worker leaves it that was killed after claiming.
-  await bed.database.sql.query(
+  await fixture.database.sql.query(
     `UPDATE subscription_delivery SET attempts = 1, attempt_at = now() + interval '1 minute'`,
   );
   await deliverDue(deps);
-  expect(bed.mailServer.mails).toEqual([]);
+  expect(fixture.mailServer.mails).toEqual([]);
   await makeDue();
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2 }]);

@@ -2,28 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { CapturedEvent, JsonObject } from '@millrace/contracts';
 import { processBatch } from '../process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from '../testing/consumer-bed.ts';
+} from '../testing/consumer-fixture.ts';
 import { createCookielessSalts } from './salts.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
   project = await newProject();
 });
 
-const sql = (text: string, values: unknown[] = []) => bed.database.sql.query(text, values);
+const sql = (text: string, values: unknown[] = []) => fixture.database.sql.query(text, values);
 async function newProject(settings = 'cookieless_server_hash_mode = 1'): Promise<TestProject> {
-  const created = await bed.createProject();
+  const created = await fixture.createProject();
   await sql(`UPDATE environment SET ${settings} WHERE id = $1`, [created.id]);
   return created;
 }
@@ -51,7 +51,10 @@ function visit(
 
 async function store(...events: CapturedEvent[]) {
   const batch = logBatch(randomUUID(), 0, events);
-  const report = await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, bed.createDeps());
+  const report = await processBatch(
+    { batch, group: 'g', deadLetterReason: null, lockFirst: false },
+    fixture.createDeps(),
+  );
   if (report.outcome !== 'done') throw new Error('the batch is stale');
   return report;
 }
@@ -93,7 +96,7 @@ test('consumers that need a salt at the same moment have the same one, and expir
     "INSERT INTO cookieless_salt (day, salt, expires_at) VALUES ('2020-01-01', '\\x00', now() - interval '1 second')",
   );
   const day = { name: '2026-01-01', wallStartMs: Date.now(), startMs: Date.now() };
-  const salts = await Promise.all(Array.from({ length: 8 }, () => createCookielessSalts(bed.database.sql).of(day)));
+  const salts = await Promise.all(Array.from({ length: 8 }, () => createCookielessSalts(fixture.database.sql).of(day)));
   expect(new Set(salts.map((salt) => salt.toString('hex'))).size).toBe(1);
   expect(salts[0]).toHaveLength(32);
   expect(await sql("SELECT day FROM cookieless_salt WHERE day = '2020-01-01'")).toEqual([]);

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '@millrace/db';
 import { processBatch } from '../process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from '../testing/consumer-bed.ts';
+} from '../testing/consumer-fixture.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let definitions: Definitions;
 let nowMs = Date.parse('2026-11-21T10:30:00Z');
@@ -18,12 +18,17 @@ let topic: string;
 let offset: number;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
-  definitions = createDefinitions({ database: bed.database, logger: bed.logger, now: () => nowMs, flushIntervalMs: 0 });
+  project = await fixture.createProject();
+  definitions = createDefinitions({
+    database: fixture.database,
+    logger: fixture.logger,
+    now: () => nowMs,
+    flushIntervalMs: 0,
+  });
   topic = randomUUID();
   offset = 0;
 });
@@ -38,16 +43,19 @@ async function send(...events: Sent[]): Promise<void> {
     events.map((event) => capturedEvent(project.token, event)),
   );
   offset += events.length;
-  const deps = bed.createDeps({ definitions });
-  await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, deps);
+  const deps = fixture.createDeps({ definitions });
+  await processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, deps);
 }
 
 function eventDefinitions() {
-  return bed.database.prisma.event_definition.findMany({ where: { project_id: project.id }, orderBy: { name: 'asc' } });
+  return fixture.database.prisma.event_definition.findMany({
+    where: { project_id: project.id },
+    orderBy: { name: 'asc' },
+  });
 }
 
 async function propertyDefinitions(): Promise<[number, number, string, string | null][]> {
-  const rows = await bed.database.prisma.property_definition.findMany({
+  const rows = await fixture.database.prisma.property_definition.findMany({
     where: { project_id: project.id },
     orderBy: [{ type: 'asc' }, { name: 'asc' }],
   });
@@ -107,7 +115,12 @@ test('a name is written once an hour, and its last sight only moves forward', as
   // Another process whose clock is behind.
   at('2026-11-21T10:59:00.000Z');
   await definitions.stop();
-  definitions = createDefinitions({ database: bed.database, logger: bed.logger, now: () => nowMs, flushIntervalMs: 0 });
+  definitions = createDefinitions({
+    database: fixture.database,
+    logger: fixture.logger,
+    now: () => nowMs,
+    flushIntervalMs: 0,
+  });
   await send({ event: 'e' });
   await definitions.flush();
   expect(await lastSeen()).toEqual(['2026-11-21T11:00:00.000Z']);
@@ -151,9 +164,9 @@ test('what could not be written comes again with the next event', async () => {
   definitions = createDefinitions({
     database: {
       transaction: (work, first) =>
-        isDown ? Promise.reject(new Error('away')) : bed.database.transaction(work, first),
+        isDown ? Promise.reject(new Error('away')) : fixture.database.transaction(work, first),
     },
-    logger: bed.logger,
+    logger: fixture.logger,
     now: () => nowMs,
     flushIntervalMs: 0,
   });
@@ -168,16 +181,18 @@ test('what could not be written comes again with the next event', async () => {
 });
 
 test('a batch that is undone shows nothing', async () => {
-  const deps = bed.createDeps({ definitions });
+  const deps = fixture.createDeps({ definitions });
   const batch = logBatch(topic, 0, [capturedEvent(project.token, { event: 'undone' })]);
   const database: Pick<Database, 'transaction'> = {
     transaction: (work, first) =>
-      bed.database.transaction(async (tx, opened) => {
+      fixture.database.transaction(async (tx, opened) => {
         await work(tx, opened);
         throw new Error('undone');
       }, first),
   };
-  await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, { ...deps, database }).catch(() => {});
+  await processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, { ...deps, database }).catch(
+    () => {},
+  );
   await definitions.flush();
   expect(await eventDefinitions()).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { eventNames } from '@millrace/contracts';
 import type { EventRow } from '../model/event-row.ts';
 import { isJsonObject } from '../values/json-object.ts';
-import { flattened } from '../values/laid-over.ts';
+import { flattened } from '../values/overlay.ts';
 import { definitionType, type PropertyDefinition } from './definition-store.ts';
 import { propertyType } from './property-type.ts';
 

@@ -1,5 +1,5 @@
 import { type CopyRow, copyRows, type Sql, type Transaction } from '@millrace/db/sql';
-import { insertNew } from '../failures/ledger-moved.ts';
+import { insertNew } from '../failures/ledger-conflict.ts';
 
 /** What makes a repeated event the same event, whatever timestamp the repetition carries. */
 export interface EventIdentity {
@@ -26,7 +26,7 @@ export async function readIdentities(tx: Sql, identities: EventIdentity[]): Prom
  * Inserts identities in the order of (project, uuid): part of the lock order in ledger/ledger-store.ts. Waits for a
  * batch that is storing one of them.
  *
- * @throws LedgerMoved when one of them is stored already.
+ * @throws LedgerConflict when one of them is stored already.
  */
 export async function insertIdentities(tx: Transaction, identities: EventIdentity[]): Promise<void> {
   if (identities.length === 0) return;

@@ -1,18 +1,18 @@
 import { createDatabase } from '@millrace/db';
-import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { createEventPartitions } from './event-partitions.ts';
 import { monthOf } from './event-partitions-store.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const at = (iso: string) => Date.parse(iso);
 
 async function partitions(): Promise<string[]> {
-  const rows = await bed.database.sql.query<{ name: string }>(
+  const rows = await fixture.database.sql.query<{ name: string }>(
     `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'event'::regclass ORDER BY 1`,
   );
   return rows.map(({ name }) => name);
@@ -39,7 +39,9 @@ describe('monthOf', () => {
 });
 
 test('many processes that need the same months at once make each of them once', async () => {
-  const pools = Array.from({ length: 4 }, () => createDatabase({ url: bed.url, logger: bed.logger, poolSize: 1 }));
+  const pools = Array.from({ length: 4 }, () =>
+    createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 1 }),
+  );
   const times = ['2020-01-31T23:59:59.999Z', '2020-02-01T00:00:00Z', '2020-03-10T00:00:00Z', '2012-05-05T00:00:00Z'];
   await Promise.all(pools.map((pool) => createEventPartitions(pool).ensure(times.map(at))));
   await Promise.all(pools.map((pool) => pool.stop()));
@@ -51,9 +53,9 @@ test('many processes that need the same months at once make each of them once', 
 });
 
 test('rows go into their month, and a row outside every month is refused', async () => {
-  await createEventPartitions(bed.database).ensure([at('2021-06-01T00:00:00Z')]);
+  await createEventPartitions(fixture.database).ensure([at('2021-06-01T00:00:00Z')]);
   const insert = (iso: string) =>
-    bed.database.sql.query(
+    fixture.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
        VALUES (1, $1, gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now())`,
       [iso],
@@ -62,7 +64,7 @@ test('rows go into their month, and a row outside every month is refused', async
   await insert('2021-06-30T23:59:59.999Z');
   await insert('2003-01-01T00:00:00.000Z');
   await expect(insert('2021-07-01T00:00:00.000Z')).rejects.toMatchObject({ code: '23514' });
-  const rows = await bed.database.sql.query(
+  const rows = await fixture.database.sql.query(
     'SELECT tableoid::regclass::text AS t, count(*)::int AS n FROM event GROUP BY 1 ORDER BY 1',
   );
   expect(rows).toEqual([
@@ -76,7 +78,7 @@ test('a known month costs no statement', async () => {
   const known = createEventPartitions({
     transaction: (work, first) => {
       transactions += 1;
-      return bed.database.transaction(work, first);
+      return fixture.database.transaction(work, first);
     },
   });
   await known.ensure([at('2019-01-01T00:00:00Z'), at('2019-01-02T00:00:00Z')]);
@@ -85,13 +87,13 @@ test('a known month costs no statement', async () => {
 });
 
 test('adding a month does not wait for a transaction that is writing events', async () => {
-  await createEventPartitions(bed.database).ensure([at('2018-01-01T00:00:00Z')]);
-  await bed.database.transaction(async (tx) => {
+  await createEventPartitions(fixture.database).ensure([at('2018-01-01T00:00:00Z')]);
+  await fixture.database.transaction(async (tx) => {
     await tx.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
        VALUES (1, '2018-01-05T00:00:00Z', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now())`,
     );
-    await createEventPartitions(bed.database).ensure([at('2018-02-01T00:00:00Z')]);
+    await createEventPartitions(fixture.database).ensure([at('2018-02-01T00:00:00Z')]);
   });
   expect(await partitions()).toContain('event_2018_02');
 });

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerMoved } from '../failures/ledger-moved.ts';
+import { LedgerConflict } from '../failures/ledger-conflict.ts';
 import { PartitionMissing } from '../failures/partition-missing.ts';
 import type { EventRow } from '../model/event-row.ts';
-import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { insertIdentities, readIdentities } from './event-identity-store.ts';
 import { createEventPartitions } from './event-partitions.ts';
 import { insertEvents, writeEvents } from './event-store.ts';
 import { markEventsIngested } from './first-event-store.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const timestampMs = Date.parse('2022-03-04T05:06:07.089Z');
 
@@ -40,11 +40,13 @@ function row(overrides: Partial<EventRow> = {}): EventRow {
 }
 
 test('an event comes back as it was written', async () => {
-  await createEventPartitions(bed.database).ensure([timestampMs]);
+  await createEventPartitions(fixture.database).ensure([timestampMs]);
   const full = row();
   const personless = row({ personCreatedAtMs: null, personProperties: {}, isHistorical: false, personMode: 1 });
-  await bed.database.transaction((tx) => insertEvents(tx, writeEvents([full, personless])));
-  const stored = await bed.database.prisma.event.findMany({ where: { uuid: { in: [full.uuid, personless.uuid] } } });
+  await fixture.database.transaction((tx) => insertEvents(tx, writeEvents([full, personless])));
+  const stored = await fixture.database.prisma.event.findMany({
+    where: { uuid: { in: [full.uuid, personless.uuid] } },
+  });
   expect(stored.find(({ uuid }) => uuid === full.uuid)).toEqual({
     project_id: 1,
     uuid: full.uuid,
@@ -72,8 +74,8 @@ test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T2
   'an event of %s keeps its time to the millisecond',
   async (iso) => {
     const old = row({ timestampMs: Date.parse(iso) });
-    await bed.database.transaction((tx) => insertEvents(tx, writeEvents([old])));
-    const [stored] = await bed.database.sql.query(
+    await fixture.database.transaction((tx) => insertEvents(tx, writeEvents([old])));
+    const [stored] = await fixture.database.sql.query(
       `SELECT to_char(timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS iso FROM event WHERE uuid = $1`,
       [old.uuid],
     );
@@ -82,34 +84,35 @@ test.each(['0001-01-01T00:00:00.000Z', '1969-12-31T23:59:59.999Z', '2014-12-31T2
 );
 
 test('a partition that retention dropped is told apart from other failures and made again', async () => {
-  const partitions = createEventPartitions(bed.database);
+  const partitions = createEventPartitions(fixture.database);
   const lost = row({ timestampMs: Date.parse('2016-02-02T00:00:00Z') });
   await partitions.ensure([lost.timestampMs]);
-  await bed.database.sql.query('DROP TABLE event_2016_02');
-  const store = () => bed.database.transaction((tx) => partitions.watch(() => insertEvents(tx, writeEvents([lost]))));
+  await fixture.database.sql.query('DROP TABLE event_2016_02');
+  const store = () =>
+    fixture.database.transaction((tx) => partitions.watch(() => insertEvents(tx, writeEvents([lost]))));
   await expect(store()).rejects.toThrow(PartitionMissing);
   await partitions.ensure([lost.timestampMs]);
   await store();
-  expect(await bed.database.prisma.event.count({ where: { uuid: lost.uuid } })).toBe(1);
+  expect(await fixture.database.prisma.event.count({ where: { uuid: lost.uuid } })).toBe(1);
 });
 
 describe('event identities', () => {
   const identity = (uuid: string, projectId = 1) => ({ projectId, uuid, timestampMs });
 
   const insert = (...identities: ReturnType<typeof identity>[]) =>
-    bed.database.transaction((tx) => insertIdentities(tx, identities));
+    fixture.database.transaction((tx) => insertIdentities(tx, identities));
 
   test('stored ones are found, per project', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
     const sought = [identity(a), identity(b), identity(a, 2)];
-    expect(await bed.database.transaction((tx) => readIdentities(tx, sought))).toEqual(new Set([`1:${a}`]));
+    expect(await fixture.database.transaction((tx) => readIdentities(tx, sought))).toEqual(new Set([`1:${a}`]));
   });
 
   test('one that is stored already cannot be inserted again', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     await insert(identity(a));
-    await expect(insert(identity(b), identity(a))).rejects.toThrow(LedgerMoved);
+    await expect(insert(identity(b), identity(a))).rejects.toThrow(LedgerConflict);
     await insert(identity(b), identity(a, 2));
   });
 
@@ -119,7 +122,7 @@ describe('event identities', () => {
     let forward: Promise<string> | undefined;
     let backward: Promise<string> | undefined;
     // A third batch holds the one in the middle until both have claimed what they come to before it, and then fails.
-    await bed.database
+    await fixture.database
       .transaction(async (tx) => {
         await insertIdentities(tx, [identity(middle)]);
         forward = outcomeOf(insert(identity(first), identity(middle), identity(last)));
@@ -128,13 +131,13 @@ describe('event identities', () => {
         throw new Error('rolled back');
       })
       .catch(() => {});
-    expect((await Promise.all([forward, backward])).sort()).toEqual(['LedgerMoved', 'inserted']);
+    expect((await Promise.all([forward, backward])).sort()).toEqual(['LedgerConflict', 'inserted']);
   });
 
   async function untilWaiting(count: number): Promise<void> {
     const deadline = Date.now() + 10_000;
     for (;;) {
-      const waiting = await bed.database.sql.query(
+      const waiting = await fixture.database.sql.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       if (waiting.length >= count) return;
@@ -145,9 +148,9 @@ describe('event identities', () => {
 });
 
 test('only the environments named are marked as having events', async () => {
-  const [a, b] = [await bed.createProject(), await bed.createProject()];
-  await bed.database.transaction((tx) => markEventsIngested(tx, [a.id]));
-  const rows = await bed.database.sql.query(
+  const [a, b] = [await fixture.createProject(), await fixture.createProject()];
+  await fixture.database.transaction((tx) => markEventsIngested(tx, [a.id]));
+  const rows = await fixture.database.sql.query(
     'SELECT id, ingested_event FROM environment WHERE id = ANY ($1) ORDER BY id',
     [[a.id, b.id]],
   );
@@ -158,16 +161,16 @@ test('only the environments named are marked as having events', async () => {
 });
 
 test('large rows are made as the server takes them, and all are stored', async () => {
-  await createEventPartitions(bed.database).ensure([timestampMs]);
+  await createEventPartitions(fixture.database).ensure([timestampMs]);
   const personProperties = { text: 'x'.repeat(500_000) };
   const rows = Array.from({ length: 40 }, () => row({ projectId: 4711, personProperties }));
-  await bed.database.transaction((tx) => insertEvents(tx, writeEvents(rows)));
-  const stored = await bed.database.sql.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = 4711');
+  await fixture.database.transaction((tx) => insertEvents(tx, writeEvents(rows)));
+  const stored = await fixture.database.sql.query<{ uuid: string }>('SELECT uuid FROM event WHERE project_id = 4711');
   expect(stored.map(({ uuid }) => uuid).sort()).toEqual(rows.map(({ uuid }) => uuid).sort());
 });
 
 test('texts with what COPY gives a meaning are stored as they are', async () => {
-  await createEventPartitions(bed.database).ensure([timestampMs]);
+  await createEventPartitions(fixture.database).ensure([timestampMs]);
   const odd = ['\\', '\\N', '\\.', 'a\tb', 'a\nb', 'a\r\nb', '\u2028', '"\'', 'ü\u{1f600}', ''];
   const rows = odd.map((text) =>
     row({
@@ -179,8 +182,8 @@ test('texts with what COPY gives a meaning are stored as they are', async () => 
       personProperties: { text },
     }),
   );
-  await bed.database.transaction((tx) => insertEvents(tx, writeEvents(rows)));
-  const stored = await bed.database.sql.query(
+  await fixture.database.transaction((tx) => insertEvents(tx, writeEvents(rows)));
+  const stored = await fixture.database.sql.query(
     `SELECT uuid, event, distinct_id AS "distinctId", elements_chain AS "elementsChain", properties,
             person_properties AS "personProperties"
        FROM event WHERE project_id = 4712`,

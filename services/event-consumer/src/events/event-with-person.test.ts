@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { processBatch } from '../process-batch.ts';
-import { capturedEvent, createConsumerBed, logBatch } from '../testing/consumer-bed.ts';
+import { capturedEvent, createConsumerFixture, logBatch } from '../testing/consumer-fixture.ts';
 
 test('the view event_with_person gives every event the person it belongs to now', async () => {
-  const bed = await createConsumerBed();
+  const fixture = await createConsumerFixture();
   try {
-    const { id, token } = await bed.createProject();
+    const { id, token } = await fixture.createProject();
     const anonymous = { $process_person_profile: false };
     const events = [
       capturedEvent(token, { event: 'anonymous', distinct_id: 'visitor', properties: anonymous }),
@@ -19,8 +19,8 @@ test('the view event_with_person gives every event the person it belongs to now'
       capturedEvent(token, { event: '$create_alias', distinct_id: 'device', properties: { alias: 'user' } }),
     ];
     const batch = logBatch(randomUUID(), 0, events);
-    await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, bed.createDeps());
-    const rows = await bed.database.sql.query<{ event: string; main: string | null; properties: object | null }>(
+    await processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, fixture.createDeps());
+    const rows = await fixture.database.sql.query<{ event: string; main: string | null; properties: object | null }>(
       `SELECT event, person_main_distinct_id AS main, person_properties AS properties
          FROM event_with_person WHERE project_id = $1`,
       [id],
@@ -34,6 +34,6 @@ test('the view event_with_person gives every event the person it belongs to now'
       { event: 'nobody', main: null, properties: null },
     ]);
   } finally {
-    await bed.stop();
+    await fixture.stop();
   }
 });

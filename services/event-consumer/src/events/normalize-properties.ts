@@ -2,7 +2,7 @@ import { eventNames } from '@millrace/contracts';
 import { foldOperatingSystem, liftPersonProperties } from '../identity/lifted-properties.ts';
 import type { PersonProcessing } from '../identity/person-processing.ts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
-import type { LaidOver } from '../values/laid-over.ts';
+import type { Overlay } from '../values/overlay.ts';
 import { stripProperties } from './strip-properties.ts';
 import { addSurveyShownDate } from './survey-shown-date.ts';
 
@@ -13,8 +13,8 @@ const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
  * The properties an event is stored with, before its group keys (reference/event-processing.md 6.1, 6.2, 7). The incoming
  * event stays as it is, because it may be processed again after a failure: what changes is laid over its properties.
  */
-export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): LaidOver {
-  const properties: LaidOver = { under: stripProperties(event, processing), over: {} };
+export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {
+  const properties: Overlay = { under: stripProperties(event, processing), over: {} };
   if (processing === 'personless') switchOff(properties);
   if (neverLifted.has(event.event)) return properties;
   foldOperatingSystem(properties);
@@ -25,7 +25,7 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
 }
 
 /** An event that is anonymous because its project opted out says so, as one that asked for it does. */
-function switchOff({ under, over }: LaidOver): void {
+function switchOff({ under, over }: Overlay): void {
   if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
 

@@ -1,11 +1,11 @@
 import type { EventPerson } from '../identity/event-person.ts';
 import type { EventRow } from '../model/event-row.ts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
-import type { LaidOver } from '../values/laid-over.ts';
+import type { Overlay } from '../values/overlay.ts';
 import { elementsChain } from './elements-chain.ts';
 
 /** The row of an event, with its person as of now (reference/event-processing.md section 7). */
-export function toEventRow(event: IncomingEvent, properties: LaidOver, person: EventPerson): EventRow {
+export function toEventRow(event: IncomingEvent, properties: Overlay, person: EventPerson): EventRow {
   const row: EventRow = {
     projectId: event.project.id,
     uuid: event.uuid,

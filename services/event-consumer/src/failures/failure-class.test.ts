@@ -1,12 +1,12 @@
 import { AppError } from '@millrace/errors';
 import { classifyFailure } from './failure-class.ts';
-import { LedgerMoved } from './ledger-moved.ts';
+import { LedgerConflict } from './ledger-conflict.ts';
 import { PartitionMissing } from './partition-missing.ts';
 
 const withCode = (code: string, message = 'refused') => Object.assign(new Error(message), { code });
 
 test.each<[string, unknown, string, string | null]>([
-  ['a lost race', new LedgerMoved('a person'), 'moved', null],
+  ['a lost race', new LedgerConflict('a person'), 'moved', null],
   ['a partition that retention dropped', new PartitionMissing(withCode('23514')), 'moved', null],
   ['a refused connection', withCode('ECONNREFUSED'), 'transient', null],
   ['a lost connection', new Error('Connection terminated unexpectedly'), 'transient', null],

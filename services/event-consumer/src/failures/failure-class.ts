@@ -2,7 +2,7 @@ import { isTransientError } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
 import type { DeadLetterReason } from '../model/dead-letter.ts';
 import { BatchTooLarge } from './batch-too-large.ts';
-import { LedgerMoved } from './ledger-moved.ts';
+import { LedgerConflict } from './ledger-conflict.ts';
 import { PartitionMissing } from './partition-missing.ts';
 
 /**
@@ -25,7 +25,7 @@ export type FailureClass =
   | { kind: 'poison'; reason: DeadLetterReason };
 
 export function classifyFailure(error: unknown): FailureClass {
-  if (error instanceof LedgerMoved || error instanceof PartitionMissing) return { kind: 'moved' };
+  if (error instanceof LedgerConflict || error instanceof PartitionMissing) return { kind: 'moved' };
   if (error instanceof BatchTooLarge) return { kind: 'too_large', parts: error.parts };
   const code = error instanceof Error ? String((error as { code?: unknown }).code) : '';
   if (code === lockNotAvailable) return { kind: 'blocked' };

@@ -1,20 +1,20 @@
 import type { Transaction } from '@millrace/db';
-import { LedgerMoved } from '../failures/ledger-moved.ts';
-import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
+import { LedgerConflict } from '../failures/ledger-conflict.ts';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { insertGroups, insertGroupTypes, lockGroups, readGroupTypes, updateGroups } from './group-store.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 let projectId = 1000;
 beforeEach(() => {
   projectId += 1;
 });
 
-const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => bed.database.transaction(work);
+const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => fixture.database.transaction(work);
 const createdAtMs = Date.parse('2021-05-06T07:08:09.010Z');
 const group = (index: number, key: string, properties = {}) => ({
   projectId,
@@ -43,7 +43,7 @@ test.each([
 ])('adding a type is a lost race when %s', async (_, { type, index }) => {
   await inTransaction((tx) => insertGroupTypes(tx, [{ projectId, type: 'company', index: 0, createdAtMs }]));
   await expect(inTransaction((tx) => insertGroupTypes(tx, [{ projectId, type, index, createdAtMs }]))).rejects.toThrow(
-    LedgerMoved,
+    LedgerConflict,
   );
 });
 
@@ -57,7 +57,9 @@ test('groups are told apart by type index and key, and come back as written', as
 
 test('a group that exists already is a lost race', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
-  await expect(inTransaction((tx) => insertGroups(tx, [group(0, 'new'), group(0, 'k')]))).rejects.toThrow(LedgerMoved);
+  await expect(inTransaction((tx) => insertGroups(tx, [group(0, 'new'), group(0, 'k')]))).rejects.toThrow(
+    LedgerConflict,
+  );
   expect(await inTransaction((tx) => lockGroups(tx, [group(0, 'new')]))).toEqual([]);
 });
 

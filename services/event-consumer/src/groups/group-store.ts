@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { insertNew } from '../failures/ledger-moved.ts';
+import { insertNew } from '../failures/ledger-conflict.ts';
 import { checkLoaded, maxLoadedBytes } from '../failures/loaded-state.ts';
 
 export interface StoredGroupType {
@@ -83,7 +83,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
   }));
 }
 
-/** @throws LedgerMoved when another batch took a type's index, or added the type, first. */
+/** @throws LedgerConflict when another batch took a type's index, or added the type, first. */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
   await insertNew(
@@ -104,7 +104,7 @@ export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]
   );
 }
 
-/** @throws LedgerMoved when one of them exists already. */
+/** @throws LedgerConflict when one of them exists already. */
 export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   await insertNew(

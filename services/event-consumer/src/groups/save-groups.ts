@@ -50,7 +50,7 @@ export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger, keys:
   return changes;
 }
 
-/** Writes changed groups; for `commitWith`. Rejects with LedgerMoved when another batch created one of them first. */
+/** Writes changed groups; for `commitWith`. Rejects with LedgerConflict when another batch created one of them first. */
 export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
   return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];
 }

@@ -2,7 +2,7 @@ import { personMode } from '../model/event-row.ts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { PersonState, ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import type { LaidOver } from '../values/laid-over.ts';
+import type { Overlay } from '../values/overlay.ts';
 import { applyMerge } from './apply-merge.ts';
 import type { EventPerson } from './event-person.ts';
 import { mergeRequest } from './identity-rules.ts';
@@ -18,7 +18,7 @@ export interface IdentityOutcome {
  * Finds, merges, creates and updates the person of an event in the ledger. `properties` are those the event is stored
  * with. However much one event changes on a person, its version grows by one.
  */
-export function applyIdentity(event: IncomingEvent, properties: LaidOver, ledger: ProjectLedger): IdentityOutcome {
+export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger: ProjectLedger): IdentityOutcome {
   const request = mergeRequest(event);
   const merge = request === null ? null : applyMerge(request, event, ledger);
   const { person, isCreated } = findOrCreatePerson(event.distinctId, event.timestampMs, ledger);

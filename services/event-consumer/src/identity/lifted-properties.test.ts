@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { flattened } from '../values/laid-over.ts';
+import { flattened } from '../values/overlay.ts';
 import { foldOperatingSystem, liftPersonProperties } from './lifted-properties.ts';
 
 /** Every lifted key and the name of its first value (reference/event-processing.md 6.2). */

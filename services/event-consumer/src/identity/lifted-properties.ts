@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import { isJsonObject, objectOrEmpty } from '../values/json-object.ts';
-import { type LaidOver, propertyOf } from '../values/laid-over.ts';
+import { type Overlay, propertyOf } from '../values/overlay.ts';
 
 /**
  * Event properties that also describe the person (reference/event-processing.md 6.2). Each goes to `$set` under its own
@@ -62,7 +62,7 @@ const initialNames = new Map(
  * `$os_name` is how mobile SDKs call `$os`: it fills `$os` where that is missing, and does not stay beside it in the two
  * person updates. Not for servers.
  */
-export function foldOperatingSystem(properties: LaidOver): void {
+export function foldOperatingSystem(properties: Overlay): void {
   const { under, over } = properties;
   if (isFromServer(under)) return;
   if (Object.hasOwn(under, '$os_name') && !Object.hasOwn(under, '$os')) over.$os = under.$os_name;
@@ -76,7 +76,7 @@ export function foldOperatingSystem(properties: LaidOver): void {
  * Adds the lifted properties to `$set` and `$set_once`, where they are also stored. What the client set itself wins.
  * Nothing to lift changes nothing.
  */
-export function liftPersonProperties(properties: LaidOver): void {
+export function liftPersonProperties(properties: Overlay): void {
   const { under, over } = properties;
   const isServer = isFromServer(under);
   let set: JsonObject | null = null;

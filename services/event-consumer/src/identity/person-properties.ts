@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 import type { PropertyChange } from '../values/held-properties.ts';
 import { jsonEqual } from '../values/json-equal.ts';
 import { objectOrEmpty, overlaid, setOwn } from '../values/json-object.ts';
-import { type LaidOver, propertyOf } from '../values/laid-over.ts';
+import { type Overlay, propertyOf } from '../values/overlay.ts';
 import { isFilteredKey } from './person-write-filter.ts';
 import { unsetKeys } from './unset-keys.ts';
 
@@ -20,7 +20,7 @@ export interface PersonUpdate extends PropertyChange {
   isWorthWriting: boolean;
 }
 
-export function personChange(eventProperties: LaidOver): PersonChange {
+export function personChange(eventProperties: Overlay): PersonChange {
   return {
     set: objectOrEmpty(propertyOf(eventProperties, '$set')),
     setOnce: objectOrEmpty(propertyOf(eventProperties, '$set_once')),

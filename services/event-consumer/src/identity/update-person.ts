@@ -11,7 +11,7 @@ import {
   type PropertyChange,
   roughBytes,
 } from '../values/held-properties.ts';
-import type { LaidOver } from '../values/laid-over.ts';
+import type { Overlay } from '../values/overlay.ts';
 import { initialProperties, type PersonChange, personChange, planUpdate } from './person-properties.ts';
 import {
   isOverSizeLimit,
@@ -28,7 +28,7 @@ interface PersonUpdateRequest {
   isNewPerson: boolean;
   event: IncomingEvent;
   /** The properties the event is stored with. */
-  properties: LaidOver;
+  properties: Overlay;
 }
 
 interface PersonUpdateOutcome extends ShownPerson {

@@ -1,7 +1,7 @@
-import type { CondemnedRecord } from '../model/condemned-record.ts';
 import type { DeadLetter } from '../model/dead-letter.ts';
 import type { DropReason } from '../model/event-outcome.ts';
 import type { RecordOwner } from '../model/record-owner.ts';
+import type { UnprocessableRecord } from '../model/unprocessable-record.ts';
 import { type FoldedFinding, fold } from '../warnings/folded-finding.ts';
 import {
   deadLetterWarning,
@@ -38,7 +38,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
   const unplanned = new Map<number, FoldedFinding>();
   const expired = new Map<number, FoldedFinding>();
-  for (const condemned of parsed.condemned) bury(condemned, projectOf, intake);
+  for (const unprocessable of parsed.unprocessable) deadLetter(unprocessable, projectOf, intake);
   for (const warning of parsed.warnings) {
     const project = projectOf(warning);
     if (project === undefined) intake.dropped.push(whyOwnerless(warning));
@@ -71,7 +71,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
     } else if (admission.event.timestampMs > nowMs + maxAheadMs) {
       const letter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
       const message = 'timestamp is more than a month in the future.';
-      bury({ letter, owner: captured, eventUuid: captured.uuid, message }, projectOf, intake);
+      deadLetter({ letter, owner: captured, eventUuid: captured.uuid, message }, projectOf, intake);
     } else {
       intake.events.push(admission.event);
     }
@@ -85,8 +85,8 @@ function whyOwnerless({ environment_id }: RecordOwner): OwnerlessReason {
   return environment_id === undefined ? 'invalid_token' : 'environment_deleted';
 }
 
-function bury(condemned: CondemnedRecord, projectOf: ProjectOf, intake: Intake): void {
-  intake.deadLetters.push(condemned.letter);
-  const project = condemned.owner === null ? undefined : projectOf(condemned.owner);
-  if (project !== undefined) intake.warnings.push(deadLetterWarning(condemned, project.id));
+function deadLetter(unprocessable: UnprocessableRecord, projectOf: ProjectOf, intake: Intake): void {
+  intake.deadLetters.push(unprocessable.letter);
+  const project = unprocessable.owner === null ? undefined : projectOf(unprocessable.owner);
+  if (project !== undefined) intake.warnings.push(deadLetterWarning(unprocessable, project.id));
 }

@@ -3,33 +3,34 @@ import { type CapturedEvent, type CapturedWarning, productFeaturesOf } from '@mi
 import type { LogBatch } from '@millrace/event-log';
 import { processBatch } from '../process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from '../testing/consumer-bed.ts';
+} from '../testing/consumer-fixture.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
+  project = await fixture.createProject();
 });
 
-const run = (batch: LogBatch) => processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, bed.createDeps());
+const run = (batch: LogBatch) =>
+  processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, fixture.createDeps());
 const event = (overrides: Partial<CapturedEvent> = {}) => capturedEvent(project.token, overrides);
 const migrated: Partial<CapturedEvent> = { historical_migration: true, timestamp: '2020-01-02T00:00:00.000Z' };
 const unchecked: Partial<CapturedEvent> = { ...migrated, plan_unchecked: true };
 
-const eventRows = () => bed.database.prisma.event.findMany({ where: { project_id: project.id } });
-const warnings = () => bed.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
+const eventRows = () => fixture.database.prisma.event.findMany({ where: { project_id: project.id } });
+const warnings = () => fixture.database.prisma.ingestion_warning.findMany({ where: { project_id: project.id } });
 
 async function includeMigrations(): Promise<void> {
-  await bed.database.sql.query(
+  await fixture.database.sql.query(
     `UPDATE organization SET available_product_features = $2
       WHERE id = (SELECT organization_id FROM project WHERE id = $1)`,
     [project.id, JSON.stringify(productFeaturesOf('full'))],
@@ -38,7 +39,7 @@ async function includeMigrations(): Promise<void> {
 
 describe('a migration that the gateway could not check', () => {
   test('is dropped with one warning when the plan does not include migrations, and nothing else of the batch is', async () => {
-    const other = await bed.createProject();
+    const other = await fixture.createProject();
     const batch = [
       event(unchecked),
       event(),
@@ -57,7 +58,7 @@ describe('a migration that the gateway could not check', () => {
         details: { firstEventUuid: batch[0]?.uuid },
       }),
     ]);
-    expect(await bed.database.prisma.event.count({ where: { project_id: other.id } })).toBe(1);
+    expect(await fixture.database.prisma.event.count({ where: { project_id: other.id } })).toBe(1);
   });
 
   test('is stored when the plan includes them', async () => {
@@ -79,7 +80,7 @@ describe('an event for which the operator wants no person', () => {
     const personless = event({ force_disable_person_processing: true, distinct_id: 'nobody', properties });
     await run(logBatch(randomUUID(), 0, [personless, event({ distinct_id: 'somebody' })]));
     expect(await eventRows()).toHaveLength(2);
-    const persons = await bed.database.prisma.person.findMany({ where: { project_id: project.id } });
+    const persons = await fixture.database.prisma.person.findMany({ where: { project_id: project.id } });
     expect(persons).toHaveLength(1);
     expect(persons[0]?.properties).not.toHaveProperty('plan');
   });
@@ -91,7 +92,7 @@ describe('an event for which the operator wants no person', () => {
       const alias = { event: '$create_alias', distinct_id: 'a', properties: { ...wish, alias: 'b' } };
       const report = await run(logBatch(randomUUID(), 0, [event({ ...alias, force_disable_person_processing: true })]));
       expect(report).toMatchObject({ stored: 1, dropped: [] });
-      expect(await bed.database.prisma.person.count({ where: { project_id: project.id } })).toBe(2);
+      expect(await fixture.database.prisma.person.count({ where: { project_id: project.id } })).toBe(2);
     },
   );
 });

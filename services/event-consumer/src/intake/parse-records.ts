@@ -1,43 +1,43 @@
 import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
 import type { LogBatch, LogRecord } from '@millrace/event-log';
-import type { CondemnedRecord } from '../model/condemned-record.ts';
 import type { DeadLetterReason } from '../model/dead-letter.ts';
 import type { RecordPosition } from '../model/incoming-event.ts';
 import type { RecordOwner } from '../model/record-owner.ts';
+import type { UnprocessableRecord } from '../model/unprocessable-record.ts';
 import { type ParsedRecord, parseRecord } from './parse-record.ts';
 import { readHead, readProperties, UnreadableProperties, type UnreadEvent } from './unread-event.ts';
 
 export interface ParsedRecords {
   events: { captured: CapturedEvent | UnreadEvent; record: LogRecord; position: RecordPosition }[];
   warnings: CapturedWarning[];
-  condemned: CondemnedRecord[];
+  unprocessable: UnprocessableRecord[];
 }
 
 /** `heads`: whether properties are readable shows when they are asked for. `whole`: those of every record were looked at. */
 export type ReadingDepth = 'heads' | 'whole';
 
 /**
- * Reads the records of a batch in their order. With `verdict` none of them is to be processed any more: they all become
+ * Reads the records of a batch in their order. With `deadLetterReason` none of them is to be processed any more: they all become
  * dead letters for that reason.
  */
 export function parseRecords(
   batch: LogBatch,
-  { verdict, depth }: { verdict: DeadLetterReason | null; depth: ReadingDepth },
+  { deadLetterReason, depth }: { deadLetterReason: DeadLetterReason | null; depth: ReadingDepth },
 ): ParsedRecords {
-  const parsed: ParsedRecords = { events: [], warnings: [], condemned: [] };
+  const parsed: ParsedRecords = { events: [], warnings: [], unprocessable: [] };
   for (const record of batch.records) {
     const position = { log: batch.log, topic: batch.topic, partition: batch.partition, offset: record.offset };
     const content = readRecord(record.value, depth);
     if (content.kind === 'invalid') {
-      parsed.condemned.push({
+      parsed.unprocessable.push({
         letter: { record, position, reason: content.reason, step: 'parse_record' },
         owner: ownerOfKey(record),
         eventUuid: null,
         message: content.message,
       });
-    } else if (verdict !== null) {
-      parsed.condemned.push({
-        letter: { record, position, reason: verdict, step: 'process_batch' },
+    } else if (deadLetterReason !== null) {
+      parsed.unprocessable.push({
+        letter: { record, position, reason: deadLetterReason, step: 'process_batch' },
         owner: content,
         eventUuid: content.uuid,
         message: null,
@@ -67,11 +67,11 @@ function isReadable(event: UnreadEvent): boolean {
 }
 
 /** Whose records they are, as they say. */
-export function ownersOf({ events, warnings, condemned }: ParsedRecords): RecordOwner[] {
+export function ownersOf({ events, warnings, unprocessable }: ParsedRecords): RecordOwner[] {
   return [
     ...events.map(({ captured }) => captured),
     ...warnings,
-    ...condemned.flatMap(({ owner }) => (owner === null ? [] : [owner])),
+    ...unprocessable.flatMap(({ owner }) => (owner === null ? [] : [owner])),
   ];
 }
 

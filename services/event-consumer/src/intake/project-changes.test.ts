@@ -2,29 +2,29 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import { processBatch } from '../process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from '../testing/consumer-bed.ts';
+} from '../testing/consumer-fixture.ts';
 
 /** A consumer that remembers its projects for longer than any test takes, and has no Redis to hear of changes. */
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let process: (token: string) => Promise<{ dropped: string[]; uuid: string }>;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
-  const deps = bed.createDeps();
+  project = await fixture.createProject();
+  const deps = fixture.createDeps();
   process = async (token) => {
     const event = capturedEvent(token, { environment_id: project.id, ip: '203.0.113.9' });
     const batch = logBatch(randomUUID(), 0, [event]);
-    const report = await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, deps);
+    const report = await processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, deps);
     return { dropped: report.outcome === 'done' ? report.dropped : [], uuid: event.uuid };
   };
   expect(await addressOf((await process(project.token)).uuid)).toBe('203.0.113.9');
@@ -34,7 +34,7 @@ beforeEach(async () => {
 const soon = { timeoutMs: 5000 };
 
 async function addressOf(uuid: string): Promise<unknown> {
-  const [row] = await bed.database.sql.query<{ ip: unknown }>(
+  const [row] = await fixture.database.sql.query<{ ip: unknown }>(
     `SELECT properties ->> '$ip' AS ip FROM event WHERE project_id = $1 AND uuid = $2`,
     [project.id, uuid],
   );
@@ -42,11 +42,11 @@ async function addressOf(uuid: string): Promise<unknown> {
 }
 
 test('anonymize_ips takes effect', async () => {
-  await bed.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
+  await fixture.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
   await eventually(async () => expect(await addressOf((await process(project.token)).uuid)).toBeNull(), soon);
 });
 
 test('a deleted project is gone', async () => {
-  await bed.database.sql.query('DELETE FROM environment WHERE id = $1', [project.id]);
+  await fixture.database.sql.query('DELETE FROM environment WHERE id = $1', [project.id]);
   await eventually(async () => expect((await process(project.token)).dropped).toEqual(['environment_deleted']), soon);
 });

@@ -3,38 +3,41 @@ import type { CapturedEvent, CapturedRecord } from '@millrace/contracts';
 import { createPublishHandler } from '../output/publish-stored.ts';
 import { processBatch } from '../process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from '../testing/consumer-bed.ts';
+} from '../testing/consumer-fixture.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let topic: string;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
+  project = await fixture.createProject();
   topic = randomUUID();
 });
 
 const group = 'g';
 const replaceKey = (token: string) =>
-  bed.database.sql.query('UPDATE environment SET api_token = $2 WHERE api_token = $1', [
+  fixture.database.sql.query('UPDATE environment SET api_token = $2 WHERE api_token = $1', [
     token,
     `phc_${randomUUID().replaceAll('-', '')}`,
   ]);
 const deleteEnvironment = ({ id }: TestProject) =>
-  bed.database.sql.query('DELETE FROM environment WHERE id = $1', [id]);
+  fixture.database.sql.query('DELETE FROM environment WHERE id = $1', [id]);
 const waiting = (stamp: Partial<CapturedEvent>): CapturedEvent[] =>
   Array.from({ length: 200 }, (_, index) => capturedEvent(project.token, { distinct_id: `d${index % 40}`, ...stamp }));
 const store = (records: CapturedRecord[]) =>
-  processBatch({ batch: logBatch(topic, 0, records), group, verdict: null, lockFirst: false }, bed.createDeps());
+  processBatch(
+    { batch: logBatch(topic, 0, records), group, deadLetterReason: null, lockFirst: false },
+    fixture.createDeps(),
+  );
 
 test.each<[string, () => Partial<CapturedEvent>]>([
   ['stamped with their environment', () => ({ environment_id: project.id })],
@@ -61,7 +64,7 @@ test('events of an environment that was deleted are dropped, with a reason of th
 });
 
 test('the stamp counts, not the key: a warning and an event of a key that is another’s by now', async () => {
-  const other = await bed.createProject();
+  const other = await fixture.createProject();
   const event = capturedEvent(other.token, { environment_id: project.id });
   const warning: CapturedRecord = {
     kind: 'warning',
@@ -74,7 +77,7 @@ test('the stamp counts, not the key: a warning and an event of a key that is ano
     details: {},
   };
   expect(await store([event, warning])).toMatchObject({ stored: 1, dropped: [] });
-  const { sql } = bed.database;
+  const { sql } = fixture.database;
   expect(await sql.query('SELECT uuid FROM event WHERE project_id = $1', [project.id])).toEqual([{ uuid: event.uuid }]);
   expect(await sql.query('SELECT type FROM ingestion_warning WHERE project_id = $1', [project.id])).toEqual([
     { type: 'quota_limited' },
@@ -90,13 +93,13 @@ test.each<[string, () => Partial<CapturedEvent>]>([
   await replaceKey(project.token);
   let published = 0;
   const publish = createPublishHandler({
-    database: bed.database,
+    database: fixture.database,
     log: { append: async () => {} },
-    projects: bed.createDeps().projects,
+    projects: fixture.createDeps().projects,
     topic: 'processed',
     storingGroup: group,
     group: 'output',
-    logger: bed.logger,
+    logger: fixture.logger,
     published: (count) => {
       published += count;
     },

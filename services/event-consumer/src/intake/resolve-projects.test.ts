@@ -1,15 +1,15 @@
 import type { Sql } from '@millrace/db';
-import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { createProjectResolver, type ProjectResolver } from './resolve-projects.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 /** Says of no change: what is remembered is used until it is old. */
-const changes = { subscribe: () => {}, areHeard: () => true };
+const changes = { subscribe: () => {}, isSubscribed: () => true };
 const now = new Date().toISOString();
 const keys = (...tokens: string[]) => tokens.map((token) => ({ token, now }));
 /** What `resolve` says of a record without a stamp. */
@@ -22,7 +22,7 @@ function countingSql(): Sql & { statements: number } {
     statements: 0,
     query: ((text, values) => {
       counting.statements += 1;
-      return bed.database.sql.query(text, values);
+      return fixture.database.sql.query(text, values);
     }) as Sql['query'],
   };
   return counting;
@@ -31,7 +31,7 @@ function countingSql(): Sql & { statements: number } {
 test('finds all projects of a batch with one statement and remembers them', async () => {
   const sql = countingSql();
   const resolver = createProjectResolver({ sql, changes });
-  const [a, b] = [await bed.createProject(), await bed.createProject()];
+  const [a, b] = [await fixture.createProject(), await fixture.createProject()];
   const projectOf = await resolver.resolve(keys(a.token, b.token, a.token));
   expect(projectOf({ token: a.token, now })).toEqual({
     id: a.id,
@@ -50,10 +50,10 @@ test('finds all projects of a batch with one statement and remembers them', asyn
 });
 
 test('an unknown token is asked for again, so a project made a moment later is found at once', async () => {
-  const resolver = createProjectResolver({ sql: bed.database.sql, changes });
-  const project = await bed.createProject();
+  const resolver = createProjectResolver({ sql: fixture.database.sql, changes });
+  const project = await fixture.createProject();
   expect(await findByKey(resolver, 'phc_soon')).toBeUndefined();
-  await bed.database.sql.query('UPDATE environment SET api_token = $1 WHERE id = $2', ['phc_soon', project.id]);
+  await fixture.database.sql.query('UPDATE environment SET api_token = $1 WHERE id = $2', ['phc_soon', project.id]);
   expect((await findByKey(resolver, 'phc_soon'))?.id).toBe(project.id);
 });
 
@@ -67,18 +67,18 @@ test('a token PostgreSQL could not even compare belongs to nobody', async () => 
 });
 
 test('a changed setting takes effect after the time to live', async () => {
-  const project = await bed.createProject();
-  const resolver = createProjectResolver({ sql: bed.database.sql, changes, ttlMs: 1 });
+  const project = await fixture.createProject();
+  const resolver = createProjectResolver({ sql: fixture.database.sql, changes, ttlMs: 1 });
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(false);
-  await bed.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
+  await fixture.database.sql.query('UPDATE environment SET anonymize_ips = true WHERE id = $1', [project.id]);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect((await findByKey(resolver, project.token))?.anonymizeIps).toBe(true);
 });
 
 test('knows which projects have not noted an event yet', async () => {
-  const resolver = createProjectResolver({ sql: bed.database.sql, changes });
-  const [a, b] = [await bed.createProject(), await bed.createProject()];
-  await bed.database.sql.query('UPDATE environment SET ingested_event = true WHERE id = $1', [a.id]);
+  const resolver = createProjectResolver({ sql: fixture.database.sql, changes });
+  const [a, b] = [await fixture.createProject(), await fixture.createProject()];
+  await fixture.database.sql.query('UPDATE environment SET ingested_event = true WHERE id = $1', [a.id]);
   await resolver.resolve(keys(a.token, b.token));
   expect(resolver.withoutEvents([a.id, b.id, b.id])).toEqual([b.id]);
   resolver.noteEvents([b.id]);

@@ -1,4 +1,4 @@
-import { type ProjectChanges, type Sql, unheardForMs } from '@millrace/db/sql';
+import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 import type { ResolvedProject } from '../model/incoming-event.ts';
 import type { RecordOwner } from '../model/record-owner.ts';
@@ -18,7 +18,7 @@ export interface ProjectResolver {
 
 export interface ProjectResolverOptions {
   sql: Sql;
-  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>;
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   /** The installation's limit; 0: none. */
   eventRetentionDays?: number;
   /** How long an answer is used without asking again, while changes are heard. */
@@ -61,7 +61,7 @@ export function createProjectResolver({
   function known(id: number | undefined): ResolvedProject | undefined {
     const remembered = id === undefined ? undefined : byId.get(id);
     if (remembered === undefined) return undefined;
-    const usedForMs = changes.areHeard() ? ttlMs : Math.min(ttlMs, unheardForMs);
+    const usedForMs = changes.isSubscribed() ? ttlMs : Math.min(ttlMs, unsubscribedMaxAgeMs);
     return performance.now() - remembered.askedAtMs < usedForMs ? remembered.project : undefined;
   }
 

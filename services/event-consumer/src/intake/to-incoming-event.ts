@@ -23,7 +23,7 @@ export function toIncomingEvent({
   hasUnreadableTimestamp,
 }: AdmittedEvent): IncomingEvent {
   const { properties: sent, text } = readProperties(received);
-  const over = laidOver(received, sent, project);
+  const over = overlayOf(received, sent, project);
   const kept = project.anonymizeIps ? withoutKeys(sent, addresses) : sent;
   // Where a property had to go, the text still has it.
   const written = isUnread(received) && text !== null && kept === sent ? toWritten(received.unread, text, over) : null;
@@ -54,7 +54,7 @@ export function processedName(name: string): string {
 }
 
 /** What is added to the properties as they were sent. */
-function laidOver(
+function overlayOf(
   received: Omit<CapturedEvent, 'properties'>,
   sent: JsonObject,
   { anonymizeIps }: IngestProject,

@@ -3,26 +3,26 @@ import type { CapturedEvent } from '@millrace/contracts';
 import { deletePersons } from '@millrace/db';
 import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
 import {
-  type ConsumerBed,
+  type ConsumerFixture,
   capturedEvent,
-  createConsumerBed,
+  createConsumerFixture,
   logBatch,
   type TestProject,
-} from '../testing/consumer-bed.ts';
+} from '../testing/consumer-fixture.ts';
 
 /** Persons that are deleted while events of theirs wait in the log, and ids that come back. */
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let deps: ProcessBatchDeps;
 let project: TestProject;
 let topic: string;
 let offset: number;
 beforeAll(async () => {
-  bed = await createConsumerBed();
-  deps = bed.createDeps();
+  fixture = await createConsumerFixture();
+  deps = fixture.createDeps();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(async () => {
-  project = await bed.createProject();
+  project = await fixture.createProject();
   topic = randomUUID();
   offset = 0;
 });
@@ -34,11 +34,11 @@ async function consume(...events: Partial<CapturedEvent>[]) {
     events.map((one) => capturedEvent(project.token, one)),
   );
   offset += events.length;
-  return processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, deps);
+  return processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, deps);
 }
 
 async function personOf(distinctId: string) {
-  const [found] = await bed.database.sql.query(
+  const [found] = await fixture.database.sql.query(
     `SELECT p.uuid, p.properties - '$creator_event_uuid' AS properties, p.version, d.version AS mapping_version
        FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
       WHERE d.project_id = $1 AND d.distinct_id = $2`,
@@ -49,7 +49,7 @@ async function personOf(distinctId: string) {
 
 async function deletePersonOf(distinctId: string): Promise<void> {
   const { uuid } = (await personOf(distinctId)) as { uuid: string };
-  const deletions = await bed.database.transaction((tx) =>
+  const deletions = await fixture.database.transaction((tx) =>
     deletePersons(tx, {
       projectId: project.id,
       organizationId: randomUUID(),
@@ -63,7 +63,7 @@ async function deletePersonOf(distinctId: string): Promise<void> {
 
 const at = (ms: number) => new Date(Date.now() + ms).toISOString();
 const eventsOf = (distinctId: string) =>
-  bed.database.sql.query('SELECT uuid, person_id FROM event WHERE project_id = $1 AND distinct_id = $2', [
+  fixture.database.sql.query('SELECT uuid, person_id FROM event WHERE project_id = $1 AND distinct_id = $2', [
     project.id,
     distinctId,
   ]);
@@ -82,9 +82,9 @@ test('what was captured before the deletion is dropped, and counted', async () =
   expect(await personOf('ada')).toBeUndefined();
   expect(await personOf('ada-2')).toBeUndefined();
   expect(await eventsOf('ada')).toHaveLength(1);
-  expect(await bed.database.sql.query('SELECT 1 FROM ingestion_warning WHERE project_id = $1', [project.id])).toEqual(
-    [],
-  );
+  expect(
+    await fixture.database.sql.query('SELECT 1 FROM ingestion_warning WHERE project_id = $1', [project.id]),
+  ).toEqual([]);
 });
 
 test('an id that comes back starts a new person, again and again', async () => {
@@ -99,9 +99,9 @@ test('an id that comes back starts a new person, again and again', async () => {
     });
     uuids.add(person?.uuid);
     // The next life is captured later than the deletion.
-    await bed.database.sql.query('SELECT pg_sleep(0.01)');
+    await fixture.database.sql.query('SELECT pg_sleep(0.01)');
     await deletePersonOf('ada');
-    await bed.database.sql.query("UPDATE deleted_distinct_id SET deleted_at = deleted_at - interval '1 second'");
+    await fixture.database.sql.query("UPDATE deleted_distinct_id SET deleted_at = deleted_at - interval '1 second'");
   }
   expect(uuids.size).toBe(3);
 });
@@ -144,7 +144,7 @@ test('a batch that read the person before it was deleted does not write it back'
   const batch = logBatch(topic, offset, [
     capturedEvent(project.token, { distinct_id: 'ada', properties: { $set: { plan: 'pro' } } }),
   ]);
-  const run = (lockFirst: boolean) => processBatch({ batch, group: 'g', verdict: null, lockFirst }, racing);
+  const run = (lockFirst: boolean) => processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, racing);
   await expect(run(false)).rejects.toThrow('a person');
   expect(await run(true)).toMatchObject({ stored: 0, dropped: ['person_deleted'] });
   expect(await personOf('ada')).toBeUndefined();
@@ -153,12 +153,12 @@ test('a batch that read the person before it was deleted does not write it back'
 test('deleting while batches create, merge and change the same people: nobody waits in a circle, nothing is left over', async () => {
   const ids = Array.from({ length: 8 }, (_, index) => `p${index}`);
   const uuidsNow = () =>
-    bed.database.sql.query<{ uuid: string }>('SELECT uuid FROM person WHERE project_id = $1', [project.id]);
+    fixture.database.sql.query<{ uuid: string }>('SELECT uuid FROM person WHERE project_id = $1', [project.id]);
   const pick = (n: number) => ids[n % ids.length] ?? '';
   let isOver = false;
 
   async function consumeLane(lane: number): Promise<void> {
-    const laneDeps = bed.createDeps({ partitions: deps.partitions });
+    const laneDeps = fixture.createDeps({ partitions: deps.partitions });
     for (let round = 0; round < 25; round += 1) {
       const events = ids.flatMap((id, n) => [
         capturedEvent(project.token, {
@@ -175,10 +175,10 @@ test('deleting while batches create, merge and change the same people: nobody wa
       ]);
       const batch = logBatch(`${topic}-${lane}`, round * events.length, events);
       const outcome = async (lockFirst: boolean) =>
-        processBatch({ batch, group: 'g', verdict: null, lockFirst }, laneDeps).catch((error: Error) => error);
+        processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, laneDeps).catch((error: Error) => error);
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {
         // A lost race is done again; a deadlock would be a fault of the order of locks.
-        expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerMoved', null]);
+        expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerConflict', null]);
       }
     }
   }
@@ -187,7 +187,7 @@ test('deleting while batches create, merge and change the same people: nobody wa
     while (!isOver) {
       const uuids = (await uuidsNow()).map(({ uuid }) => uuid);
       const request = { projectId: project.id, organizationId: randomUUID(), uuids, deletesEvents: false };
-      const gone = await bed.database.transaction((tx) =>
+      const gone = await fixture.database.transaction((tx) =>
         deletePersons(tx, { ...request, actor: { command: 'test' } }),
       );
       deleted += gone.length;
@@ -198,14 +198,14 @@ test('deleting while batches create, merge and change the same people: nobody wa
   await Promise.all([consumeLane(1), consumeLane(2), consumeLane(3)]);
   isOver = true;
   expect(await deleting).toBeGreaterThan(10);
-  const orphans = await bed.database.sql.query(
+  const orphans = await fixture.database.sql.query(
     `SELECT d.distinct_id FROM person_distinct_id d
        LEFT JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
       WHERE d.project_id = $1 AND p.uuid IS NULL`,
     [project.id],
   );
   expect(orphans).toEqual([]);
-  const again = await bed.database.sql.query(
+  const again = await fixture.database.sql.query(
     `SELECT 1 FROM person p JOIN person_deletion d ON d.project_id = p.project_id AND d.person_uuid = p.uuid
       WHERE p.project_id = $1`,
     [project.id],

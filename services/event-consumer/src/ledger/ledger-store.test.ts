@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@millrace/db';
-import { LedgerMoved } from '../failures/ledger-moved.ts';
-import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
+import { LedgerConflict } from '../failures/ledger-conflict.ts';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import {
   deletePersons,
   insertMappings,
@@ -14,18 +14,18 @@ import {
   updatePersons,
 } from './ledger-store.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 let projectId = 1000;
 beforeEach(() => {
   projectId += 1;
 });
 
-const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => bed.database.transaction(work);
+const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => fixture.database.transaction(work);
 
 function person(overrides: Partial<StoredPerson> = {}): StoredPerson {
   return {
@@ -90,10 +90,10 @@ test('inserting what exists already is a lost race, and nothing of it stays', as
     await insertMappings(tx, [mapping('taken', first.uuid)]);
   });
   const other = person();
-  await expect(inTransaction((tx) => insertPersons(tx, [other, first]))).rejects.toThrow(LedgerMoved);
+  await expect(inTransaction((tx) => insertPersons(tx, [other, first]))).rejects.toThrow(LedgerConflict);
   await expect(
     inTransaction((tx) => insertMappings(tx, [mapping('free', other.uuid), mapping('taken', other.uuid)])),
-  ).rejects.toThrow(LedgerMoved);
+  ).rejects.toThrow(LedgerConflict);
   const read = await inTransaction((tx) => readMappings(tx, ids('taken', 'free')));
   expect(read.mappings.map(({ distinctId, personUuid }) => [distinctId, personUuid])).toEqual([['taken', first.uuid]]);
 });
@@ -102,9 +102,9 @@ test('a version that is not the one read is a lost race; so is a person that is 
   const [a, b] = [person({ version: 4 }), person({ version: 9 })];
   await inTransaction((tx) => insertPersons(tx, [a, b]));
   await inTransaction((tx) => lockVersions(tx, [a, b]));
-  await expect(inTransaction((tx) => lockVersions(tx, [a, { ...b, version: 8 }]))).rejects.toThrow(LedgerMoved);
+  await expect(inTransaction((tx) => lockVersions(tx, [a, { ...b, version: 8 }]))).rejects.toThrow(LedgerConflict);
   await inTransaction((tx) => deletePersons(tx, [{ ...b, survivorUuid: a.uuid, moves: 1 }]));
-  await expect(inTransaction((tx) => lockVersions(tx, [a, b]))).rejects.toThrow(LedgerMoved);
+  await expect(inTransaction((tx) => lockVersions(tx, [a, b]))).rejects.toThrow(LedgerConflict);
 });
 
 test('locking waits for another writer and then sees its version', async () => {
@@ -132,7 +132,7 @@ test('locking waits for another writer and then sees its version', async () => {
   );
   release();
   await writer;
-  expect(await outcome).toBeInstanceOf(LedgerMoved);
+  expect(await outcome).toBeInstanceOf(LedgerConflict);
 });
 
 test('persons locked before reading cannot change until the transaction ends', async () => {
@@ -197,7 +197,7 @@ test('merged persons disappear; all their ids move, each by its number of moves'
     o2: [survivor.uuid, 5],
     t: [survivor.uuid, 3],
   });
-  const persons = await bed.database.sql.query('SELECT uuid FROM person WHERE project_id = $1', [projectId]);
+  const persons = await fixture.database.sql.query('SELECT uuid FROM person WHERE project_id = $1', [projectId]);
   expect(persons).toEqual([{ uuid: survivor.uuid }]);
 });
 
@@ -213,9 +213,11 @@ test('persons and ids are numbered in the order given, whatever order they are l
       distinctIds.map((distinctId) => mapping(distinctId, persons[0]?.uuid ?? '')),
     );
   });
-  const uuids = await bed.database.sql.query('SELECT uuid FROM person WHERE project_id = $1 ORDER BY id', [projectId]);
+  const uuids = await fixture.database.sql.query('SELECT uuid FROM person WHERE project_id = $1 ORDER BY id', [
+    projectId,
+  ]);
   expect(uuids).toEqual(persons.map(({ uuid }) => ({ uuid })));
-  const rows = await bed.database.sql.query(
+  const rows = await fixture.database.sql.query(
     'SELECT distinct_id FROM person_distinct_id WHERE project_id = $1 ORDER BY id',
     [projectId],
   );

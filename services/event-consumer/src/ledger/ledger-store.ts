@@ -5,7 +5,7 @@
  * Reading takes no locks: most events change nobody, and two batches that merely look at the same persons must not wait
  * for each other. What is written is checked instead: right before writing, `lockVersions` locks every person the batch
  * changes, merges away or gives an id to, and compares its version with the one that was read. A difference means that
- * another batch was faster (LedgerMoved): this one is rolled back and done again, the second time with `lockPersonsOf`
+ * another batch was faster (LedgerConflict): this one is rolled back and done again, the second time with `lockPersonsOf`
  * before reading, so that it waits for its turn instead of losing again.
  *
  * Lock order. All batches take their locks in this order, whatever lane, partition or process they belong to, so two of
@@ -43,7 +43,7 @@
  */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { insertNew, LedgerMoved } from '../failures/ledger-moved.ts';
+import { insertNew, LedgerConflict } from '../failures/ledger-conflict.ts';
 import { checkLoaded, maxLoadedBytes } from '../failures/loaded-state.ts';
 
 export interface DistinctIdKey {
@@ -172,7 +172,7 @@ export async function readMappings(
   return { mappings, persons };
 }
 
-/** Locks the persons. @throws LedgerMoved when one of them is gone or has another version than the one read. */
+/** Locks the persons. @throws LedgerConflict when one of them is gone or has another version than the one read. */
 export async function lockVersions(tx: Transaction, persons: PersonVersion[]): Promise<void> {
   if (persons.length === 0) return;
   const unchanged = await tx.query<{ isUnchanged: boolean }>(
@@ -183,13 +183,14 @@ export async function lockVersions(tx: Transaction, persons: PersonVersion[]): P
         FOR NO KEY UPDATE OF p`,
     [persons.map(({ projectId }) => projectId), persons.map(({ uuid }) => uuid), persons.map(({ version }) => version)],
   );
-  if (unchanged.filter(({ isUnchanged }) => isUnchanged).length !== persons.length) throw new LedgerMoved('a person');
+  if (unchanged.filter(({ isUnchanged }) => isUnchanged).length !== persons.length)
+    throw new LedgerConflict('a person');
 }
 
 /**
  * Inserts in the order of the locks; the sequence numbers, by which persons are listed, follow the order of the array.
  *
- * @throws LedgerMoved when one of them exists already.
+ * @throws LedgerConflict when one of them exists already.
  */
 export async function insertPersons(tx: Transaction, persons: StoredPerson[]): Promise<void> {
   if (persons.length === 0) return;
@@ -250,7 +251,7 @@ export async function moveMappings(tx: Transaction, merged: MergedPerson[]): Pro
 /**
  * Inserts in the order of the locks; the sequence numbers, by which a person's ids are listed, follow the array's order.
  *
- * @throws LedgerMoved when one of the ids has a person already.
+ * @throws LedgerConflict when one of the ids has a person already.
  */
 export async function insertMappings(tx: Transaction, mappings: StoredMapping[]): Promise<void> {
   if (mappings.length === 0) return;

@@ -1,5 +1,5 @@
 import type { Transaction } from '@millrace/db/sql';
-import { LedgerMoved } from '../failures/ledger-moved.ts';
+import { LedgerConflict } from '../failures/ledger-conflict.ts';
 import { readGroupTypes } from '../groups/group-store.ts';
 import { personUuid } from '../identity/person-uuid.ts';
 import { emptyProjectLedger, type Ledger, setGroupType } from '../model/ledger.ts';
@@ -32,7 +32,7 @@ export interface LoadOptions {
  * Loads the persons, ids and group types a batch can touch, in at most four statements. Persons are normally not locked;
  * how that is safe, and the order of locks, stands in ledger-store.ts.
  *
- * @throws LedgerMoved when a mapping moved between locking and reading.
+ * @throws LedgerConflict when a mapping moved between locking and reading.
  */
 export async function loadLedger(
   tx: Transaction,
@@ -73,7 +73,7 @@ async function lockAndLoadPersons(tx: Transaction, loaded: LoadedLedger, ids: Di
     const locked = await lockPersonsOf(tx, ids, ids.map(strayOf));
     await loadPersons(tx, loaded, ids);
     if (areLocked(loaded, locked)) return loadStrays(tx, loaded, locked);
-    if (round === maxLockRounds) throw new LedgerMoved('the person of a distinct id');
+    if (round === maxLockRounds) throw new LedgerConflict('the person of a distinct id');
     forgetPersons(loaded);
     await tx.query('ROLLBACK TO SAVEPOINT before_locks');
   }

@@ -20,7 +20,7 @@ import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
  * new in the batch is inserted with the person it ended up with; a stored id that merges moved is moved by its person's
  * set update, once, by as many versions as the ledger counted. All are sent at once: others wait for the locks.
  *
- * @throws LedgerMoved when another batch changed or created one of the rows first.
+ * @throws LedgerConflict when another batch changed or created one of the rows first.
  */
 export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise<void> {
   const changes = collectChanges(loaded);

@@ -84,10 +84,10 @@ test('names at least what touchedBy names, read or not', () => {
       if (unreadOne === null) return;
       const incoming = toIncomingEvent(admitted(one));
       const exact = touchedBy(incoming);
-      const glance = touchedByBatch([admitted(unreadOne)], knownIds);
-      expect([...glance.distinctIds.values()].map(({ distinctId }) => distinctId)).toEqual(exact.distinctIds);
-      if (exact.groupTypes.length > 0) expect(glance.projectsWithGroups).toEqual([testProject.id]);
-      expect(glance.contested).toEqual(touchedByBatch([admitted(one)], knownIds).contested);
+      const peeked = touchedByBatch([admitted(unreadOne)], knownIds);
+      expect([...peeked.distinctIds.values()].map(({ distinctId }) => distinctId)).toEqual(exact.distinctIds);
+      if (exact.groupTypes.length > 0) expect(peeked.projectsWithGroups).toEqual([testProject.id]);
+      expect(peeked.contested).toEqual(touchedByBatch([admitted(one)], knownIds).contested);
     }),
   );
 });

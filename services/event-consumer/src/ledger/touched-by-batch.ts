@@ -28,7 +28,7 @@ export function touchedByBatch(events: readonly AdmittedEvent[], knownIds: Pick<
   const contested = new Set<string>();
   for (const event of events) {
     const projectId = event.project.id;
-    const touched = glanceAt(event);
+    const touched = peek(event);
     const changesPerson = touched.distinctIds.length > 1 || touched.updatesPerson;
     projectIds.add(projectId);
     for (const distinctId of touched.distinctIds) {
@@ -49,7 +49,7 @@ export function touchedByBatch(events: readonly AdmittedEvent[], knownIds: Pick<
   };
 }
 
-interface Glance {
+interface Peek {
   distinctIds: string[];
   /** True also where there only may be any. */
   hasGroups: boolean;
@@ -58,7 +58,7 @@ interface Glance {
 }
 
 /** What `touchedBy` says. Only a merge has its properties read for it: of others the names in their text tell enough. */
-function glanceAt(event: AdmittedEvent): Glance {
+function peek(event: AdmittedEvent): Peek {
   const { received } = event;
   const name = processedName(received.event);
   const isGroupIdentify = name === eventNames.groupIdentify;

@@ -1,5 +1,5 @@
 import { setImmediate as tick } from 'node:timers/promises';
-import { LedgerMoved } from '../failures/ledger-moved.ts';
+import { LedgerConflict } from '../failures/ledger-conflict.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 let turns: Turns<string>;
@@ -57,7 +57,7 @@ test('what builds on a batch that is undone is done again', async () => {
   a.decided('a');
   const b = await request('b', ['1']);
   a.end(false);
-  await expect(b.untilCommitted()).rejects.toBeInstanceOf(LedgerMoved);
+  await expect(b.untilCommitted()).rejects.toBeInstanceOf(LedgerConflict);
 });
 
 test('nothing builds on a batch that ended before', async () => {

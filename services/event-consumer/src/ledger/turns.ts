@@ -1,5 +1,5 @@
 import { createDeferred } from '../async/deferred.ts';
-import { LedgerMoved } from '../failures/ledger-moved.ts';
+import { LedgerConflict } from '../failures/ledger-conflict.ts';
 
 /** Lets batches of one process that touch the same ids decide one after the other. `Outcome` is what a batch decided. */
 export interface Turns<Outcome> {
@@ -18,7 +18,7 @@ export interface Turn<Outcome> {
   /**
    * Waits until everything of `before` is committed; what builds on it can be written then.
    *
-   * @throws LedgerMoved when one of those batches was undone.
+   * @throws LedgerConflict when one of those batches was undone.
    */
   untilCommitted(): Promise<void>;
   end(isCommitted: boolean): void;
@@ -62,7 +62,7 @@ export function createTurns<Outcome>(): Turns<Outcome> {
         },
         async untilCommitted() {
           for (const { isCommitted } of await Promise.all(builtOn.map((other) => other.ended))) {
-            if (!isCommitted) throw new LedgerMoved('what a batch before this one had decided');
+            if (!isCommitted) throw new LedgerConflict('what a batch before this one had decided');
           }
         },
         end(isCommitted) {

@@ -10,28 +10,33 @@ import {
   testServers,
   uniqueTopicPrefix,
 } from '@millrace/testing';
-import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from '../testing/consumer-bed.ts';
+import {
+  type ConsumerFixture,
+  capturedEvent,
+  createConsumerFixture,
+  type TestProject,
+} from '../testing/consumer-fixture.ts';
 
 const prefix = uniqueTopicPrefix();
 const topic = topicNames(prefix).live;
 /** The promise: so long after a consumer stopped, what was accepted before is visible. */
 const promisedMs = 15_000;
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let log: EventLog;
 let programs: CompiledPrograms;
 const consumers: ServiceProcess[] = [];
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
-  project = await bed.createProject();
+  fixture = await createConsumerFixture();
+  project = await fixture.createProject();
   const brokers = testServers().kafkaBrokers;
-  log = createKafkaLog({ brokers, clientId: 'frozen-consumer-test', logger: bed.logger });
+  log = createKafkaLog({ brokers, clientId: 'frozen-consumer-test', logger: fixture.logger });
   programs = await compilePrograms(['services/event-consumer/src/main.ts']);
   const [file = ''] = programs.files;
   const settings = {
-    DATABASE_URL: bed.url,
+    DATABASE_URL: fixture.url,
     KAFKA_BROKERS: brokers.join(','),
     TOPIC_PREFIX: prefix,
     TOPIC_PARTITIONS: '6',
@@ -48,7 +53,7 @@ afterAll(async () => {
   await Promise.all(consumers.map((consumer) => consumer.stop()));
   await log.close();
   await programs.remove();
-  await bed.stop();
+  await fixture.stop();
 }, 60_000);
 
 const people = 60;
@@ -65,7 +70,7 @@ async function sendRound(): Promise<void> {
 }
 
 async function stored(): Promise<number> {
-  const rows = await bed.database.sql.query<{ n: number }>(
+  const rows = await fixture.database.sql.query<{ n: number }>(
     'SELECT count(*)::int AS n FROM event WHERE project_id = $1',
     [project.id],
   );
@@ -82,13 +87,13 @@ async function freezeInsideBatches(consumer: ServiceProcess): Promise<void> {
   const isReleased = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const holding = bed.database.transaction(async (tx) => {
+  const holding = fixture.database.transaction(async (tx) => {
     await tx.query('LOCK TABLE event IN SHARE MODE');
     await isReleased;
   });
   await eventually(async () => {
     await sendRound();
-    const waiting = await bed.database.sql.query(
+    const waiting = await fixture.database.sql.query(
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'event-consumer'
           AND wait_event_type = 'Lock'`,
     );
@@ -128,6 +133,6 @@ test('a consumer that is stopped inside a batch delays its partitions by 15 s at
   await sendRound();
   await untilStored(sent, 45_000);
   expect(await stored()).toBe(sent);
-  const persons = await bed.database.sql.query('SELECT version FROM person WHERE project_id = $1', [project.id]);
+  const persons = await fixture.database.sql.query('SELECT version FROM person WHERE project_id = $1', [project.id]);
   expect(persons).toEqual(Array.from({ length: people }, () => ({ version: String(sent / people - 1) })));
 }, 180_000);

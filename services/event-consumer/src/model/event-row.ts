@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { LaidOver } from '../values/laid-over.ts';
+import type { Overlay } from '../values/overlay.ts';
 import type { WrittenProperties } from '../values/written-properties.ts';
 
 /** reference/event-processing.md section 5.4. */
@@ -14,7 +14,7 @@ export interface EventRow {
   distinctId: string;
   timestampMs: number;
   capturedAtMs: number;
-  properties: LaidOver;
+  properties: Overlay;
   /** `properties.under` as it was written, where that can be stored. */
   written?: WrittenProperties;
   elementsChain: string;

@@ -22,14 +22,14 @@ import { eventually, testServers } from '@millrace/testing';
 import { consumeLane } from '../consume-lane.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
 import { createLiveLoad } from '../live-load.ts';
-import { type ConsumerBed, capturedEvent, createConsumerBed } from '../testing/consumer-bed.ts';
+import { type ConsumerFixture, capturedEvent, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { publishLane } from './publish-lane.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const noFatal = (error: Error) => {
   throw error;
@@ -43,12 +43,12 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   let consumers: LogConsumer[];
 
   beforeAll(() => {
-    const { logger } = bed;
+    const { logger } = fixture;
     if (kind === 'kafka') {
       log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'publish-lane-test', logger });
       close = () => log.close();
     } else {
-      const database = createDatabase({ url: bed.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+      const database = createDatabase({ url: fixture.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
       log = createPostgresLog({ database, logger });
       close = async () => {
         await log.close();
@@ -68,7 +68,14 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   afterEach(() => Promise.all(consumers.map((consumer) => consumer.stop())));
 
   function common() {
-    return { log, database: bed.database, topics, topicPrefix: prefix, maxBatchRecords: 20, maxBatchBytes: 1_000_000 };
+    return {
+      log,
+      database: fixture.database,
+      topics,
+      topicPrefix: prefix,
+      maxBatchRecords: 20,
+      maxBatchBytes: 1_000_000,
+    };
   }
 
   async function startStoring(): Promise<LogConsumer> {
@@ -76,8 +83,8 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
       { lane: 'live', partitionConcurrency: 1 },
       {
         ...common(),
-        process: bed.createDeps(),
-        logger: bed.logger,
+        process: fixture.createDeps(),
+        logger: fixture.logger,
         metricsOf: createConsumeMetrics(createMetrics()),
         liveLoad: createLiveLoad(),
         freeLocks: async () => {},
@@ -89,11 +96,11 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   }
 
   async function startPublishing(): Promise<LogConsumer> {
-    const { projects } = bed.createDeps();
+    const { projects } = fixture.createDeps();
     const consumer = await publishLane('live', {
       ...common(),
       projects,
-      logger: bed.logger,
+      logger: fixture.logger,
       published: () => {},
       onFatal: noFatal,
     });
@@ -137,7 +144,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   const read = (record: LogRecord | undefined): ProcessedEvent => JSON.parse(String(record?.value));
 
   test('publishes a stored event whole, and none that was dropped', async () => {
-    const { id, token } = await bed.createProject();
+    const { id, token } = await fixture.createProject();
     const now = '2026-11-21T10:00:00.000Z';
     const stored = capturedEvent(token, {
       distinct_id: 'u',
@@ -159,7 +166,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
 
     const record = seen.find((one) => read(one).uuid === stored.uuid);
     const event = read(record);
-    const [row] = await bed.database.prisma.event.findMany({ where: { uuid: stored.uuid } });
+    const [row] = await fixture.database.prisma.event.findMany({ where: { uuid: stored.uuid } });
     expect(event).toEqual({
       version: 1,
       uuid: stored.uuid,
@@ -188,7 +195,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   });
 
   test('publishes nothing before it is stored', async () => {
-    const { token } = await bed.createProject();
+    const { token } = await fixture.createProject();
     await startPublishing();
     const seen = await follow();
     await append([capturedEvent(token, {})]);
@@ -199,7 +206,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   });
 
   test('leaves nothing out when it stops and starts again', async () => {
-    const { token } = await bed.createProject();
+    const { token } = await fixture.createProject();
     const events = Array.from({ length: 400 }, (_, index) => capturedEvent(token, { distinct_id: `d${index % 30}` }));
     await startStoring();
     const seen = await follow();

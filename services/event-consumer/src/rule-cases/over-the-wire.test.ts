@@ -13,7 +13,12 @@ import { compilePrograms, eventually, type ServiceProcess, startService, testSer
 import { consumeLane } from '../consume-lane.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
 import { createLiveLoad } from '../live-load.ts';
-import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from '../testing/consumer-bed.ts';
+import {
+  type ConsumerFixture,
+  capturedEvent,
+  createConsumerFixture,
+  type TestProject,
+} from '../testing/consumer-fixture.ts';
 import { ruleCases, titleOf } from './all-cases.ts';
 import { decidedState, storedState } from './end-state.ts';
 import type { RuleCase } from './rule-case.ts';
@@ -38,21 +43,21 @@ const cases = Object.entries(ruleCases).flatMap(([section, list]) =>
   list.map((ruleCase) => [`${section}: ${titleOf(ruleCase)}`, ruleCase] as const),
 );
 const played = new Map<RuleCase, Played>();
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let log: EventLog;
 let lane: LogConsumer;
 let gateway: ServiceProcess;
 let removePrograms: () => Promise<void>;
 
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
   const { kafkaBrokers } = testServers();
-  log = createKafkaLog({ brokers: kafkaBrokers, clientId: 'rule-cases', logger: bed.logger });
+  log = createKafkaLog({ brokers: kafkaBrokers, clientId: 'rule-cases', logger: fixture.logger });
   await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 4 })));
   const programs = await compilePrograms(['services/ingest-gateway/src/main.ts']);
   removePrograms = programs.remove;
   gateway = await startService('ingest-gateway', programs.files[0] ?? '', {
-    DATABASE_URL: bed.url,
+    DATABASE_URL: fixture.url,
     KAFKA_BROKERS: kafkaBrokers.join(','),
     TOPIC_PREFIX: prefix,
     INGEST_PORT: '0',
@@ -63,13 +68,13 @@ beforeAll(async () => {
     { lane: 'live', partitionConcurrency: 2 },
     {
       log,
-      database: bed.database,
-      process: bed.createDeps(),
+      database: fixture.database,
+      process: fixture.createDeps(),
       topics,
       topicPrefix: prefix,
       maxBatchRecords: 500,
       maxBatchBytes: 4_000_000,
-      logger: bed.logger,
+      logger: fixture.logger,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
       liveLoad: createLiveLoad(),
       freeLocks: async () => {},
@@ -79,8 +84,8 @@ beforeAll(async () => {
     },
   );
   for (const [, ruleCase] of cases) {
-    const project = await bed.createProject();
-    await storeStart(bed.database, project.id, ruleCase.start ?? {});
+    const project = await fixture.createProject();
+    await storeStart(fixture.database, project.id, ruleCase.start ?? {});
     played.set(ruleCase, { ruleCase, project, uuids: ruleCase.send.map(({ uuid }) => uuid ?? randomUUID()) });
   }
   const rounds = Math.max(...cases.map(([, { send }]) => send.length));
@@ -97,7 +102,7 @@ afterAll(async () => {
   await gateway?.stop();
   await removePrograms?.();
   await log?.close();
-  await bed?.stop();
+  await fixture?.stop();
 });
 
 async function sendOne({ ruleCase, project, uuids }: Played, round: number): Promise<void> {
@@ -136,7 +141,7 @@ async function append(event: CapturedEvent): Promise<void> {
 }
 
 async function lag(): Promise<number> {
-  const stored = await bed.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
+  const stored = await fixture.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
   const next = new Map(stored.map((row) => [row.partition, row.next_offset]));
   const ends = await log.endOffsets(topics.live);
   return ends.reduce((sum, { partition, endOffset }) => sum + Number(endOffset - (next.get(partition) ?? 0n)), 0);
@@ -151,6 +156,6 @@ test.each(cases)('%s', async (_, ruleCase) => {
     const ip = isForGateway(event) ? { ip: '127.0.0.1' } : {};
     return { uuid, outcome: world.send({ ...event, ...ip, uuid }) };
   });
-  const stored = await storedState(bed.database, project.id);
+  const stored = await storedState(fixture.database, project.id);
   expect(stored).toEqual(decidedState(world, outcomes));
 });

@@ -19,10 +19,10 @@ export function watchedDatabase(
 function watched(tx: Transaction, onStatement: OnStatement): Transaction {
   let last: Promise<unknown> = Promise.resolve();
   /** One after the other, also those that are asked for at once. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work);
-    last = turn.catch(() => {});
-    return turn;
+  function oneByOne<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
   }
   const atOnce: Transaction['atOnce'] = async (send) => {
     const statements = send();
@@ -32,12 +32,12 @@ function watched(tx: Transaction, onStatement: OnStatement): Transaction {
   return {
     isTransaction: true,
     query: (text, values) =>
-      inTurn(async () => {
+      oneByOne(async () => {
         await onStatement(text, tx);
         return tx.query(text, values);
       }),
     copy: (statement, chunks) =>
-      inTurn(async () => {
+      oneByOne(async () => {
         await onStatement(statement, tx);
         return tx.copy(statement, chunks);
       }),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { CopyRow } from '@millrace/db/sql';
-import { flattened, isEmpty, type LaidOver } from './laid-over.ts';
+import { flattened, isEmpty, type Overlay } from './overlay.ts';
 
 /** An event's properties as they were received: bytes of a JSON object with members, and what was laid over it. */
 export interface WrittenProperties {
@@ -41,7 +41,7 @@ export function toWritten(
  */
 export function writeProperties(
   fields: Pick<CopyRow, 'jsonb' | 'jsonbBytes'>,
-  properties: LaidOver,
+  properties: Overlay,
   written: WrittenProperties | undefined,
 ): void {
   if (written === undefined) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WarningType } from '../model/warning.ts';
 import { processBatch } from '../process-batch.ts';
-import { capturedEvent, createConsumerBed, logBatch } from '../testing/consumer-bed.ts';
+import { capturedEvent, createConsumerFixture, logBatch } from '../testing/consumer-fixture.ts';
 import { createWarningThrottle } from './throttle-warnings.ts';
 import type { StoredWarning } from './warning-store.ts';
 
@@ -36,17 +36,17 @@ test('projects and kinds do not share their minutes, and refused merges are all 
 });
 
 test('a flood of bad events is stored whole, and told in few rows', async () => {
-  const bed = await createConsumerBed();
+  const fixture = await createConsumerFixture();
   try {
-    const { id, token } = await bed.createProject();
+    const { id, token } = await fixture.createProject();
     const events = Array.from({ length: 100 }, () => capturedEvent(token, { timestamp: 'the day before yesterday' }));
     const batch = logBatch(randomUUID(), 0, events);
-    await processBatch({ batch, group: 'g', verdict: null, lockFirst: false }, bed.createDeps());
-    expect(await bed.database.prisma.event.count({ where: { project_id: id } })).toBe(100);
-    const rows = await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: id } });
+    await processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst: false }, fixture.createDeps());
+    expect(await fixture.database.prisma.event.count({ where: { project_id: id } })).toBe(100);
+    const rows = await fixture.database.prisma.ingestion_warning.findMany({ where: { project_id: id } });
     expect(rows).toHaveLength(21);
     expect(rows.reduce((total, { count }) => total + count, 0)).toBe(100);
   } finally {
-    await bed.stop();
+    await fixture.stop();
   }
 });

@@ -1,6 +1,6 @@
 import type { CapturedWarning } from '@millrace/contracts';
 import { v5 as uuidV5 } from 'uuid';
-import type { CondemnedRecord } from '../model/condemned-record.ts';
+import type { UnprocessableRecord } from '../model/unprocessable-record.ts';
 import type { RuleWarning } from '../model/warning.ts';
 import type { FoldedFinding } from './folded-finding.ts';
 import type { StoredWarning } from './warning-store.ts';
@@ -66,7 +66,10 @@ function foldedWarning(
 }
 
 /** Tells the project about a record that was given up. Known by its place in the log, so a replay adds none. */
-export function deadLetterWarning({ letter, eventUuid, message }: CondemnedRecord, projectId: number): StoredWarning {
+export function deadLetterWarning(
+  { letter, eventUuid, message }: UnprocessableRecord,
+  projectId: number,
+): StoredWarning {
   const { log, topic, partition, offset } = letter.position;
   return {
     projectId,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { gatewayWarning, ruleWarning } from './to-stored-warning.ts';
 import { insertWarnings } from './warning-store.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const now = '2026-11-21T02:30:00.000Z';
 const event = { projectId: 1, uuid: randomUUID(), capturedAtMs: Date.parse(now) };
@@ -15,9 +15,9 @@ const event = { projectId: 1, uuid: randomUUID(), capturedAtMs: Date.parse(now) 
 test('a warning is stored with its severity, once, however often it is found', async () => {
   const found = ruleWarning({ type: 'invalid_group_set', details: { received: 'string' } }, event);
   const other = ruleWarning({ type: 'invalid_alias', details: {} }, event);
-  await bed.database.transaction((tx) => insertWarnings(tx, [found, other]));
-  await bed.database.transaction((tx) => insertWarnings(tx, [{ ...found, details: { received: 'again' } }, found]));
-  const stored = await bed.database.prisma.ingestion_warning.findMany({
+  await fixture.database.transaction((tx) => insertWarnings(tx, [found, other]));
+  await fixture.database.transaction((tx) => insertWarnings(tx, [{ ...found, details: { received: 'again' } }, found]));
+  const stored = await fixture.database.prisma.ingestion_warning.findMany({
     where: { project_id: 1 },
     orderBy: { type: 'asc' },
   });
@@ -42,8 +42,8 @@ test('a warning of the gateway keeps its own identity and count', async () => {
     { kind: 'warning', uuid, token: 't', type: 'missing_distinct_id', count: 12, now, details },
     2,
   );
-  await bed.database.transaction((tx) => insertWarnings(tx, [warning]));
-  expect(await bed.database.prisma.ingestion_warning.findMany({ where: { project_id: 2 } })).toEqual([
+  await fixture.database.transaction((tx) => insertWarnings(tx, [warning]));
+  expect(await fixture.database.prisma.ingestion_warning.findMany({ where: { project_id: 2 } })).toEqual([
     {
       project_id: 2,
       id: uuid,

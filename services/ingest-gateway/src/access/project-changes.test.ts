@@ -66,7 +66,7 @@ test('while changes are not heard keys are asked for again every second', async 
   const keys = await createProjectKeys({
     sql: fixture.database.sql,
     cache: fixture.cache,
-    changes: { subscribe: () => {}, areHeard: () => false },
+    changes: { subscribe: () => {}, isSubscribed: () => false },
     logger: quietLogger(),
     metrics: createMetrics({ withProcessMetrics: false }),
   });
@@ -78,15 +78,15 @@ test('while changes are not heard keys are asked for again every second', async 
 /** Keys of a gateway whose hearing begins, first or anew, when the test says so. */
 async function startKeys({ cache = createInProcessKeyValue(), sql: given = fixture.database.sql } = {}) {
   const metrics = createMetrics({ withProcessMetrics: false });
-  let beginToHear = () => {};
+  let beginSubscription = () => {};
   const keys = await createProjectKeys({
     sql: given,
     cache,
     changes: {
       subscribe(onChange) {
-        beginToHear = () => onChange(null);
+        beginSubscription = () => onChange(null);
       },
-      areHeard: () => true,
+      isSubscribed: () => true,
     },
     logger: quietLogger(),
     metrics,
@@ -95,19 +95,19 @@ async function startKeys({ cache = createInProcessKeyValue(), sql: given = fixtu
     const counter = await metrics.registry.getSingleMetric('millrace_project_key_lookups_total')?.get();
     return counter?.values.find(({ labels }) => labels.source === source)?.value ?? 0;
   };
-  return { keys, beginToHear, answersFrom };
+  return { keys, beginSubscription, answersFrom };
 }
 
 test('an outage after an interruption finds known keys known', async () => {
   const { token } = await createTestTenant(fixture.database);
   let isDown = false;
-  const { keys, beginToHear } = await startKeys({
+  const { keys, beginSubscription } = await startKeys({
     sql: {
       query: (text, values) => (isDown ? Promise.reject(new Error('down')) : fixture.database.sql.query(text, values)),
     },
   });
   const known = await keys.find(token);
-  beginToHear();
+  beginSubscription();
   isDown = true;
   expect(await keys.find(token)).toEqual(known);
 });
@@ -117,17 +117,17 @@ test('a gateway that begins to hear uses the copies of others; after an interrup
   const { cache } = fixture;
   await (await startKeys({ cache })).keys.find(token);
   // The copy is written beside the answer.
-  const { keys, beginToHear, answersFrom } = await eventually(
+  const { keys, beginSubscription, answersFrom } = await eventually(
     async () => {
       const starting = await startKeys({ cache });
-      starting.beginToHear();
+      starting.beginSubscription();
       await starting.keys.find(token);
       expect(await starting.answersFrom('cache')).toBe(1);
       return starting;
     },
     { what: 'an answer from the copy' },
   );
-  beginToHear();
+  beginSubscription();
   await keys.find(token);
   expect(await answersFrom('database')).toBe(1);
 });

@@ -40,12 +40,12 @@ async function redis(keyPrefix: string): Promise<KeyValue> {
   return cache;
 }
 /** Says of no change: what is remembered is used until it is old. */
-const unheardOf = { subscribe: () => {}, areHeard: () => true };
+const neverChanging = { subscribe: () => {}, isSubscribed: () => true };
 const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
   createProjectKeys({
     sql: countingSql,
     cache: createInProcessKeyValue(),
-    changes: unheardOf,
+    changes: neverChanging,
     logger,
     metrics: createMetrics({ withProcessMetrics: false }),
     ...options,

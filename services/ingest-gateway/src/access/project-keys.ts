@@ -1,6 +1,6 @@
 import type { KeyValue } from '@millrace/cache';
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
-import { type ProjectChanges, type Sql, unheardForMs } from '@millrace/db/sql';
+import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { type Logger, type Metrics, tallies } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { createCircuitBreaker } from './circuit-breaker.ts';
@@ -28,7 +28,7 @@ export interface ProjectKeys {
 export interface ProjectKeysOptions {
   sql: Sql;
   cache: KeyValue;
-  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>;
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
   /** How long an answer is used without asking again, while changes are heard. */
@@ -51,7 +51,7 @@ const busy: KeyLookup = Object.freeze({ outcome: 'busy' });
 const maxRemembered = 100_000;
 const maxChanged = 10_000;
 /** While changes are not heard, for `refreshInBackgroundForMs`: so much later the last request with an old key gets in. */
-const refreshUnheardForMs = 4000;
+const refreshUnsubscribedMs = 4000;
 /** How long an outage of the stores can be bridged from memory. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 const databaseTimeLimitMs = 500;
@@ -115,11 +115,11 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     // An outage must not cost every request with this key a round of questions.
     if (project === undefined) return ageMs < restAfterFailureMs ? undetermined : undefined;
     const isStale = lookedUpAtMs < staleBeforeMs;
-    const longestMs = changes.areHeard() ? Number.POSITIVE_INFINITY : unheardForMs;
+    const longestMs = changes.isSubscribed() ? Number.POSITIVE_INFINITY : unsubscribedMaxAgeMs;
     if (project === null) return !isStale && ageMs < Math.min(unknownForMs, longestMs) ? unknown : undefined;
     const usedForMs = Math.min(knownForMs, longestMs);
     if (!isStale && ageMs < usedForMs) return { outcome: 'known', project };
-    const refreshedForMs = changes.areHeard() ? refreshInBackgroundForMs : refreshUnheardForMs;
+    const refreshedForMs = changes.isSubscribed() ? refreshInBackgroundForMs : refreshUnsubscribedMs;
     if ((!isStale && ageMs < usedForMs + refreshedForMs) || (isDatabaseAway && ageMs < bridgeForMs)) {
       void lookUpOnce(token);
       return { outcome: 'known', project };
@@ -189,7 +189,7 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   }
 
   function writeShared(token: string, project: KnownProject | null): void {
-    const longestSeconds = changes.areHeard() ? knownTtlSeconds : unheardForMs / 1000;
+    const longestSeconds = changes.isSubscribed() ? knownTtlSeconds : unsubscribedMaxAgeMs / 1000;
     askCache(() => shared.write(token, project, longestSeconds)).catch(() => {});
   }
 
@@ -213,12 +213,12 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     shared.remove(token).catch(() => {});
   }
 
-  let hasHeard = false;
+  let wasSubscribed = false;
   changes.subscribe((change) => {
     // When hearing begins the copies are those of gateways that heard before; a new gateway shall not ask for all keys.
-    if (change === null) forgetAll({ copiesToo: hasHeard });
+    if (change === null) forgetAll({ copiesToo: wasSubscribed });
     else for (const token of change.tokens) forget(token);
-    hasHeard = true;
+    wasSubscribed = true;
   });
   await options.cache.subscribe(projectKeyChannel, (message) => {
     if (message === allProjectKeys) forgetAll({ copiesToo: true });

@@ -19,7 +19,7 @@ export function createSlots({ most, mostWaiting, waitMs }: SlotLimits): Slots {
   const waiting = new Set<() => void>();
   let running = 0;
 
-  function takeTurn(): Promise<void> | undefined {
+  function acquire(): Promise<void> | undefined {
     if (running < most) {
       running += 1;
       return undefined;
@@ -50,7 +50,7 @@ export function createSlots({ most, mostWaiting, waitMs }: SlotLimits): Slots {
 
   return {
     async run(work) {
-      await takeTurn();
+      await acquire();
       try {
         return await work();
       } finally {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextLoop } from 'node:timers/promises';
 import type { AnswerBody } from '../answer/send-answer.ts';
 
 /** The answer for every event of a batch: stored, left out for good, or left out because the plan's events are used up. */
@@ -13,7 +13,7 @@ export interface V1Results {
 const ok = '{"result":"ok"}';
 const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
 /** Some milliseconds of work. */
-const resultsPerTurn = 8192;
+const resultsPerSlice = 8192;
 
 /** @param uuids of the events in the order of the batch, as the client wrote them; nothing in them has to be escaped. */
 export function createV1Results(uuids: readonly string[]): V1Results {
@@ -21,7 +21,7 @@ export function createV1Results(uuids: readonly string[]): V1Results {
   let rest = ok;
 
   function textOf(first: number): string {
-    const results = uuids.slice(first, first + resultsPerTurn).map((uuid, number) => {
+    const results = uuids.slice(first, first + resultsPerSlice).map((uuid, number) => {
       const details = dropped[first + number];
       const result = details === undefined ? rest : `{"result":"drop","details":${JSON.stringify(details)}}`;
       return `"${uuid}":${result}`;
@@ -37,11 +37,11 @@ export function createV1Results(uuids: readonly string[]): V1Results {
       rest = limited;
     },
     async toBody() {
-      if (uuids.length <= resultsPerTurn) return `{"results":{${textOf(0)}}}`;
+      if (uuids.length <= resultsPerSlice) return `{"results":{${textOf(0)}}}`;
       // In pieces that are sent as they are: as one text the whole would be in memory three times.
       const pieces: Buffer[] = [];
-      for (let first = 0; first < uuids.length; first += resultsPerTurn) {
-        if (first > 0) await nextTurn();
+      for (let first = 0; first < uuids.length; first += resultsPerSlice) {
+        if (first > 0) await nextLoop();
         pieces.push(Buffer.from(`${first === 0 ? '{"results":{' : ','}${textOf(first)}`));
       }
       return [...pieces, Buffer.from('}}')];

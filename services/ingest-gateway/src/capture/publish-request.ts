@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextLoop } from 'node:timers/promises';
 import { v7 as createUuid } from 'uuid';
 import type { DropTally } from '../event/drop-tally.ts';
 import { clientAddress } from '../head/client-address.ts';
@@ -41,7 +41,7 @@ export async function publishRequest(
   let last: CapturedEvents | null = null;
   for (const part of incoming.parts()) {
     // Others get their turn.
-    if (last !== null) await nextTurn();
+    if (last !== null) await nextLoop();
     last = traffic.route(toCapturedEvents(part, arrival, dropped), project);
     const added = publication.add(last, events === 1);
     if (added !== undefined) await added;

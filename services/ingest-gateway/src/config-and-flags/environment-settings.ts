@@ -1,4 +1,4 @@
-import { type ProjectChanges, type Sql, unheardForMs } from '@millrace/db/sql';
+import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import { LRUCache } from 'lru-cache';
 import { withTimeLimit } from '../access/time-limit.ts';
@@ -17,7 +17,7 @@ const timeLimitMs = 500;
 /** Settings of environments, remembered for a short time: every page view of a browser asks for them. */
 export function createEnvironmentSettings(
   sql: Sql,
-  changes: Pick<ProjectChanges, 'subscribe' | 'areHeard'>,
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>,
 ): EnvironmentSettings {
   const memory = new LRUCache<string, Promise<ClientSettings | null>>({ max: maxRemembered, ttl: rememberForMs });
   changes.subscribe((change) => {
@@ -28,7 +28,7 @@ export function createEnvironmentSettings(
   /** What is remembered, unless it may have changed unheard. */
   function recall(token: string): Promise<ClientSettings | null> | undefined {
     const ageMs = rememberForMs - memory.getRemainingTTL(token);
-    return changes.areHeard() || ageMs < unheardForMs ? memory.get(token) : undefined;
+    return changes.isSubscribed() || ageMs < unsubscribedMaxAgeMs ? memory.get(token) : undefined;
   }
 
   async function ask(token: string): Promise<ClientSettings | null> {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextLoop } from 'node:timers/promises';
 import { AppError } from '@millrace/errors';
 import type { ByteLease } from '../memory/byte-budget.ts';
 
@@ -51,10 +51,10 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
     else if (name !== null) keys.delete(name);
   }
 
-  for (let at = 0, turnAt = sliceBytes; at < bytes.length; at += 1) {
-    if (at >= turnAt) {
-      turnAt = at + sliceBytes;
-      await nextTurn();
+  for (let at = 0, pauseAt = sliceBytes; at < bytes.length; at += 1) {
+    if (at >= pauseAt) {
+      pauseAt = at + sliceBytes;
+      await nextLoop();
     }
     const byte = bytes[at];
     if (textStart >= 0) {

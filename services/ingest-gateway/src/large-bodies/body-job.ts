@@ -44,8 +44,8 @@ export interface V1Job extends Omit<V1Body, 'raw'> {
 }
 
 /** The answer to `key`: the project may exist, go on; or the job is over. */
-export interface KeyVerdict {
-  type: 'verdict';
+export interface KeyCheck {
+  type: 'key_check';
   isPossible: boolean;
 }
 

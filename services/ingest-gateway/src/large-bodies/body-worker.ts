@@ -9,7 +9,7 @@ import {
   type BodyJob,
   type CaptureJob,
   type Found,
-  type KeyVerdict,
+  type KeyCheck,
   type PartsJob,
   type ThreadMessage,
   type ThreadStart,
@@ -70,8 +70,8 @@ function listen(port: MessagePort): void {
     });
   }
 
-  port.on('message', (message: BodyJob | KeyVerdict) => {
-    if (message.type === 'verdict') return decide(message.isPossible);
+  port.on('message', (message: BodyJob | KeyCheck) => {
+    if (message.type === 'key_check') return decide(message.isPossible);
     work(message).catch((error: unknown) => tell(toMessage(error)));
   });
 }

@@ -194,7 +194,7 @@ interface MessageContext extends Pick<Asking, 'checkKey'> {
 }
 
 function handleMessage(message: ThreadMessage, { worker, checkKey, resolve, reject }: MessageContext): void {
-  const decide = (isPossible: boolean) => worker.postMessage({ type: 'verdict', isPossible });
+  const decide = (isPossible: boolean) => worker.postMessage({ type: 'key_check', isPossible });
   switch (message.type) {
     case 'key':
       checkKey(message.key).then(

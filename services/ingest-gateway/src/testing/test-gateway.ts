@@ -47,7 +47,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const database = createDatabase({ url: own.url, logger, poolSize: 4 });
   const fixtureMetrics = createMetrics({ withProcessMetrics: false });
   const changes = watchProjectChanges({ database, logger, metrics: fixtureMetrics });
-  await eventually(() => changes.areHeard(), { what: 'hearing of changes' });
+  await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
   const cachePrefix = `t-${randomUUID()}:`;
   const cache = createRedisKeyValue(redisUrl, logger, { keyPrefix: cachePrefix, commandTimeoutMs: 2000 });
   const log = createKafkaLog({ brokers: kafkaBrokers, clientId: 'gateway-test', logger, fetchWaitMs: 100 });

@@ -6,7 +6,7 @@ interface Question {
   fail(error: Error): void;
 }
 
-function bed() {
+function fixture() {
   const asked: Question[] = [];
   const ask = askTogether(
     (subject) => new Promise<string>((answer, fail) => void asked.push({ subject, answer, fail })),
@@ -16,7 +16,7 @@ function bed() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('whoever asks while a question is on its way gets the answer to one that began later', async () => {
-  const { ask, asked } = bed();
+  const { ask, asked } = fixture();
   const first = ask('a');
   const others = [ask('a'), ask('a'), ask('a')];
   expect(asked).toHaveLength(1);
@@ -34,7 +34,7 @@ test('whoever asks while a question is on its way gets the answer to one that be
 });
 
 test('a question after the answer is asked anew', async () => {
-  const { ask, asked } = bed();
+  const { ask, asked } = fixture();
   for (const round of [1, 2, 3]) {
     const answer = ask('a');
     expect(asked).toHaveLength(round);
@@ -44,7 +44,7 @@ test('a question after the answer is asked anew', async () => {
 });
 
 test('questions about others are not waited for', async () => {
-  const { ask, asked } = bed();
+  const { ask, asked } = fixture();
   void ask('a');
   const other = ask('b');
   expect(asked.map(({ subject }) => subject)).toEqual(['a', 'b']);
@@ -53,7 +53,7 @@ test('questions about others are not waited for', async () => {
 });
 
 test('a failure is for those alone who asked that question', async () => {
-  const { ask, asked } = bed();
+  const { ask, asked } = fixture();
   const first = ask('a');
   const second = ask('a');
   asked[0]?.fail(new Error('lost'));
@@ -64,7 +64,7 @@ test('a failure is for those alone who asked that question', async () => {
 });
 
 test('a question that hangs holds nobody up who comes later', async () => {
-  const { ask, asked } = bed();
+  const { ask, asked } = fixture();
   void ask('a');
   await new Promise((resolve) => setTimeout(resolve, 300));
   const later = ask('a');

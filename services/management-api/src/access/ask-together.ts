@@ -1,7 +1,7 @@
 /** Beyond this the running question is not waited for: its connection may be one that will never answer. */
 const patienceMs = 250;
 
-interface Turn<Answer> {
+interface Query<Answer> {
   running: Promise<Answer>;
   beganAt: number;
   next?: Promise<Answer>;
@@ -13,26 +13,26 @@ interface Turn<Answer> {
  * not promise, and a client with many connections costs hardly more than one with one.
  */
 export function askTogether<Answer>(ask: (subject: string) => Promise<Answer>): (subject: string) => Promise<Answer> {
-  const turns = new Map<string, Turn<Answer>>();
+  const queries = new Map<string, Query<Answer>>();
 
   function begin(subject: string): Promise<Answer> {
-    const turn: Turn<Answer> = { running: ask(subject), beganAt: performance.now() };
-    turns.set(subject, turn);
+    const query: Query<Answer> = { running: ask(subject), beganAt: performance.now() };
+    queries.set(subject, query);
     const end = () => {
-      if (turn.next === undefined && turns.get(subject) === turn) turns.delete(subject);
+      if (query.next === undefined && queries.get(subject) === query) queries.delete(subject);
     };
-    turn.running.then(end, end);
-    return turn.running;
+    query.running.then(end, end);
+    return query.running;
   }
 
   return (subject) => {
-    const turn = turns.get(subject);
-    if (turn === undefined) return begin(subject);
-    if (turn.next === undefined && performance.now() - turn.beganAt > patienceMs) return begin(subject);
-    turn.next ??= turn.running.then(
+    const query = queries.get(subject);
+    if (query === undefined) return begin(subject);
+    if (query.next === undefined && performance.now() - query.beganAt > patienceMs) return begin(subject);
+    query.next ??= query.running.then(
       () => begin(subject),
       () => begin(subject),
     );
-    return turn.next;
+    return query.next;
   };
 }

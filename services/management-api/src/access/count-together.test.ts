@@ -3,7 +3,7 @@ import { countTogether } from './count-together.ts';
 
 const add = (key: string, by: number): CounterChange => ({ key, by, atLeast: 0, ttlSeconds: 60 });
 
-function bed() {
+function fixture() {
   const store = createInProcessKeyValue();
   const commands: (readonly CounterChange[])[] = [];
   const addToCounters = countTogether((changes) => {
@@ -14,7 +14,7 @@ function bed() {
 }
 
 test('one turn is one command with each counter once, and everyone gets the counts of doing it one by one', async () => {
-  const { addToCounters, commands } = bed();
+  const { addToCounters, commands } = fixture();
   await addToCounters([add('a', 5)]);
   const counts = await Promise.all([
     addToCounters([add('a', 1), add('b', 0)]),
@@ -28,7 +28,7 @@ test('one turn is one command with each counter once, and everyone gets the coun
 });
 
 test('a command holds some hundreds of changes at most', async () => {
-  const { addToCounters, commands } = bed();
+  const { addToCounters, commands } = fixture();
   await Promise.all(Array.from({ length: 1000 }, (_, index) => addToCounters([add(`${index}`, 1)])));
   expect(Math.max(...commands.map((changes) => changes.length))).toBeLessThanOrEqual(200);
 });

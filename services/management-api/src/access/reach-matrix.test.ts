@@ -1,6 +1,12 @@
 import type { Route } from '@millrace/http';
 import { declaredRoutes } from '../testing/declared-routes.ts';
-import { type Actor, type Address, actorNames, createReachBed, type ReachBed } from '../testing/reach-bed.ts';
+import {
+  type Actor,
+  type Address,
+  actorNames,
+  createReachFixture,
+  type ReachFixture,
+} from '../testing/reach-fixture.ts';
 import { startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
 
@@ -12,15 +18,15 @@ const guarded = declaredRoutes().filter((route) => route.scope !== 'public');
 const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
 
 let api: TestApi;
-let bed: ReachBed;
+let fixture: ReachFixture;
 beforeAll(async () => {
   api = await startTestApi();
-  bed = await createReachBed(api);
+  fixture = await createReachFixture(api);
 });
 afterAll(() => api.stop());
 
 function actorOf(name: string): Actor {
-  const actor = bed.actors.get(name);
+  const actor = fixture.actors.get(name);
   if (!actor) throw new Error(`There is no actor ${name}.`);
   return actor;
 }
@@ -90,7 +96,7 @@ describe.each(actorNames)('%s is told nothing it does not reach', (name) => {
   test.each(named(reads))('%s', async (_name, route) => {
     const told: unknown[] = [];
     const actor = actorOf(name);
-    for (const address of bed.addresses) {
+    for (const address of fixture.addresses) {
       const { path, answer, found } = await ask(route, actor, address);
       if (found.length > 0) told.push([path, answer.status, found]);
     }
@@ -117,8 +123,8 @@ function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
 async function beyond({ organizations, environments }: Actor) {
   const { sql } = api.database;
   const places = {
-    environments: bed.environments.filter((id) => !environments.includes(id)),
-    organizations: bed.organizations.filter((id) => !organizations.includes(id)),
+    environments: fixture.environments.filter((id) => !environments.includes(id)),
+    organizations: fixture.organizations.filter((id) => !organizations.includes(id)),
   };
   const read = (table: string, column: string, ids: unknown[]) =>
     sql.query(
@@ -162,7 +168,7 @@ describe.each(actorNames)('%s changes nothing it does not reach, and moves nobod
     const told: unknown[] = [];
     const actor = actorOf(name);
     const place = await placeOf(actor.userId);
-    for (const address of bed.addresses) {
+    for (const address of fixture.addresses) {
       const mayReach = !isOut(route, actor, address) || route.successStatus === 405;
       if (mayReach && isLasting(route)) continue;
       const { path, answer, found } = await ask(route, actor, address);

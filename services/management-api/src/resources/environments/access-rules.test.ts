@@ -1,28 +1,28 @@
-import { createItemBed, families, type ItemBed } from '../../testing/item-bed.ts';
+import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** What a rule of access says is what is read back and what counts (reference/management-api.md 8.4). */
 let api: TestApi;
-let bed: ItemBed;
+let fixture: ItemFixture;
 beforeAll(async () => {
   api = await startTestApi();
 });
 beforeEach(async () => {
-  bed = await createItemBed(api);
+  fixture = await createItemFixture(api);
 });
 afterAll(() => api.stop());
 
-const rules = async (key = bed.keys.A) =>
-  (await api.get(`/api/projects/${bed.tenant.projectId}/access_controls/`, key)).body.access_controls;
+const rules = async (key = fixture.keys.A) =>
+  (await api.get(`/api/projects/${fixture.tenant.projectId}/access_controls/`, key)).body.access_controls;
 const listed = async () =>
-  (await api.get('/api/projects/', bed.keys.M)).body.results.map(({ id }: { id: number }) => id) as number[];
+  (await api.get('/api/projects/', fixture.keys.M)).body.results.map(({ id }: { id: number }) => id) as number[];
 
 describe.each(families)('%s', (_family, pathOf) => {
-  const path = (rest = '') => pathOf(bed.tenant) + rest;
-  const put = (access_level: string | null, organization_member?: string, key = bed.keys.A) =>
+  const path = (rest = '') => pathOf(fixture.tenant) + rest;
+  const put = (access_level: string | null, organization_member?: string, key = fixture.keys.A) =>
     api.send('PUT', path('access_controls/'), { key, body: { access_level, organization_member } });
   const levelOfMember = async () => {
-    const { status, body } = await api.get(path(), bed.keys.M);
+    const { status, body } = await api.get(path(), fixture.keys.M);
     return [status, body.effective_membership_level];
   };
   const [none, member, admin] = [
@@ -41,7 +41,7 @@ describe.each(families)('%s', (_family, pathOf) => {
     expect(answer.body).toEqual({
       access_level: level,
       resource: 'project',
-      resource_id: String(bed.tenant.projectId),
+      resource_id: String(fixture.tenant.projectId),
       organization_member: null,
       role: null,
       created_by: null,
@@ -56,17 +56,17 @@ describe.each(families)('%s', (_family, pathOf) => {
   test.each(['none', 'member', 'admin'])(
     'the rule %s for a member is kept and shown with who made it',
     async (level) => {
-      const answer = await put(level, bed.membershipId);
+      const answer = await put(level, fixture.membershipId);
       expect([answer.status, await rules()]).toEqual([200, [answer.body]]);
-      const { uuid } = (await api.get('/api/users/@me/', bed.keys.A)).body;
+      const { uuid } = (await api.get('/api/users/@me/', fixture.keys.A)).body;
       expect(answer.body).toMatchObject({
         access_level: level,
-        organization_member: bed.membershipId,
+        organization_member: fixture.membershipId,
         created_by: uuid,
         created_at: expect.stringMatching(/Z$/),
         updated_at: expect.stringMatching(/Z$/),
       });
-      expect(await put(null, bed.membershipId)).toMatchObject({ body: { access_level: null, created_by: null } });
+      expect(await put(null, fixture.membershipId)).toMatchObject({ body: { access_level: null, created_by: null } });
       expect(await rules()).toEqual([]);
     },
   );
@@ -84,38 +84,39 @@ describe.each(families)('%s', (_family, pathOf) => {
       [null, 'none'],
     ] as const) {
       await put(forAll);
-      await put(own, bed.membershipId);
+      await put(own, fixture.membershipId);
       levels.push(await levelOfMember());
     }
     expect(levels).toEqual([member, admin, admin, admin, none, none, none, none]);
     expect(await listed()).toEqual([]);
-    expect((await api.get('/api/users/@me/', bed.keys.M)).body).toMatchObject({
+    expect((await api.get('/api/users/@me/', fixture.keys.M)).body).toMatchObject({
       team: null,
       organization: { teams: [], projects: [] },
     });
-    expect((await api.get(`/api/projects/${bed.tenant.projectId}/events/`, bed.keys.M)).status).toBe(403);
-    await put(null, bed.membershipId);
-    expect([await levelOfMember(), await listed()]).toEqual([member, [bed.tenant.projectId]]);
+    expect((await api.get(`/api/projects/${fixture.tenant.projectId}/events/`, fixture.keys.M)).status).toBe(403);
+    await put(null, fixture.membershipId);
+    expect([await levelOfMember(), await listed()]).toEqual([member, [fixture.tenant.projectId]]);
   });
 
   test('shuts no administrator out, and nobody where the plan has no project permissions', async () => {
     const [membership] = await api.database.sql.query<{ id: string }>(
       'SELECT m.id FROM membership m WHERE m.organization_id = $1 AND m.level = 8',
-      [bed.tenant.organizationId],
+      [fixture.tenant.organizationId],
     );
-    expect((await put('none', membership?.id, bed.keys.W)).body.access_level).toBe('none');
-    expect((await api.get(path(), bed.keys.A)).body.effective_membership_level).toBe(8);
-    await put('none', bed.membershipId);
+    expect((await put('none', membership?.id, fixture.keys.W)).body.access_level).toBe('none');
+    expect((await api.get(path(), fixture.keys.A)).body.effective_membership_level).toBe(8);
+    await put('none', fixture.membershipId);
     expect((await levelOfMember())[0]).toBe(404);
     await api.database.sql.query("UPDATE organization SET available_product_features = '[]' WHERE id = $1", [
-      bed.tenant.organizationId,
+      fixture.tenant.organizationId,
     ]);
     expect(await levelOfMember()).toEqual(member);
   });
 
   test('to open or shut an environment by its setting takes the rule for everybody along', async () => {
     await put('admin');
-    const patch = (access_control: boolean) => api.send('PATCH', path(), { key: bed.keys.A, body: { access_control } });
+    const patch = (access_control: boolean) =>
+      api.send('PATCH', path(), { key: fixture.keys.A, body: { access_control } });
     await patch(false);
     expect((await rules())[0].access_level).toBe('admin');
     await patch(true);

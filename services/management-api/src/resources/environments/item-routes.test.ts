@@ -4,12 +4,12 @@ import { projectKeyChannel } from '@millrace/contracts';
 import { createProject, recordOperatorActivity } from '@millrace/db';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
-import { createItemBed, families, type ItemBed } from '../../testing/item-bed.ts';
+import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** Cases T1 to T22, T49 to T73 and A1 to A7 of reference/management-api.md 13.6. */
 let api: TestApi;
-let bed: ItemBed;
+let fixture: ItemFixture;
 const keyValue = createInProcessKeyValue();
 const announced: string[] = [];
 beforeAll(async () => {
@@ -17,21 +17,21 @@ beforeAll(async () => {
   api = await startTestApi({ keyValue });
 });
 beforeEach(async () => {
-  bed = await createItemBed(api);
+  fixture = await createItemFixture(api);
 });
 afterAll(() => api.stop());
 
 const makePrivate = () =>
-  api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [bed.tenant.environmentId]);
+  api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [fixture.tenant.environmentId]);
 const admit = (level: number) =>
   api.database.sql.query('INSERT INTO environment_member (environment_id, membership_id, level) VALUES ($1, $2, $3)', [
-    bed.tenant.environmentId,
-    bed.membershipId,
+    fixture.tenant.environmentId,
+    fixture.membershipId,
     level,
   ]);
 const setFeatures = (features: object[]) =>
   api.database.sql.query('UPDATE organization SET available_product_features = $2 WHERE id = $1', [
-    bed.tenant.organizationId,
+    fixture.tenant.organizationId,
     JSON.stringify(features),
   ]);
 const upgrade = PD(
@@ -39,21 +39,22 @@ const upgrade = PD(
 );
 
 describe.each(families)('%s', (family, pathOf) => {
-  const path = (rest = '') => pathOf(bed.tenant) + rest;
-  const list = () => (family === 'project' ? '/api/projects/' : `/api/projects/${bed.tenant.projectId}/environments/`);
-  const create = (body: object, key = bed.keys.A) => api.send('POST', list(), { key, body });
+  const path = (rest = '') => pathOf(fixture.tenant) + rest;
+  const list = () =>
+    family === 'project' ? '/api/projects/' : `/api/projects/${fixture.tenant.projectId}/environments/`;
+  const create = (body: object, key = fixture.keys.A) => api.send('POST', list(), { key, body });
 
   test('T1: a list has summaries only', async () => {
-    const { body } = await api.get(list(), bed.keys.M);
+    const { body } = await api.get(list(), fixture.keys.M);
     expect(body).toMatchObject({ count: 1, next: null, previous: null });
     expect(Object.keys(body.results[0])).toHaveLength(family === 'project' ? 11 : 12);
   });
 
   test('T2: @current', async () => {
-    const { status, body } = await api.get(pathOf(bed.tenant, '@current'), bed.keys.M);
+    const { status, body } = await api.get(pathOf(fixture.tenant, '@current'), fixture.keys.M);
     expect([status, body.id, body.timezone, body.is_demo, body.has_group_types]).toEqual([
       200,
-      bed.tenant.projectId,
+      fixture.tenant.projectId,
       'UTC',
       false,
       false,
@@ -61,7 +62,7 @@ describe.each(families)('%s', (family, pathOf) => {
   });
 
   test('T3, T53, T58: nothing of a foreign organization is there', async () => {
-    const outsider = { key: bed.keys.stranger };
+    const outsider = { key: fixture.keys.stranger };
     const detail = family === 'project' ? 'Not found.' : 'Project not found.';
     for (const answer of [
       await api.send('GET', path(), outsider),
@@ -72,7 +73,7 @@ describe.each(families)('%s', (family, pathOf) => {
     ]) {
       expect(answer).toMatchObject(NF(detail));
     }
-    expect((await api.get(path(), bed.keys.M)).body.name).toBe('Test project');
+    expect((await api.get(path(), fixture.keys.M)).body.name).toBe('Test project');
   });
 
   // T4: there is no geo database, so the week starts on no known day unless the request says it.
@@ -85,13 +86,13 @@ describe.each(families)('%s', (family, pathOf) => {
       { key: '$host', operator: 'not_regex', value: '^(localhost|127\\.0\\.0\\.1)($|:)', type: 'event' },
     ]);
     expect((await create({})).body.week_start_day).toBeNull();
-    const current = (await api.get('/api/environments/@current/', bed.keys.A)).body;
+    const current = (await api.get('/api/environments/@current/', fixture.keys.A)).body;
     expect(current.id).toBeGreaterThan(body.id);
   });
 
   test('T5: not by a member; T11: unless it is for demo data; T12: of which there is one', async () => {
-    expect(await create({}, bed.keys.M)).toMatchObject(insufficient);
-    expect(await create({ is_demo: true }, bed.keys.M)).toMatchObject({ status: 201, body: { is_demo: true } });
+    expect(await create({}, fixture.keys.M)).toMatchObject(insufficient);
+    expect(await create({ is_demo: true }, fixture.keys.M)).toMatchObject({ status: 201, body: { is_demo: true } });
     expect(await create({ is_demo: true })).toMatchObject(upgrade);
   });
 
@@ -100,28 +101,28 @@ describe.each(families)('%s', (family, pathOf) => {
     expect(await create({})).toMatchObject(upgrade);
     expect(await create({ is_demo: false })).toMatchObject(upgrade);
     expect((await create({ is_demo: true })).status).toBe(201);
-    expect((await api.send('PATCH', path(), { key: bed.keys.A, body: { name: 'x' } })).status).toBe(200);
+    expect((await api.send('PATCH', path(), { key: fixture.keys.A, body: { name: 'x' } })).status).toBe(200);
   });
 
   test('demo data is no way past the limit of the plan', async () => {
-    const patch = (id: number, body: object, key = bed.keys.A) =>
-      api.send('PATCH', pathOf(bed.tenant, id), { key, body });
+    const patch = (id: number, body: object, key = fixture.keys.A) =>
+      api.send('PATCH', pathOf(fixture.tenant, id), { key, body });
     await setFeatures([]);
     const demo = (await create({ is_demo: true })).body.id;
     for (const body of [{ is_demo: false }, { product_type: 'surveys', is_demo: 'no' }]) {
       const at = 'product_type' in body ? 'add_product_intent/' : '';
-      expect(await api.send('PATCH', `${pathOf(bed.tenant, demo)}${at}`, { key: bed.keys.A, body })).toMatchObject(
-        upgrade,
-      );
+      expect(
+        await api.send('PATCH', `${pathOf(fixture.tenant, demo)}${at}`, { key: fixture.keys.A, body }),
+      ).toMatchObject(upgrade);
     }
-    expect(await patch(bed.tenant.projectId, { is_demo: true })).toMatchObject(
+    expect(await patch(fixture.tenant.projectId, { is_demo: true })).toMatchObject(
       PD('Your current plan limits projects and environments: what counts toward it cannot be made demo data.'),
     );
     expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);
     expect(await create({})).toMatchObject(upgrade);
     // Once there is room: by who may make one.
     await setFeatures(['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 2 })));
-    expect(await patch(demo, { is_demo: false }, bed.keys.M)).toMatchObject(insufficient);
+    expect(await patch(demo, { is_demo: false }, fixture.keys.M)).toMatchObject(insufficient);
     expect((await patch(demo, { is_demo: false })).body.is_demo).toBe(false);
     expect((await create({})).status).toBe(403);
     expect((await create({ is_demo: true })).status).toBe(201);
@@ -155,42 +156,42 @@ describe.each(families)('%s', (family, pathOf) => {
     await create({ name: 'open' });
     await makePrivate();
     const ids = async (key: string) => (await api.get(list(), key)).body.results.map(({ id }: { id: number }) => id);
-    expect(await ids(bed.keys.M)).not.toContain(bed.tenant.environmentId);
-    expect(await ids(bed.keys.A)).toContain(bed.tenant.environmentId);
-    expect(await api.get(path(), bed.keys.M)).toMatchObject(NF());
+    expect(await ids(fixture.keys.M)).not.toContain(fixture.tenant.environmentId);
+    expect(await ids(fixture.keys.A)).toContain(fixture.tenant.environmentId);
+    expect(await api.get(path(), fixture.keys.M)).toMatchObject(NF());
     await admit(1);
-    expect(await ids(bed.keys.M)).toContain(bed.tenant.environmentId);
-    expect((await api.get(path(), bed.keys.M)).body.effective_membership_level).toBe(1);
+    expect(await ids(fixture.keys.M)).toContain(fixture.tenant.environmentId);
+    expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(1);
     await api.database.sql.query('UPDATE environment_member SET level = 8 WHERE environment_id = $1', [
-      bed.tenant.environmentId,
+      fixture.tenant.environmentId,
     ]);
-    expect((await api.get(path(), bed.keys.M)).body.effective_membership_level).toBe(8);
+    expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
   });
 
   test('T57, T61: the private one as @current', async () => {
     await makePrivate();
-    const current = pathOf(bed.tenant, '@current');
+    const current = pathOf(fixture.tenant, '@current');
     const expected = PD("You don't have sufficient permissions in the project.");
-    expect(await api.get(current, bed.keys.M)).toMatchObject(expected);
-    expect(await api.send('PATCH', current, { key: bed.keys.M, body: { name: 'x' } })).toMatchObject(expected);
+    expect(await api.get(current, fixture.keys.M)).toMatchObject(expected);
+    expect(await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).toMatchObject(expected);
     await admit(1);
-    expect((await api.send('PATCH', current, { key: bed.keys.M, body: { name: 'x' } })).status).toBe(200);
+    expect((await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).status).toBe(200);
   });
 
   test('T56: a member renames an open one', async () => {
-    const { body } = await api.send('PATCH', path(), { key: bed.keys.M, body: { name: 'Renamed' } });
+    const { body } = await api.send('PATCH', path(), { key: fixture.keys.M, body: { name: 'Renamed' } });
     expect(body.name).toBe('Renamed');
   });
 
   test('T49, T50: a new key, by administrators, recorded without either key and told to gateways', async () => {
-    expect(await api.send('PATCH', path('reset_token/'), { key: bed.keys.M })).toMatchObject(insufficient);
-    const { status, body } = await api.send('PATCH', path('reset_token'), { key: bed.keys.A });
+    expect(await api.send('PATCH', path('reset_token/'), { key: fixture.keys.M })).toMatchObject(insufficient);
+    const { status, body } = await api.send('PATCH', path('reset_token'), { key: fixture.keys.A });
     expect(status).toBe(200);
     expect(body.api_token).toMatch(/^phc_[0-9A-Za-z]{43}$/);
-    expect(body.api_token).not.toBe(bed.tenant.token);
-    await eventually(async () => announced.includes(bed.tenant.token), { what: 'the announcement of the old key' });
+    expect(body.api_token).not.toBe(fixture.tenant.token);
+    await eventually(async () => announced.includes(fixture.tenant.token), { what: 'the announcement of the old key' });
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE environment_id = $1', [
-      bed.tenant.environmentId,
+      fixture.tenant.environmentId,
     ]);
     expect(rows).toMatchObject([
       { detail: { changes: [{ action: 'changed', field: 'api_token', before: null, after: null }] } },
@@ -198,47 +199,47 @@ describe.each(families)('%s', (family, pathOf) => {
   });
 
   test('T51, T52, T54: removed by administrators, at once and for good', async () => {
-    expect(await api.send('DELETE', path(), { key: bed.keys.M })).toMatchObject(insufficient);
-    const removed = await api.send('DELETE', path(), { key: bed.keys.A });
+    expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
+    const removed = await api.send('DELETE', path(), { key: fixture.keys.A });
     expect([removed.status, removed.body]).toEqual([204, undefined]);
-    expect((await api.send('DELETE', path(), { key: bed.keys.A })).status).toBe(404);
-    expect((await api.get(path(), bed.keys.A)).status).toBe(404);
-    expect((await api.get(path('activity/'), bed.keys.A)).status).toBe(404);
-    await eventually(async () => announced.includes(bed.tenant.token), { what: 'the announcement of the key' });
+    expect((await api.send('DELETE', path(), { key: fixture.keys.A })).status).toBe(404);
+    expect((await api.get(path(), fixture.keys.A)).status).toBe(404);
+    expect((await api.get(path('activity/'), fixture.keys.A)).status).toBe(404);
+    await eventually(async () => announced.includes(fixture.tenant.token), { what: 'the announcement of the key' });
     const { sql } = api.database;
     expect(
-      await sql.query('SELECT 1 FROM environment_cleanup WHERE environment_id = $1', [bed.tenant.environmentId]),
+      await sql.query('SELECT 1 FROM environment_cleanup WHERE environment_id = $1', [fixture.tenant.environmentId]),
     ).toHaveLength(1);
     const activity = await sql.query(
       "SELECT scope FROM activity_log WHERE environment_id = $1 AND activity = 'deleted' ORDER BY scope",
-      [bed.tenant.environmentId],
+      [fixture.tenant.environmentId],
     );
     expect(activity).toEqual([{ scope: 'Project' }, { scope: 'Team' }]);
   });
 
   test('T51: a member with level 8 here removes a private one and not an open one', async () => {
     await admit(8);
-    expect(await api.send('DELETE', path(), { key: bed.keys.M })).toMatchObject(insufficient);
+    expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     await makePrivate();
-    expect((await api.send('DELETE', path(), { key: bed.keys.M })).status).toBe(204);
+    expect((await api.send('DELETE', path(), { key: fixture.keys.M })).status).toBe(204);
   });
 
   test('T63, T73: ids that lead nowhere', async () => {
     for (const id of [2_000_000_000, 99_999_999_999, 0, -1]) {
-      expect(await api.get(pathOf(bed.tenant, id), bed.keys.A)).toMatchObject(NF());
+      expect(await api.get(pathOf(fixture.tenant, id), fixture.keys.A)).toMatchObject(NF());
     }
-    expect(await api.get(pathOf(bed.tenant, 'abc'), bed.keys.A)).toMatchObject(
+    expect(await api.get(pathOf(fixture.tenant, 'abc'), fixture.keys.A)).toMatchObject(
       VE('invalid_input', null, "Field 'id' expected a number but got 'abc'."),
     );
   });
 
   test('T65: no demo data is ever being made', async () => {
-    const { status, body } = await api.get(path('is_generating_demo_data/'), bed.keys.M);
+    const { status, body } = await api.get(path('is_generating_demo_data/'), fixture.keys.M);
     expect([status, body]).toEqual([200, { is_generating_demo_data: false }]);
   });
 
   test('T66, T67: an intent is made once and then counted', async () => {
-    const add = (body: object) => api.send('PATCH', path('add_product_intent/'), { key: bed.keys.M, body });
+    const add = (body: object) => api.send('PATCH', path('add_product_intent/'), { key: fixture.keys.M, body });
     const first = await add({ product_type: 'surveys', intent_context: 'onboarding', metadata: { a: 1 } });
     expect(first.status).toBe(201);
     const second = await add({ product_type: 'surveys' });
@@ -246,17 +247,17 @@ describe.each(families)('%s', (family, pathOf) => {
     expect(after.created_at).toBe(before.created_at);
     expect(after.updated_at > before.updated_at).toBe(true);
     const [row] = await api.database.sql.query('SELECT contexts FROM product_intent WHERE environment_id = $1', [
-      bed.tenant.environmentId,
+      fixture.tenant.environmentId,
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
     expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
     // With settings: both or none.
-    const { name } = (await api.get(path(''), bed.keys.M)).body;
+    const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
     const failed = await add({ product_type: 'surveys', name: 'Not kept' });
     await api.database.sql.query('ALTER TABLE product_intent_away RENAME TO product_intent');
     expect(failed.status).toBe(500);
-    expect((await api.get(path(''), bed.keys.M)).body.name).toBe(name);
+    expect((await api.get(path(''), fixture.keys.M)).body.name).toBe(name);
   });
 
   test('T71: creation is recorded, without changes', async () => {
@@ -270,58 +271,70 @@ describe.each(families)('%s', (family, pathOf) => {
   });
 
   test('A1 to A6: rules of access', async () => {
-    const put = (body: object, key = bed.keys.A) => api.send('PUT', path('access_controls/'), { key, body });
-    expect(await put({ access_level: 'admin' }, bed.keys.M)).toMatchObject(
+    const put = (body: object, key = fixture.keys.A) => api.send('PUT', path('access_controls/'), { key, body });
+    expect(await put({ access_level: 'admin' }, fixture.keys.M)).toMatchObject(
       PD('Must be admin to modify project permissions.'),
     );
-    for (const key of [bed.keys.A, bed.keys.W]) expect((await put({ access_level: 'none' }, key)).status).toBe(200);
-    expect(await api.get(path(), bed.keys.M)).toMatchObject(NF());
-    expect(await put({ access_level: 'admin', organization_member: bed.membershipId })).toMatchObject({
+    for (const key of [fixture.keys.A, fixture.keys.W])
+      expect((await put({ access_level: 'none' }, key)).status).toBe(200);
+    expect(await api.get(path(), fixture.keys.M)).toMatchObject(NF());
+    expect(await put({ access_level: 'admin', organization_member: fixture.membershipId })).toMatchObject({
       status: 200,
-      body: { access_level: 'admin', organization_member: bed.membershipId },
+      body: { access_level: 'admin', organization_member: fixture.membershipId },
     });
-    expect((await api.get(path(), bed.keys.M)).body.effective_membership_level).toBe(8);
+    expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
     // A5: one's own rule may be lowered, and then no longer be raised.
-    expect((await put({ access_level: 'member', organization_member: bed.membershipId }, bed.keys.M)).status).toBe(200);
-    expect(await put({ access_level: 'admin', organization_member: bed.membershipId }, bed.keys.M)).toMatchObject(
-      PD('Must be admin to modify project permissions.'),
-    );
+    expect(
+      (await put({ access_level: 'member', organization_member: fixture.membershipId }, fixture.keys.M)).status,
+    ).toBe(200);
+    expect(
+      await put({ access_level: 'admin', organization_member: fixture.membershipId }, fixture.keys.M),
+    ).toMatchObject(PD('Must be admin to modify project permissions.'));
     // A3: 200 with the removed rule instead of 204, because a route has one success answer.
-    expect(await put({ access_level: null, organization_member: bed.membershipId })).toMatchObject({
+    expect(await put({ access_level: null, organization_member: fixture.membershipId })).toMatchObject({
       status: 200,
       body: { access_level: null },
     });
-    expect(await api.get(path(), bed.keys.M)).toMatchObject(NF());
+    expect(await api.get(path(), fixture.keys.M)).toMatchObject(NF());
     expect(await put({ access_level: 'bad' })).toMatchObject(
       VE('invalid_input', null, 'Invalid access level. Must be one of: none, member, admin'),
     );
-    expect((await put({ access_level: 'admin', role: 'x', organization_member: bed.membershipId })).status).toBe(400);
-    expect((await put({ access_level: 'admin' }, bed.keys.stranger)).status).toBe(404);
-    const foreign = await createItemBed(api);
+    expect((await put({ access_level: 'admin', role: 'x', organization_member: fixture.membershipId })).status).toBe(
+      400,
+    );
+    expect((await put({ access_level: 'admin' }, fixture.keys.stranger)).status).toBe(404);
+    const foreign = await createItemFixture(api);
     expect(await put({ access_level: 'admin', organization_member: foreign.membershipId })).toMatchObject(
       VE('does_not_exist', 'organization_member', `Invalid pk "${foreign.membershipId}" - object does not exist.`),
     );
   });
 
   test('the token for live events is signed for this environment and for seven days', async () => {
-    const { body } = await api.get(path(), bed.keys.M);
+    const { body } = await api.get(path(), fixture.keys.M);
     const [header, claims, signature] = body.live_events_token.split('.');
     expect(signature).toBe(createHmac('sha256', 'secret of a test').update(`${header}.${claims}`).digest('base64url'));
     const { exp, ...rest } = JSON.parse(Buffer.from(claims, 'base64url').toString());
-    expect(rest).toEqual({ team_id: bed.tenant.projectId, api_token: bed.tenant.token, aud: 'posthog:livestream' });
+    expect(rest).toEqual({
+      team_id: fixture.tenant.projectId,
+      api_token: fixture.tenant.token,
+      aud: 'posthog:livestream',
+    });
     expect(Math.abs(exp - Date.now() / 1000 - 7 * 24 * 3600)).toBeLessThan(600);
   });
 
   test('pages of activity have numbers', async () => {
     for (const name of ['a', 'b', 'c'])
-      await api.send('PATCH', path(), { key: bed.keys.A, body: { app_urls: [name] } });
+      await api.send('PATCH', path(), { key: fixture.keys.A, body: { app_urls: [name] } });
     const read = (query: string) =>
-      api.send('GET', path(`activity/?${query}`), { key: bed.keys.M, headers: { prefer: 'return=representation' } });
+      api.send('GET', path(`activity/?${query}`), {
+        key: fixture.keys.M,
+        headers: { prefer: 'return=representation' },
+      });
     const { body } = await read('limit=2&page=1&format=json');
     expect([body.total_count, body.results.length, body.previous]).toEqual([3, 2, null]);
     expect(body.next).toBe(`${api.url}${path('activity/')}?format=json&limit=2&page=2`);
     expect(
-      (await api.send('GET', body.next, { key: bed.keys.M, headers: { prefer: 'return=representation' } })).body,
+      (await api.send('GET', body.next, { key: fixture.keys.M, headers: { prefer: 'return=representation' } })).body,
     ).toMatchObject({ next: null, previous: expect.stringContaining('page=1') });
     expect((await read('page=9')).status).toBe(404);
     expect((await read('page=x')).status).toBe(400);
@@ -331,7 +344,7 @@ describe.each(families)('%s', (family, pathOf) => {
   test('a list costs the same number of statements whatever its length', async () => {
     const cost = async () => {
       const before = api.statementCount();
-      await api.get(list(), bed.keys.A);
+      await api.get(list(), fixture.keys.A);
       return api.statementCount() - before;
     };
     await cost();
@@ -343,23 +356,27 @@ describe.each(families)('%s', (family, pathOf) => {
 });
 
 test('T15: an environment is added to its project', async () => {
-  const path = `/api/projects/${bed.tenant.projectId}/environments/`;
-  const { body } = await api.send('POST', path, { key: bed.keys.A, body: { name: 'Staging' } });
-  expect([body.project_id, body.id === bed.tenant.projectId, body.name]).toEqual([
-    bed.tenant.projectId,
+  const path = `/api/projects/${fixture.tenant.projectId}/environments/`;
+  const { body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'Staging' } });
+  expect([body.project_id, body.id === fixture.tenant.projectId, body.name]).toEqual([
+    fixture.tenant.projectId,
     false,
     'Staging',
   ]);
-  expect((await api.get(path, bed.keys.A)).body.count).toBe(2);
-  expect((await api.get('/api/projects/', bed.keys.A)).body.count).toBe(1);
-  expect((await api.get(`/api/environments/${body.id}/`, bed.keys.A)).body.name).toBe('Staging');
+  expect((await api.get(path, fixture.keys.A)).body.count).toBe(2);
+  expect((await api.get('/api/projects/', fixture.keys.A)).body.count).toBe(1);
+  expect((await api.get(`/api/environments/${body.id}/`, fixture.keys.A)).body.name).toBe('Staging');
   // With the second one the first can go; the project stays.
-  expect((await api.send('DELETE', `${path}${bed.tenant.environmentId}/`, { key: bed.keys.A })).status).toBe(204);
-  expect((await api.get(`/api/projects/${bed.tenant.projectId}/`, bed.keys.A)).body.api_token).toBe(body.api_token);
+  expect((await api.send('DELETE', `${path}${fixture.tenant.environmentId}/`, { key: fixture.keys.A })).status).toBe(
+    204,
+  );
+  expect((await api.get(`/api/projects/${fixture.tenant.projectId}/`, fixture.keys.A)).body.api_token).toBe(
+    body.api_token,
+  );
 });
 
 test('T16: not without a project', async () => {
-  expect(await api.send('POST', '/api/environments/', { key: bed.keys.A, body: {} })).toMatchObject(
+  expect(await api.send('POST', '/api/environments/', { key: fixture.keys.A, body: {} })).toMatchObject(
     VE(
       'invalid_input',
       null,
@@ -371,18 +388,18 @@ test('T16: not without a project', async () => {
 test('T17, T18: not under a project that is not there', async () => {
   const send = (id: number | string, key: string) =>
     api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
-  expect(await send(2_000_000_000, bed.keys.A)).toMatchObject(NF('Project not found.'));
-  expect(await send('abc', bed.keys.A)).toMatchObject(NF('Project not found.'));
+  expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(NF('Project not found.'));
+  expect(await send('abc', fixture.keys.A)).toMatchObject(NF('Project not found.'));
   // T18 says "Organization not found." for a left organization, which tells a stranger that the project exists.
-  expect(await send(bed.tenant.projectId, bed.keys.stranger)).toMatchObject(NF('Project not found.'));
+  expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
 });
 
 test('T19, T20: the organization is that of the path', async () => {
-  const path = `/api/organizations/${bed.tenant.organizationId}/projects/`;
-  const { status, body } = await api.send('POST', path, { key: bed.keys.A, body: { name: 'x' } });
-  expect([status, body.organization]).toEqual([201, bed.tenant.organizationId]);
-  expect(await api.send('POST', path, { key: bed.keys.M, body: { name: 'x' } })).toMatchObject(insufficient);
-  expect((await api.send('POST', path, { key: bed.keys.stranger, body: {} })).status).toBe(403);
+  const path = `/api/organizations/${fixture.tenant.organizationId}/projects/`;
+  const { status, body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'x' } });
+  expect([status, body.organization]).toEqual([201, fixture.tenant.organizationId]);
+  expect(await api.send('POST', path, { key: fixture.keys.M, body: { name: 'x' } })).toMatchObject(insufficient);
+  expect((await api.send('POST', path, { key: fixture.keys.stranger, body: {} })).status).toBe(403);
 });
 
 test('T21: not without an organization', async () => {
@@ -397,18 +414,18 @@ test('a project of another organization of the caller is not under this one', as
   const other = await createTestTenant(api.database);
   await api.database.sql.query(
     'INSERT INTO membership (id, organization_id, user_id, level) VALUES (gen_random_uuid(), $1, $2, 15)',
-    [other.organizationId, bed.tenant.userId],
+    [other.organizationId, fixture.tenant.userId],
   );
-  const under = `/api/organizations/${bed.tenant.organizationId}/projects/${other.projectId}/`;
-  expect(await api.get(under, bed.keys.W)).toMatchObject(NF());
-  expect((await api.get(`/api/projects/${other.projectId}/`, bed.keys.W)).status).toBe(200);
+  const under = `/api/organizations/${fixture.tenant.organizationId}/projects/${other.projectId}/`;
+  expect(await api.get(under, fixture.keys.W)).toMatchObject(NF());
+  expect((await api.get(`/api/projects/${other.projectId}/`, fixture.keys.W)).status).toBe(200);
   const { project } = await createProject(api.database.prisma, {
-    organizationId: bed.tenant.organizationId,
+    organizationId: fixture.tenant.organizationId,
     name: 'B',
   });
-  expect(await api.get(`/api/projects/${bed.tenant.projectId}/environments/${project.id}/`, bed.keys.W)).toMatchObject(
-    NF(),
-  );
+  expect(
+    await api.get(`/api/projects/${fixture.tenant.projectId}/environments/${project.id}/`, fixture.keys.W),
+  ).toMatchObject(NF());
 });
 
 test('what an operator did by the command line says so', async () => {

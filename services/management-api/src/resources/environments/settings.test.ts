@@ -1,9 +1,9 @@
-import { createItemBed, families, type ItemBed } from '../../testing/item-bed.ts';
+import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** Cases T23 to T48, T64 and T68 to T69 of reference/management-api.md 13.6: each setting and its rules. */
 let api: TestApi;
-let bed: ItemBed;
+let fixture: ItemFixture;
 beforeAll(async () => {
   api = await startTestApi();
 });
@@ -176,24 +176,24 @@ const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
 
 describe.each(families)('%s', (_family, pathOf) => {
   beforeAll(async () => {
-    bed = await createItemBed(api);
+    fixture = await createItemFixture(api);
   });
-  const patch = (body: unknown, key = bed.keys.A) => api.send('PATCH', pathOf(bed.tenant), { key, body });
+  const patch = (body: unknown, key = fixture.keys.A) => api.send('PATCH', pathOf(fixture.tenant), { key, body });
 
   test.each(refused)('%s is refused and changes nothing', async (_case, body, expected) => {
-    const before = await api.get(pathOf(bed.tenant), bed.keys.A);
+    const before = await api.get(pathOf(fixture.tenant), fixture.keys.A);
     expect(await patch(body)).toMatchObject({ status: 400, body: expected });
-    const after = await api.get(pathOf(bed.tenant), bed.keys.A);
+    const after = await api.get(pathOf(fixture.tenant), fixture.keys.A);
     expect({ ...after.body, live_events_token: '' }).toEqual({ ...before.body, live_events_token: '' });
   });
 
   test.each(taken)('%s is taken, by PATCH and by PUT', async (_case, body, expected) => {
     for (const method of ['PATCH', 'PUT'] as const) {
-      const answer = await api.send(method, pathOf(bed.tenant), { key: bed.keys.A, body });
-      expect(answer).toMatchObject({ status: 200, body: { ...expected, id: bed.tenant.projectId } });
-      expect(answer.body.api_token).toBe(bed.tenant.projectApiKey);
+      const answer = await api.send(method, pathOf(fixture.tenant), { key: fixture.keys.A, body });
+      expect(answer).toMatchObject({ status: 200, body: { ...expected, id: fixture.tenant.projectId } });
+      expect(answer.body.api_token).toBe(fixture.tenant.projectApiKey);
     }
-    expect((await api.get(pathOf(bed.tenant), bed.keys.M)).body).toMatchObject(expected);
+    expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject(expected);
   });
 
   test('T43: the network configuration is replaced as a whole, and cleared by null', async () => {
@@ -224,12 +224,12 @@ describe.each(families)('%s', (_family, pathOf) => {
   });
 
   test('T23: one record of activity tells the change; none is kept of a change that is none', async () => {
-    bed = await createItemBed(api);
-    const { tenant } = bed;
+    fixture = await createItemFixture(api);
+    const { tenant } = fixture;
     await patch({ timezone: 'Europe/Lisbon' });
     await patch({ timezone: 'Europe/Lisbon' });
     const { body } = await api.send('GET', `${pathOf(tenant)}activity/`, {
-      key: bed.keys.M,
+      key: fixture.keys.M,
       headers: { prefer: 'return=representation' },
     });
     expect(body).toMatchObject({ total_count: 1, next: null, previous: null });
@@ -246,8 +246,8 @@ describe.each(families)('%s', (_family, pathOf) => {
 
   // T34 has "0.4" as it was sent; here a record holds what is stored and shown everywhere else.
   test('T34: a setting that was empty is recorded as created', async () => {
-    bed = await createItemBed(api);
-    const { tenant } = bed;
+    fixture = await createItemFixture(api);
+    const { tenant } = fixture;
     await patch({ [rate]: 0.4 });
     const rows = await api.database.sql.query<{ detail: { changes: unknown[] } }>(
       'SELECT detail FROM activity_log WHERE item_id = $1',
@@ -259,8 +259,8 @@ describe.each(families)('%s', (_family, pathOf) => {
   });
 
   test('a secret setting is recorded without its value', async () => {
-    bed = await createItemBed(api);
-    const { tenant } = bed;
+    fixture = await createItemFixture(api);
+    const { tenant } = fixture;
     await patch({ slack_incoming_webhook: 'https://hooks.example.com/secret-part' });
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [
       String(tenant.projectId),
@@ -270,7 +270,7 @@ describe.each(families)('%s', (_family, pathOf) => {
   });
 
   test('changes of different settings at the same moment all stay', async () => {
-    bed = await createItemBed(api);
+    fixture = await createItemFixture(api);
     const changes: Record<string, unknown>[] = [
       { name: 'Renamed' },
       { timezone: 'Asia/Tokyo' },
@@ -283,7 +283,7 @@ describe.each(families)('%s', (_family, pathOf) => {
     ];
     const answers = await Promise.all(changes.map((body) => patch(body)));
     expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
-    expect((await api.get(pathOf(bed.tenant), bed.keys.M)).body).toMatchObject({
+    expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject({
       name: 'Renamed',
       timezone: 'Asia/Tokyo',
       anonymize_ips: true,
@@ -294,8 +294,8 @@ describe.each(families)('%s', (_family, pathOf) => {
   });
 
   test('T59: access_control is for administrators of the organization, also one here by name', async () => {
-    bed = await createItemBed(api);
-    const { tenant, keys, membershipId } = bed;
+    fixture = await createItemFixture(api);
+    const { tenant, keys, membershipId } = fixture;
     const detail = 'Your organization access level is insufficient to configure project access restrictions.';
     for (const value of [true, false]) {
       expect(await patch({ access_control: value }, keys.M)).toMatchObject({ status: 403, body: { detail } });
@@ -311,7 +311,7 @@ describe.each(families)('%s', (_family, pathOf) => {
 });
 
 test('the mode for visitors without cookies is off, stateless or not decided; a mode there is not is refused', async () => {
-  const { tenant, keys } = await createItemBed(api);
+  const { tenant, keys } = await createItemFixture(api);
   const path = `/api/environments/${tenant.environmentId}/`;
   const patch = (mode: unknown) =>
     api.send('PATCH', path, { key: keys.A, body: { cookieless_server_hash_mode: mode } });

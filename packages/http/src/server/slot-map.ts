@@ -1,8 +1,8 @@
-/** Things that are there for a short while, each in a place it gives back when it goes. */
-export interface Places<T> {
-  /** @returns the place taken. */
+/** Things that are there for a short while, each in a slot it gives back when it goes. */
+export interface SlotMap<T> {
+  /** @returns the slot taken. */
   take(thing: T): number;
-  giveBack(place: number): void;
+  giveBack(slot: number): void;
   all(): T[];
 }
 
@@ -11,18 +11,18 @@ export interface Places<T> {
  * old generation held is copied about as if it were in use until that generation is cleaned. A gateway spent a quarter of
  * its time on requests that were long answered.
  */
-export function createPlaces<T>(): Places<T> {
+export function createSlotMap<T>(): SlotMap<T> {
   const things: (T | undefined)[] = [];
   const free: number[] = [];
   return {
     take(thing) {
-      const place = free.pop() ?? things.length;
-      things[place] = thing;
-      return place;
+      const slot = free.pop() ?? things.length;
+      things[slot] = thing;
+      return slot;
     },
-    giveBack(place) {
-      things[place] = undefined;
-      free.push(place);
+    giveBack(slot) {
+      things[slot] = undefined;
+      free.push(slot);
     },
     all: () => things.filter((thing) => thing !== undefined),
   };

@@ -5,19 +5,19 @@ import { sleepUntilAborted } from '../async/sleep-until-aborted.ts';
 import { describeFailure } from '../failures/describe-failure.ts';
 
 /** One group that would read the log in PostgreSQL. */
-export interface LeftReader extends TopicGroup {
+export interface FormerLogReader extends TopicGroup {
   /** Joins it there. */
   join(): Promise<LogConsumer>;
 }
 
-export interface DrainLeftLogDeps {
+export interface DrainFormerLogDeps {
   database: Pick<SqlDatabase, 'sql'>;
-  readers: readonly LeftReader[];
+  readers: readonly FormerLogReader[];
   logger: Logger;
   metrics: Metrics;
 }
 
-export interface LeftLogDrain extends Stoppable {
+export interface FormerLogDrain extends Stoppable {
   /** Resolves when nothing was left, or is no more, or when nothing moves: whoever waits must not wait for ever. */
   begun(): Promise<void>;
 }
@@ -33,13 +33,13 @@ const restMs = 10_000;
  * Where events went to the log in PostgreSQL before Kafka was chosen: processes what is left there, in its own groups, as
  * if that log were still the chosen one, and looks again and again, because gateways are changed after the consumers.
  */
-export function drainLeftLog({ database, readers, logger, metrics }: DrainLeftLogDeps): LeftLogDrain {
+export function drainFormerLog({ database, readers, logger, metrics }: DrainFormerLogDeps): FormerLogDrain {
   const stopping = new AbortController();
   const left = metrics.gauge('millrace_log_left_records', 'Unread records in the log that was left', [
     'topic',
     'group',
   ]);
-  const joined = new Map<LeftReader, LogConsumer>();
+  const joined = new Map<FormerLogReader, LogConsumer>();
   let announceBegun: () => void = () => {};
   const begun = new Promise<void>((resolve) => {
     announceBegun = resolve;

@@ -15,7 +15,7 @@ import type { StepTimer } from '../step-timer.ts';
 import { createWarningThrottle } from '../warnings/throttle-warnings.ts';
 
 /** A migrated database of the test file's own, and what processBatch needs around it. */
-export interface ConsumerBed {
+export interface ConsumerFixture {
   url: string;
   database: Database;
   logger: Logger;
@@ -33,14 +33,14 @@ export interface TestProject {
   token: string;
 }
 
-export async function createConsumerBed(): Promise<ConsumerBed> {
+export async function createConsumerFixture(): Promise<ConsumerFixture> {
   const { url, drop } = await createTestDatabase();
   const logger = createLogger('event-consumer-test', 'error');
   logger.silent = true;
   const database = createDatabase({ url, logger, poolSize: 8, preparesLookups: true });
   const metrics = createMetrics({ withProcessMetrics: false });
   const changes = watchProjectChanges({ database, logger, metrics });
-  await eventually(() => changes.areHeard(), { what: 'hearing of changes' });
+  await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
   const deadLetters: AppendRecord[] = [];
   return {
     url,

@@ -12,7 +12,7 @@ export const families = [
   ['project', (_tenant: TestTenant, id: number | string = _tenant.projectId) => `/api/projects/${id}/`],
 ] as const;
 
-export interface ItemBed {
+export interface ItemFixture {
   /** Owned by an owner on the full plan. */
   tenant: TestTenant;
   /** Keys of a member, an administrator and an owner of the organization, and of a stranger. */
@@ -21,7 +21,7 @@ export interface ItemBed {
   membershipId: string;
 }
 
-export async function createItemBed(api: TestApi): Promise<ItemBed> {
+export async function createItemFixture(api: TestApi): Promise<ItemFixture> {
   const { prisma } = api.database;
   const tenant = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);

@@ -35,7 +35,7 @@ export interface Address {
   membershipId: string;
 }
 
-export interface ReachBed {
+export interface ReachFixture {
   actors: Map<string, Actor>;
   /** Ids of all places. */
   environments: number[];
@@ -62,7 +62,7 @@ const full = { scopedTeams: [], scopedOrganizations: [] };
  * One person with keys of every reach in two organizations, a colleague who is shut out of one project, and a stranger.
  * The first organization has a project of two environments and a private one; each other one has one project.
  */
-export async function createReachBed(api: TestApi): Promise<ReachBed> {
+export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
   await startHighIds(api);
   const [person, member, stranger] = await Promise.all([
     markedPerson(api, 'wordperson'),

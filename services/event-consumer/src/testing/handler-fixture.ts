@@ -4,9 +4,9 @@ import type { BatchReport, BatchWork, StaleBatch } from '../batch-work.ts';
 import { createBatchHandler } from '../consume.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
 import { type ProcessBatchDeps, processBatch } from '../process-batch.ts';
-import type { ConsumerBed } from './consumer-bed.ts';
+import type { ConsumerFixture } from './consumer-fixture.ts';
 
-export interface HandlerBed {
+export interface HandlerFixture {
   handle(batch: LogBatch, signal?: AbortSignal): Promise<BatchResult>;
   /** Value of a counter of the lane, over all its labels or those with this one. */
   counted(name: string, label?: string): Promise<number>;
@@ -15,21 +15,21 @@ export interface HandlerBed {
 }
 
 /** The handler of a lane as consume-lane.ts makes it, on real stores, with pauses that are only noted. */
-export function createHandlerBed(
-  bed: ConsumerBed,
+export function createHandlerFixture(
+  fixture: ConsumerFixture,
   deps: ProcessBatchDeps,
   process: (
     work: BatchWork,
     run: (work: BatchWork) => Promise<BatchReport | StaleBatch>,
   ) => Promise<BatchReport | StaleBatch> = (work, run) => run(work),
-): HandlerBed {
+): HandlerFixture {
   const metrics = createMetrics({ withProcessMetrics: false });
   const pauses: number[] = [];
   const runBatch = (work: BatchWork) => processBatch(work, deps);
   const handler = createBatchHandler({
     group: 'g',
     process: (work) => process(work, runBatch),
-    logger: bed.logger,
+    logger: fixture.logger,
     metrics: createConsumeMetrics(metrics)('live'),
     freeLocks: async () => {},
     sleep: async (ms) => {

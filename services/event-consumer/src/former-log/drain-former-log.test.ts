@@ -7,39 +7,50 @@ import { eventually } from '@millrace/testing';
 import { consumeLane } from '../consume-lane.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
 import { createLiveLoad } from '../live-load.ts';
-import { type ConsumerBed, capturedEvent, createConsumerBed, type TestProject } from '../testing/consumer-bed.ts';
-import { drainLeftLog, type LeftLogDrain, type LeftReader } from './drain-left-log.ts';
+import {
+  type ConsumerFixture,
+  capturedEvent,
+  createConsumerFixture,
+  type TestProject,
+} from '../testing/consumer-fixture.ts';
+import { drainFormerLog, type FormerLogDrain, type FormerLogReader } from './drain-former-log.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 let project: TestProject;
 let pool: Database;
 let log: EventLog;
 let metrics: Metrics;
-let drain: LeftLogDrain | undefined;
+let drain: FormerLogDrain | undefined;
 beforeAll(async () => {
-  bed = await createConsumerBed();
-  project = await bed.createProject();
-  pool = createDatabase({ url: bed.url, logger: bed.logger, poolSize: 6 });
-  log = createPostgresLog({ database: pool, logger: bed.logger });
+  fixture = await createConsumerFixture();
+  project = await fixture.createProject();
+  pool = createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 6 });
+  log = createPostgresLog({ database: pool, logger: fixture.logger });
 });
 afterAll(async () => {
   await log.close();
   await pool.stop();
-  await bed.stop();
+  await fixture.stop();
 });
 afterEach(() => drain?.stop());
 
 const prefix = () => `t-${randomUUID()}.`;
 
-function liveReader(of: string): LeftReader {
+function liveReader(of: string): FormerLogReader {
   return {
     ...{ topic: topicNames(of).live, group: consumerGroup('live', of) },
     join: () =>
       consumeLane(
         { lane: 'live', partitionConcurrency: 2 },
         {
-          ...{ log, database: bed.database, process: bed.createDeps(), topics: topicNames(of), topicPrefix: of },
-          ...{ maxBatchRecords: 20, maxBatchBytes: 1_000_000, logger: bed.logger, liveLoad: createLiveLoad() },
+          ...{
+            log,
+            database: fixture.database,
+            process: fixture.createDeps(),
+            topics: topicNames(of),
+            topicPrefix: of,
+          },
+          ...{ maxBatchRecords: 20, maxBatchBytes: 1_000_000, logger: fixture.logger, liveLoad: createLiveLoad() },
           metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
           freeLocks: async () => {},
           onFatal(error) {
@@ -64,11 +75,11 @@ async function append(topic: string, count: number): Promise<string[]> {
   return events.map(({ uuid }) => uuid);
 }
 
-const countStored = (uuids: string[]) => bed.database.prisma.event.count({ where: { uuid: { in: uuids } } });
+const countStored = (uuids: string[]) => fixture.database.prisma.event.count({ where: { uuid: { in: uuids } } });
 
-function start(...readers: LeftReader[]): LeftLogDrain {
+function start(...readers: FormerLogReader[]): FormerLogDrain {
   metrics = createMetrics({ withProcessMetrics: false });
-  drain = drainLeftLog({ database: bed.database, readers, logger: bed.logger, metrics });
+  drain = drainFormerLog({ database: fixture.database, readers, logger: fixture.logger, metrics });
   return drain;
 }
 

@@ -5,17 +5,17 @@ import { overlaid } from './json-object.ts';
  * An object and what is laid over it, kept apart: a few of an event's properties change on its way, and copying all of
  * them each time costs as much as the rules themselves. `under` belongs to the event and is never changed.
  */
-export interface LaidOver {
+export interface Overlay {
   under: JsonObject;
   over: JsonObject;
 }
 
-export function propertyOf({ under, over }: LaidOver, key: string): unknown {
+export function propertyOf({ under, over }: Overlay, key: string): unknown {
   return Object.hasOwn(over, key) ? over[key] : under[key];
 }
 
 /** One object of both; not to be changed, as it may be `under` itself. */
-export function flattened({ under, over }: LaidOver): JsonObject {
+export function flattened({ under, over }: Overlay): JsonObject {
   return isEmpty(over) ? under : overlaid(under, over);
 }
 

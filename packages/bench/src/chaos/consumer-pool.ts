@@ -1,7 +1,7 @@
 import type { ServiceProcess } from '@millrace/testing';
 
 /** Consumers of one group, kept running as an orchestrator does: one that ends by itself is started again. */
-export interface ConsumerCrew {
+export interface ConsumerPool {
   size(): number;
   /** Starts so many more and resolves when they run. */
   add(count: number): Promise<void>;
@@ -22,7 +22,7 @@ export interface ConsumerCrew {
   stop(): Promise<void>;
 }
 
-export function createConsumerCrew(start: () => Promise<ServiceProcess>, print: (line: string) => void): ConsumerCrew {
+export function createConsumerPool(start: () => Promise<ServiceProcess>, print: (line: string) => void): ConsumerPool {
   const running: ServiceProcess[] = [];
   const wanted = new Set<ServiceProcess>();
   let surprises = 0;

@@ -13,7 +13,7 @@ import { createTestDatabase, type MailServer, startMailServer } from '@millrace/
 import { createSettledUntil, type SettledUntil } from '../batch-exports/settled-until.ts';
 import { startWebReceiver, type WebReceiver } from './web-receiver.ts';
 
-export interface WorkerBed {
+export interface WorkerFixture {
   database: Database;
   databaseUrl: string;
   mailServer: MailServer;
@@ -31,7 +31,7 @@ export interface WorkerBed {
 }
 
 /** A database of the test's own, a mail server and a web server, all real. */
-export async function startWorkerBed(): Promise<WorkerBed> {
+export async function startWorkerFixture(): Promise<WorkerFixture> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
   const metrics = createMetrics({ withProcessMetrics: false });

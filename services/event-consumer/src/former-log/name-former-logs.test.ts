@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger, type Logger } from '@millrace/runtime';
-import { type ConsumerBed, createConsumerBed } from '../testing/consumer-bed.ts';
-import { nameLeftLogs } from './name-left-logs.ts';
+import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
+import { nameFormerLogs } from './name-former-logs.ts';
 
-let bed: ConsumerBed;
+let fixture: ConsumerFixture;
 beforeAll(async () => {
-  bed = await createConsumerBed();
+  fixture = await createConsumerFixture();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const topic = randomUUID();
 
 async function store(log: string, group: string, age = '0 days'): Promise<void> {
-  await bed.database.sql.query(
+  await fixture.database.sql.query(
     `INSERT INTO consumer_position (topic, partition, "group", log, next_offset, updated_at)
      SELECT $1, number, $2, $3, 7, now() - $4::interval FROM generate_series(0, 1) AS number`,
     [topic, group, log, age],
@@ -28,7 +28,7 @@ async function namedLogs(current: string | null): Promise<string[]> {
     return logger;
   }) as Logger['warn'];
   const log = current === null ? null : { endOffsets: async () => [{ partition: 0, log: current, endOffset: 9n }] };
-  await nameLeftLogs({ database: bed.database, log, readers: [{ topic, group: 'g' }], logger });
+  await nameFormerLogs({ database: fixture.database, log, readers: [{ topic, group: 'g' }], logger });
   return named.sort();
 }
 

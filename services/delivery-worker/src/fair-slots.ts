@@ -1,23 +1,23 @@
 import { isTransientError } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 
-/** Who holds how many places; for a claim that takes turns between organizations (`claim…` in the stores). */
-export interface Turns {
+/** Who holds how many slots; for a claim that takes turns between organizations (`claim…` in the stores). */
+export interface SlotUsage {
   organizationIds: string[];
   counts: number[];
-  /** At most so many places for one organization. */
+  /** At most so many slots for one organization. */
   mostEach: number;
   /** The organization that was served last: those behind it come first. */
   last: string;
 }
 
 /** Room for things that are done side by side, of which one organization gets no more than a part. */
-export interface FairPlaces {
+export interface FairSlots {
   free(): number;
-  turns(): Turns;
+  usage(): SlotUsage;
   /** Does a piece of work beside the others. What it throws is logged. */
   start(organizationId: string, work: () => Promise<void>): void;
-  /** Resolves when a place was given back. */
+  /** Resolves when a slot was given back. */
   givenBack(): Promise<unknown>;
   /** Resolves when nothing is under way. */
   settle(): Promise<void>;
@@ -25,10 +25,10 @@ export interface FairPlaces {
 
 const nobody = '00000000-0000-0000-0000-000000000000';
 
-export function createFairPlaces(
+export function createFairSlots(
   task: string,
   { most, mostEach, logger }: { most: number; mostEach: number; logger: Logger },
-): FairPlaces {
+): FairSlots {
   const taken = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
   let last = nobody;
@@ -47,7 +47,7 @@ export function createFairPlaces(
 
   return {
     free: () => most - underWay.size,
-    turns: () => ({ organizationIds: [...taken.keys()], counts: [...taken.values()], mostEach, last }),
+    usage: () => ({ organizationIds: [...taken.keys()], counts: [...taken.values()], mostEach, last }),
     start(organizationId, work) {
       last = organizationId;
       taken.set(organizationId, (taken.get(organizationId) ?? 0) + 1);
