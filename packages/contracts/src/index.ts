@@ -44,6 +44,15 @@ export {
 } from './processed-event.ts';
 export { type ProjectChange, parseProjectChange, projectChangeChannel } from './project-changes.ts';
 export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionKinds } from './restrictions.ts';
-export { allScopes, type GrantedScope, grants, isScope, type Scope, type ScopeObject, scopeObjects } from './scopes.ts';
+export {
+  allScopes,
+  type GrantedScope,
+  grants,
+  isScopeName,
+  type Scope,
+  type ScopeName,
+  type ScopeObject,
+  scopeObjects,
+} from './scopes.ts';
 export { type SubscriptionTargetType, subscriptionTargetTypes, targetsOf } from './subscription-targets.ts';
 export { consumerGroup, type Lane, lanes, outputGroup, type TopicNames, topicNames } from './topics.ts';

@@ -1,4 +1,4 @@
-import { allScopes, grants, isScope, type Scope, scopeObjects } from './scopes.ts';
+import { allScopes, grants, isScopeName, type Scope, scopeObjects } from './scopes.ts';
 
 const cases: [string, string[], Scope, boolean][] = [
   ['the very scope', ['project:read'], 'project:read', true],
@@ -36,9 +36,20 @@ test.each([
   ['batch_export:write', true],
   ['*', false],
   ['project:delete', false],
-  ['insight:read', false],
+  ['feature_flag:write', true],
+  ['cohort:read', true],
+  ['early_access_feature:write', true],
+  ['insight:read', true],
+  ['insight:delete', false],
+  ['insights:read', false],
   ['toString', false],
   ['', false],
-])('%j is a scope: %s', (text, expected) => {
-  expect(isScope(text)).toBe(expected);
+])('%j may stand on a key: %s', (text, expected) => {
+  expect(isScopeName(text)).toBe(expected);
+});
+
+test('a scope of which there are no routes grants nothing but itself', () => {
+  expect(allScopes.filter((needed) => grants(['insight:write', 'dashboard:write', 'survey:read'], needed))).toEqual([]);
+  expect(grants(['insight:write'], 'insight:read')).toBe(true);
+  expect(grants(['*'], 'insight:read')).toBe(true);
 });

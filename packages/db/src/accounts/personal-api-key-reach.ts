@@ -1,4 +1,4 @@
-import { isScope } from '@millrace/contracts';
+import { isScopeName } from '@millrace/contracts';
 import type { AccountClient } from './account-client.ts';
 import { invalidField, isRowId, isUuid } from './account-input.ts';
 
@@ -9,7 +9,7 @@ import { invalidField, isRowId, isUuid } from './account-input.ts';
  */
 export function checkScopes(scopes: readonly string[]): string[] {
   if (scopes.length === 0) throw invalidField('scopes', 'required', 'A key needs at least one scope.');
-  const unknown = scopes.find((scope) => scope !== '*' && !isScope(scope));
+  const unknown = scopes.find((scope) => scope !== '*' && !isScopeName(scope));
   if (unknown !== undefined) throw invalidField('scopes', 'invalid_input', `Invalid scope: ${unknown}`);
   return [...new Set(scopes)];
 }

@@ -1,4 +1,4 @@
-import { grants, isScope } from '@millrace/contracts';
+import { grants, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 
 /** What a key is for; an empty list is no limit. */
@@ -21,7 +21,7 @@ export interface KeyPowers extends KeyReach {
  */
 export function requireWithin(own: KeyPowers, other: KeyPowers): void {
   const isWithin =
-    other.scopes.every((scope) => own.scopes.includes(scope) || (isScope(scope) && grants(own.scopes, scope))) &&
+    other.scopes.every((scope) => own.scopes.includes(scope) || (isScopeName(scope) && grants(own.scopes, scope))) &&
     isWithinReach(own, other) &&
     (own.expires_at === null || (other.expires_at !== null && other.expires_at <= own.expires_at));
   if (!isWithin) throw tooGreat();

@@ -117,6 +117,13 @@ test('K31: a key for everything', async () => {
   expect(await create({ label: 'all', scopes: ['*'] })).toMatchObject({ status: 201, body: { scopes: ['*'] } });
 });
 
+test('a scope that no route asks for is taken, and grants nothing', async () => {
+  const scopes = ['feature_flag:write', 'cohort:write', 'early_access_feature:write', 'insight:write', 'survey:read'];
+  const { status, body } = await create({ label: 'script', scopes });
+  expect({ status, scopes: body.scopes }).toEqual({ status: 201, scopes });
+  expect(await works(body.value)).toBe(403);
+});
+
 test('K32, K33: a key is changed and revoked, from the next request on', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const at = `${path}${body.id}/`;
