@@ -8,29 +8,33 @@ const only = (name, to, allowed, comment) => ({
 });
 
 /**
- * The rooms of a service from the bottom to the top: each imports only itself and those before it, so no two import each
- * other. `.` are the files beside the rooms; one that lies below rooms is given by its name. A room that is not named may
- * import nothing of the service, until it is.
+ * The rooms of a service or package from the bottom to the top: each imports only itself and those before it, so no two
+ * import each other. `.` are the files beside the rooms; one that lies below rooms is given by its name, a folder in a room
+ * by its path. A room that is not named may import nothing of the rest, until it is. `index.ts` is the door for others: it
+ * may export from every room, and no room goes through it.
  */
-const roomsInOrder = (service, rooms) => {
-  const root = `^services/${service}/src/`;
+const roomsInOrder = (home, rooms) => {
+  const name = home.split('/').at(-1);
+  const root = `^${home}/src/`;
+  const door = `${root}(index|sql)\\.ts$`;
   const pathOf = (room) => (room === '.' ? '[^/]+$' : room.endsWith('.ts') ? `${room}$` : `${room}/`);
   const anyOf = (some) => `${root}(${some.map(pathOf).join('|')})`;
-  const rule = (name, from, to) => ({
-    name: `${service}-${name}`,
+  const rule = (what, from, to) => ({
+    name: `${name}-${what}`,
     severity: 'error',
-    from: { ...from, pathNot: ['\\.test\\.ts$', ...(from.pathNot ?? [])] },
+    from: { ...from, pathNot: ['\\.test\\.ts$', door, ...(from.pathNot ?? [])] },
     to,
   });
   return [
     ...rooms.map((room, at) =>
       rule(
         `${room === '.' ? 'root' : room}-knows-only-the-rooms-below`,
-        { path: anyOf([room]) },
+        { path: anyOf([room]), pathNot: ['/testing/'] },
         { path: root, pathNot: anyOf(rooms.slice(0, at + 1)) },
       ),
     ),
     rule('has-no-other-rooms', { path: root, pathNot: [anyOf(rooms)] }, { path: root }),
+    rule('rooms-do-not-use-the-door', { path: root, pathNot: ['/testing/'] }, { path: door }),
   ];
 };
 
@@ -115,7 +119,7 @@ module.exports = {
       },
       to: { path: '^packages/db/', pathNot: '^packages/db/src/sql\\.ts$' },
     },
-    ...roomsInOrder('ingest-gateway', [
+    ...roomsInOrder('services/ingest-gateway', [
       // What reaches inside Node, the memory that all requests share, values as text, the head of a request, an event.
       ...['config.ts', 'node-http-internals', 'memory', 'time', 'json', 'head', 'event'],
       // The stations: from the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
@@ -127,7 +131,7 @@ module.exports = {
       // The whole, and what only tests use.
       ...['.', 'testing', 'wire-cases'],
     ]),
-    ...roomsInOrder('event-consumer', [
+    ...roomsInOrder('services/event-consumer', [
       // What knows nothing of events, the types all share, the errors that ask for a repetition.
       ...['values', 'async', 'model', 'failures'],
       // What becomes of events that are not stored as they came.
@@ -138,6 +142,38 @@ module.exports = {
       ...['output', 'former-log', 'locks'],
       // The tables of contents, and what only tests use.
       ...['.', 'rule-cases', 'testing'],
+    ]),
+    ...roomsInOrder('services/delivery-worker', [
+      // How work is done again and again; what leads out of the installation.
+      ...['config.ts', 'tasks', 'outside'],
+      // What is due, none knowing another.
+      ...['batch-exports/records', 'batch-exports/destinations', 'batch-exports'],
+      ...['subscriptions', 'retention', 'privacy', 'cleanup'],
+      // The list of tasks, and what only tests use.
+      ...['.', 'testing'],
+    ]),
+    ...roomsInOrder('packages/event-log', [
+      // What all adapters share: the port; reading and its offsets; writing.
+      ...['port', 'consume', 'offsets', 'append'],
+      ...['kafka/kafkajs-internals', 'kafka', 'postgres', 'fallback'],
+      ...['.', 'testing'],
+    ]),
+    ...roomsInOrder('packages/db', ['pg-internals', '.', 'persons', 'dead-letters', 'accounts', 'testing']),
+    ...roomsInOrder('packages/http', ['schema', 'errors', 'route', 'server', 'mount', 'pagination', 'openapi', 'testing']),
+    ...roomsInOrder('packages/flags', ['values', 'definitions.ts', 'filters', 'compile', 'evaluate', 'testing']),
+    ...roomsInOrder('packages/stack', [
+      ...['setup-problem.ts', 'data-directory.ts', 'command.ts', 'process'],
+      // The servers, each with what starts it; then where they come from.
+      ...['kafka', 'postgres', 'redis', 'docker', 'provision'],
+      ...['build', 'docs', 'check', 'start', 'test', '.', 'testing'],
+    ]),
+    ...roomsInOrder('packages/cli', [
+      ...['usage-error.ts', 'terminal.ts', 'print.ts', 'option-values.ts', 'announce-key-changes.ts', 'session.ts'],
+      ...['bootstrap-installation.ts'],
+      ...['log', 'import', 'commands', '.', 'testing'],
+    ]),
+    ...roomsInOrder('packages/bench', [
+      ...['workload', 'topic', 'store', 'process', 'drain', 'report', 'load', 'naive', 'management', 'e2e', 'chaos', '.'],
     ]),
     only(
       'kafkajs-only-in-event-log',

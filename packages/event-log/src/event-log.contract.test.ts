@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
-import type { LogBatch } from './event-log.ts';
+import type { LogBatch } from './port/event-log.ts';
 import { type AdapterName, memberTimeoutMs } from './testing/adapters.ts';
 import {
   type ContractFixture,

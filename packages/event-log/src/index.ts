@@ -11,7 +11,7 @@ export type {
   PartitionEnd,
   PartitionView,
   StoredOffset,
-} from './event-log.ts';
+} from './port/event-log.ts';
 export { createFallbackLog } from './fallback/create-fallback-log.ts';
 export { drainFallback } from './fallback/drain-fallback.ts';
 export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fallback-config.ts';

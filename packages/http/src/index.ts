@@ -1,6 +1,6 @@
 export { type ErrorBody, statusOf, toAppError, toErrorBody } from './errors/error-body.ts';
 export type { Access } from './mount/access.ts';
-export type { ApiRequest } from './mount/api-request.ts';
+export type { ApiRequest } from './route/api-request.ts';
 export { type MountDeps, mount } from './mount/mount.ts';
 export { type ApiDescription, openApiDocument } from './openapi/openapi-document.ts';
 export { decodeCursor, encodeCursor } from './pagination/cursor.ts';

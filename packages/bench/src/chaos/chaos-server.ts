@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readProcessRecord } from '@millrace/stack/src/process/process-record.ts';
-import type { RunningServer } from '@millrace/stack/src/provision/server.ts';
+import type { RunningServer } from '@millrace/stack/src/process/running-server.ts';
 
 /** A server of a chaos run's own that can be broken and mended. */
 export interface ChaosServer {

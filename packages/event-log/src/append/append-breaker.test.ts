@@ -1,7 +1,7 @@
 import { isAppError } from '@millrace/errors';
 import { createMetrics } from '@millrace/runtime';
 import { createFaultProxy, type FaultProxy } from '@millrace/testing';
-import type { AppendRecord, EventLog } from '../event-log.ts';
+import type { AppendRecord, EventLog } from '../port/event-log.ts';
 import { type AdapterName, openLog, serverAddress } from '../testing/adapters.ts';
 import { type ContractFixture, createContractFixture, numbered, range } from '../testing/contract-fixture.ts';
 import { eventually } from '../testing/eventually.ts';

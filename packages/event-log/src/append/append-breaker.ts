@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
-import type { AppendRecord, EventLog } from '../event-log.ts';
+import type { AppendRecord, EventLog } from '../port/event-log.ts';
 
 export interface AppendBreakerOptions {
   logger: Logger;

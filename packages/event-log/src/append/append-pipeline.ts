@@ -1,6 +1,6 @@
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
-import type { AppendRecord } from '../event-log.ts';
+import type { AppendRecord } from '../port/event-log.ts';
 import { type AppendCall, createAppendCall, createExpiry, fail } from './append-call.ts';
 import { createAppendMetrics } from './append-metrics.ts';
 import { createSender, type Sender } from './append-sender.ts';

@@ -1,4 +1,4 @@
-import type { AppendRecord } from '../event-log.ts';
+import type { AppendRecord } from '../port/event-log.ts';
 
 /** A record on its way: the key's bytes are computed once, they serve partitioning and encoding. */
 export interface OutgoingRecord extends AppendRecord {

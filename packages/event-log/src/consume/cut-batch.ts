@@ -1,4 +1,4 @@
-import type { LogRecord } from '../event-log.ts';
+import type { LogRecord } from '../port/event-log.ts';
 
 /**
  * The records of the next batch: from index `start`, at most `maxRecords`, cut once their values reach `maxBytes`;

@@ -1,5 +1,5 @@
 import type { Logger } from '@millrace/runtime';
-import type { BatchContext, BatchResult, ConsumeOptions, LogBatch } from '../event-log.ts';
+import type { BatchContext, BatchResult, ConsumeOptions, LogBatch } from '../port/event-log.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 
 /** What became of a batch: the handler's own answer, or that it threw (`failed`), or was told to stop and threw. */

@@ -1,5 +1,5 @@
 import type { Logger } from '@millrace/runtime';
-import type { StoredOffset } from '../event-log.ts';
+import type { StoredOffset } from '../port/event-log.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 
 export interface TruncationDeps {

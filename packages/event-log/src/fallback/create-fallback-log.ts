@@ -1,9 +1,9 @@
 import type { SqlDatabase } from '@millrace/db/sql';
 import { AppError, isAppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
-import type { AppendRecord, EventLog } from '../event-log.ts';
+import type { AppendRecord, EventLog } from '../port/event-log.ts';
 import { createPostgresLog } from '../postgres/create-postgres-log.ts';
-import { withDeadline } from '../with-deadline.ts';
+import { withDeadline } from '../port/with-deadline.ts';
 import { assertOpen } from './fallback-store.ts';
 import { createFallbackSwitch } from './fallback-switch.ts';
 import { createKafkaOutage } from './kafka-outage.ts';

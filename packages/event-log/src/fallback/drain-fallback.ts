@@ -10,7 +10,7 @@ import type {
   LogBatch,
   LogConsumer,
   LogRecord,
-} from '../event-log.ts';
+} from '../port/event-log.ts';
 import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
 import { readStartOffset } from '../offsets/start-offset.ts';
 import { createPostgresLog } from '../postgres/create-postgres-log.ts';

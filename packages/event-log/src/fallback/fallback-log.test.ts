@@ -1,6 +1,6 @@
 import { createDatabase, type Database } from '@millrace/db';
 import { createTestDatabase, type TestDatabase, testServers } from '@millrace/testing';
-import type { EventLog } from '../event-log.ts';
+import type { EventLog } from '../port/event-log.ts';
 import { createKafkaLog } from '../kafka/create-kafka-log.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from '../kafka/testing/kafka-cluster.ts';
 import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';

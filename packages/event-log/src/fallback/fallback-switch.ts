@@ -2,7 +2,7 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { sleep } from '../consume/backoff.ts';
-import { withDeadline } from '../with-deadline.ts';
+import { withDeadline } from '../port/with-deadline.ts';
 import { type FallbackPhase, type FallbackView, nextPhase } from './fallback-phase.ts';
 import { changePhase, lockFallback, readFallback, removeAppender, reportAppender } from './fallback-store.ts';
 

@@ -1,4 +1,4 @@
-import type { LogRecord } from '../event-log.ts';
+import type { LogRecord } from '../port/event-log.ts';
 
 /** A partition this member holds in the current generation of its group. */
 export interface AssignedPartition {

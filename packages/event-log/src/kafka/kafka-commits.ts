@@ -1,6 +1,6 @@
 import type { Logger } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
-import { withDeadline } from '../with-deadline.ts';
+import { withDeadline } from '../port/with-deadline.ts';
 
 const intervalMs = 1000;
 const lastCommitTimeoutMs = 2000;

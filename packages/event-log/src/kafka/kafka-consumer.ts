@@ -10,8 +10,8 @@ import {
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { createTruncation } from '../consume/truncation.ts';
-import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
-import { withDeadline } from '../with-deadline.ts';
+import type { ConsumeOptions, LogConsumer } from '../port/event-log.ts';
+import { withDeadline } from '../port/with-deadline.ts';
 import { type AssignedPartition, createAssignedPartition } from './assigned-partition.ts';
 import { createKafkaCommits } from './kafka-commits.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
 import { testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
-import type { EventLog, LogBatch } from '../event-log.ts';
+import type { EventLog, LogBatch } from '../port/event-log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
 import { storedOffset } from '../testing/effects.ts';
 import { eventually } from '../testing/eventually.ts';

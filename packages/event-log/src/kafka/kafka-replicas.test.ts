@@ -1,6 +1,6 @@
 import { isAppError } from '@millrace/errors';
 import { testServers } from '@millrace/testing';
-import type { EventLog } from '../event-log.ts';
+import type { EventLog } from '../port/event-log.ts';
 import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';
 import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';

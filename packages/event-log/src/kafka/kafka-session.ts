@@ -1,6 +1,6 @@
 import { type Admin, Kafka, type KafkaConfig, type Producer } from 'kafkajs';
-import type { Reachability } from '../reachability.ts';
-import { withDeadline } from '../with-deadline.ts';
+import type { Reachability } from '../port/reachability.ts';
+import { withDeadline } from '../port/with-deadline.ts';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { kafkaLogCreator } from './kafkajs-internals/kafka-logging.ts';
 import { chosenPartition } from './kafkajs-internals/produce-protocol.ts';

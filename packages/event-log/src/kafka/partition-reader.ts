@@ -6,7 +6,7 @@ import { cutBatch } from '../consume/cut-batch.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
 import { limitConcurrency } from '../consume/limit-concurrency.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
-import type { BatchContext, ConsumeOptions, LogRecord } from '../event-log.ts';
+import type { BatchContext, ConsumeOptions, LogRecord } from '../port/event-log.ts';
 import { recordMark } from '../offsets/record-mark.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
 import type { KafkaCommits } from './kafka-commits.ts';

@@ -2,7 +2,7 @@ import type { Logger } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { Truncation } from '../consume/truncation.ts';
-import type { ConsumeOptions, PartitionView, StoredOffset } from '../event-log.ts';
+import type { ConsumeOptions, PartitionView, StoredOffset } from '../port/event-log.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
 import type { TopicReader, TopicState } from './topic-state.ts';
 import type { WaitingRecords } from './waiting-records.ts';

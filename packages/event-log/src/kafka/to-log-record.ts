@@ -1,5 +1,5 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs';
-import type { LogRecord } from '../event-log.ts';
+import type { LogRecord } from '../port/event-log.ts';
 
 /** A fetched message as the port describes it. A tombstone (null value) becomes an empty value. */
 export function toLogRecord(message: KafkaMessage): LogRecord {

@@ -3,7 +3,7 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
-import type { EventLog, LogConsumer } from '../event-log.ts';
+import type { EventLog, LogConsumer } from '../port/event-log.ts';
 import { numbered, range } from '../testing/contract-fixture.ts';
 import { countEffects, createEffectTable, createExactHandler, readEffects } from '../testing/effects.ts';
 import { eventually } from '../testing/eventually.ts';

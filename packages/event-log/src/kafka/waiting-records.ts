@@ -1,6 +1,6 @@
 import type { Consumer } from 'kafkajs';
 import { sleep } from '../consume/backoff.ts';
-import type { LogRecord } from '../event-log.ts';
+import type { LogRecord } from '../port/event-log.ts';
 import type { AssignedPartition } from './assigned-partition.ts';
 import { whileRunning } from './while-running.ts';
 

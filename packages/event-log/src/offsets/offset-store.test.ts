@@ -1,6 +1,6 @@
 import { createDatabase, type Database } from '@millrace/db';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
-import type { LogRecord } from '../event-log.ts';
+import type { LogRecord } from '../port/event-log.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { advanceOffset, lockOffset, readOffset } from './offset-store.ts';
 import { recordMark } from './record-mark.ts';

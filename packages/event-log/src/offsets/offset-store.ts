@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db/sql';
-import type { LogRecord, StoredOffset } from '../event-log.ts';
+import type { LogRecord, StoredOffset } from '../port/event-log.ts';
 import { markedOffset, recordMark } from './record-mark.ts';
 
 /** Names one row of `consumer_position`: where one consumer group stands in one partition of one log. */

@@ -1,5 +1,5 @@
 import { crc32c } from '@node-rs/crc32';
-import type { LogRecord } from '../event-log.ts';
+import type { LogRecord } from '../port/event-log.ts';
 
 type Marked = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appendedAtMs'>;
 

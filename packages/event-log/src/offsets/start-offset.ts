@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db/sql';
-import type { PartitionView, StoredOffset } from '../event-log.ts';
+import type { PartitionView, StoredOffset } from '../port/event-log.ts';
 import { type FormerOffset, readFormerOffset, readOffset, takeOverOffset } from './offset-store.ts';
 
 /** How far the clocks of gateways, brokers and PostgreSQL may be apart. More than that costs reading a partition again. */

@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db/sql';
 import type { PartitionBatch } from '../append/append-transport.ts';
-import type { LogRecord, PartitionEnd } from '../event-log.ts';
+import type { LogRecord, PartitionEnd } from '../port/event-log.ts';
 import { fromPostgresText, toPostgresText } from './postgres-text.ts';
 
 /** Creates the partitions of a topic that has none; an existing topic keeps the number it has. */

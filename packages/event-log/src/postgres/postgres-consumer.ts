@@ -5,8 +5,8 @@ import { sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { limitConcurrency } from '../consume/limit-concurrency.ts';
 import { createTruncation } from '../consume/truncation.ts';
-import type { ConsumeOptions, LogConsumer } from '../event-log.ts';
-import { withDeadline } from '../with-deadline.ts';
+import type { ConsumeOptions, LogConsumer } from '../port/event-log.ts';
+import { withDeadline } from '../port/with-deadline.ts';
 import { type LeasedPartition, readLeasedPartition } from './leased-partition.ts';
 import {
   beat,

@@ -1,7 +1,7 @@
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import type { AppendTransport } from '../append/append-transport.ts';
-import type { Reachability } from '../reachability.ts';
-import { withDeadline } from '../with-deadline.ts';
+import type { Reachability } from '../port/reachability.ts';
+import { withDeadline } from '../port/with-deadline.ts';
 import { AppendRefused } from './append-refused.ts';
 import { appendBatches, readEnds } from './event-log-store.ts';
 

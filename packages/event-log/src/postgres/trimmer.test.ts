@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LogBatch } from '../event-log.ts';
+import type { LogBatch } from '../port/event-log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
 import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';

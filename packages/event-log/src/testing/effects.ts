@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/db';
-import type { BatchResult, ConsumeOptions, LogBatch } from '../event-log.ts';
+import type { BatchResult, ConsumeOptions, LogBatch } from '../port/event-log.ts';
 import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
 import { readStartOffset } from '../offsets/start-offset.ts';
 

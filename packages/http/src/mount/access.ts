@@ -1,5 +1,5 @@
 import type { MembershipLevel, Scope } from '@millrace/contracts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
 
 /** How a service knows its callers. The pipeline calls both in the order of this list; `target` of the route runs before `requireLevel`, the rest of it after. */
 export interface Access<Caller> {

@@ -7,7 +7,7 @@ import { firstFieldError } from '../schema/field-error.ts';
 import { parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
 import type { Access } from './access.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
 import { parseQuery } from './parse-query.ts';
 
 /**

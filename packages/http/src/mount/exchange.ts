@@ -3,7 +3,8 @@ import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 
 import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
-import { type ApiRequest, toApiRequest } from './api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
+import { toApiRequest } from './to-api-request.ts';
 import type { JsonBodyReader } from './read-json-body.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { RouteMetrics } from './route-metrics.ts';

@@ -6,7 +6,7 @@ import { compileSchema, describeSchemaFailure } from '../schema/ajv.ts';
 import { compileSerializer } from '../schema/serializer.ts';
 import type { Access } from './access.ts';
 import { answer } from './answer.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
 import { type Answer, type ExchangeDeps, exchange } from './exchange.ts';
 import { pathOf } from './path-of.ts';
 import { createPathTable } from './path-table.ts';

@@ -1,4 +1,4 @@
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
 
 /**
  * Whether the request asks for the changed record in the answer: `Prefer: return=representation` (RFC 7240), alone or

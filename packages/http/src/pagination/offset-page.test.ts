@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../mount/api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
 import { allToyScopes, startToyApi, type ToyApi } from '../testing/toy-api.ts';
 import { offsetPage } from './offset-page.ts';
 

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import type { ApiRequest } from '../mount/api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
 import { pageLink } from './page-link.ts';
 
 /** What a 32-bit number can hold. */

@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../mount/api-request.ts';
+import type { ApiRequest } from '../route/api-request.ts';
 
 /**
  * The absolute address of another page of the same list: the caller's own path and query parameters, sorted by name,

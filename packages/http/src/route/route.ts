@@ -1,6 +1,6 @@
 import type { MembershipLevel, Scope } from '@millrace/contracts';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { ApiRequest } from '../mount/api-request.ts';
+import type { ApiRequest } from './api-request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**

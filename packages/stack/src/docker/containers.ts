@@ -1,7 +1,7 @@
 import type { StartedTestContainer } from 'testcontainers';
 import { kafkaVersion } from '../kafka/kafka-jars.ts';
 import { freePort } from '../process/free-port.ts';
-import type { RunningServer } from '../provision/server.ts';
+import type { RunningServer } from '../process/running-server.ts';
 
 /** Loaded only when a daemon answers: the library takes a second to load. */
 const testcontainers = () => import('testcontainers');

@@ -7,7 +7,7 @@ import type { Keeper } from '../process/keeper.ts';
 import { stopRecordedProcess } from '../process/process-record.ts';
 import { runProgram } from '../process/run-program.ts';
 import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
-import type { RunningServer } from '../provision/server.ts';
+import type { RunningServer } from '../process/running-server.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { findJava } from './java.ts';
 import { kafkaJars } from './kafka-jars.ts';

@@ -9,7 +9,7 @@ import { endProcess, stopRecordedProcess } from '../process/process-record.ts';
 import { runProgram } from '../process/run-program.ts';
 import { type ServerProcess, startServerProcess, waitUntilReady } from '../process/server-process.ts';
 import { unprivilegedUser } from '../process/unprivileged-user.ts';
-import type { RunningServer } from '../provision/server.ts';
+import type { RunningServer } from '../process/running-server.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
 import { type PostgresPrograms, postgresPrograms } from './postgres-programs.ts';

@@ -1,5 +1,5 @@
 import { NotProvided, provide, type Source } from './provision.ts';
-import { serverAt } from './server.ts';
+import { serverAt } from '../process/running-server.ts';
 
 const started: string[] = [];
 

@@ -11,7 +11,7 @@ import { startRedis } from '../redis/start-redis.ts';
 import { answersAt } from './answers-at.ts';
 import { canInstallDebianPackages, installDebianPackages } from './debian.ts';
 import type { Source } from './provision.ts';
-import { type RunningServer, serverAt } from './server.ts';
+import { type RunningServer, serverAt } from '../process/running-server.ts';
 
 export interface SourceOptions {
   /** Where servers started here keep their files. */

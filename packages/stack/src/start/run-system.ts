@@ -7,7 +7,7 @@ import type { Progress } from '../command.ts';
 import { startPostgres } from '../postgres/start-postgres.ts';
 import type { Keeper } from '../process/keeper.ts';
 import { provide, type Source } from '../provision/provision.ts';
-import type { RunningServer } from '../provision/server.ts';
+import type { RunningServer } from '../process/running-server.ts';
 import { kafkaSources, redisSources } from '../provision/sources.ts';
 import type { Connection } from './connection-file.ts';
 import { type Demo, ensureDemo } from './demo.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectForeign, createDatabase, type ForeignConnection } from '@millrace/db';
 import { createFaultProxy, createTestDatabase, createTestTenant, type TestDatabase } from '@millrace/testing';
-import { createFairSlots } from '../fair-slots.ts';
+import { createFairSlots } from '../tasks/fair-slots.ts';
 import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type Metrics, type SecretBox, SecretBoxError } from '@millrace/runtime';
-import type { FairSlots } from '../fair-slots.ts';
+import type { FairSlots } from '../tasks/fair-slots.ts';
 import {
   DestinationError,
   type DestinationOptions,
@@ -9,9 +9,11 @@ import {
 } from './destinations/destination.ts';
 import { openPostgresWriter } from './destinations/postgres-writer.ts';
 import { openS3Writer } from './destinations/s3-writer.ts';
-import { type EventRecord, openCursor, type PersonRecord } from './export-source-store.ts';
+import { openCursor } from './export-source-store.ts';
 import { readPages } from './read-pages.ts';
-import { type ClaimedRun, claimRun, completeRun, failRun, releaseRun, renewClaim } from './run-store.ts';
+import type { ClaimedRun } from './records/claimed-run.ts';
+import type { EventRecord, PersonRecord } from './records/export-records.ts';
+import { claimRun, completeRun, failRun, releaseRun, renewClaim } from './run-store.ts';
 import type { SettledUntil } from './settled-until.ts';
 
 /** Renewed after every page, so that it outlasts one page and the commit, not the run. */

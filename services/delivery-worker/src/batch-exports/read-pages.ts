@@ -1,5 +1,6 @@
 import type { Transaction } from '@millrace/db';
-import { type EventRecord, fetchRows, type PersonRecord } from './export-source-store.ts';
+import { fetchRows } from './export-source-store.ts';
+import type { EventRecord, PersonRecord } from './records/export-records.ts';
 
 const targetBytes = 4 * 1024 * 1024;
 const mostRows = 2000;

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
 import type { Logger, Metrics } from '@millrace/runtime';
-import type { FairSlots } from '../fair-slots.ts';
+import type { FairSlots } from '../tasks/fair-slots.ts';
 import { type DeliverDeps, type DeliveryOutcome, deliver } from './deliver.ts';
 import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery } from './delivery-store.ts';
 import { withinMailLimit } from './mail-limit.ts';

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from '@millrace/db';
-import type { SlotUsage } from '../fair-slots.ts';
+import type { SlotUsage } from '../tasks/fair-slots.ts';
 
 /** A report that was claimed, with all it says. */
 export interface ClaimedDelivery {

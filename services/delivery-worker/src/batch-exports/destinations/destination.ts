@@ -1,5 +1,5 @@
-import type { EventRecord, PersonRecord } from '../export-source-store.ts';
-import type { ClaimedRun } from '../run-store.ts';
+import type { EventRecord, PersonRecord } from '../records/export-records.ts';
+import type { ClaimedRun } from '../records/claimed-run.ts';
 
 /** One run's writing. What is written counts when `commit` has resolved, and not at all before. */
 export interface DestinationWriter {

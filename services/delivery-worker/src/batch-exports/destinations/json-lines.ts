@@ -1,4 +1,4 @@
-import type { EventRecord, PersonRecord } from '../export-source-store.ts';
+import type { EventRecord, PersonRecord } from '../records/export-records.ts';
 
 /** One event as a line. JSON columns are put in as the text they are. */
 export function eventLine(row: EventRecord, environmentId: number): string {

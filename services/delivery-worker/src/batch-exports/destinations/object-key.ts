@@ -1,4 +1,4 @@
-import type { ClaimedRun } from '../run-store.ts';
+import type { ClaimedRun } from '../records/claimed-run.ts';
 
 /**
  * Name of the object of an interval: `<prefix>/<start>-<end>.jsonl[.gz]`. The prefix may hold `{year}`, `{month}`, `{day}`,

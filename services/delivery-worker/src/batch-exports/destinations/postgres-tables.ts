@@ -1,4 +1,4 @@
-import type { EventRecord, PersonRecord } from '../export-source-store.ts';
+import type { EventRecord, PersonRecord } from '../records/export-records.ts';
 
 export interface Column<Row> {
   name: string;
