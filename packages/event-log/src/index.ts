@@ -1,4 +1,13 @@
 export { withAppendBreaker } from './append/append-breaker.ts';
+export { createFallbackLog } from './fallback/create-fallback-log.ts';
+export { drainFallback } from './fallback/drain-fallback.ts';
+export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fallback-config.ts';
+export { createKafkaLog } from './kafka/create-kafka-log.ts';
+export { kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
+export type { KafkaLogOptions } from './kafka/kafka-options.ts';
+export { readKafkaLogs, readUnread, type TopicGroup } from './offsets/former-log-store.ts';
+export { advanceOffset, lockOffset, type OffsetKey, readOffset } from './offsets/offset-store.ts';
+export { readStartOffset } from './offsets/start-offset.ts';
 export type {
   AppendRecord,
   BatchContext,
@@ -12,14 +21,5 @@ export type {
   PartitionView,
   StoredOffset,
 } from './port/event-log.ts';
-export { createFallbackLog } from './fallback/create-fallback-log.ts';
-export { drainFallback } from './fallback/drain-fallback.ts';
-export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fallback-config.ts';
-export { createKafkaLog } from './kafka/create-kafka-log.ts';
-export { kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
-export type { KafkaLogOptions } from './kafka/kafka-options.ts';
-export { readKafkaLogs, readUnread, type TopicGroup } from './offsets/former-log-store.ts';
-export { advanceOffset, lockOffset, type OffsetKey, readOffset } from './offsets/offset-store.ts';
-export { readStartOffset } from './offsets/start-offset.ts';
 export { createPostgresLog, type PostgresLogOptions } from './postgres/create-postgres-log.ts';
 export { readTopic, type UnreadPartition } from './read-topic.ts';

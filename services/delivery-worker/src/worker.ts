@@ -7,13 +7,13 @@ import { sealSecrets } from './batch-exports/seal-secrets.ts';
 import { createSettledUntil } from './batch-exports/settled-until.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
-import { createFairSlots } from './tasks/fair-slots.ts';
-import { createPollMetrics, startPolling, type Task } from './tasks/poll.ts';
 import { deletePersonData } from './privacy/delete-person-data.ts';
 import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
 import { type RetentionOptions, retentionTasks } from './retention/retention-tasks.ts';
 import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver-due.ts';
 import { scheduleDue } from './subscriptions/schedule-due.ts';
+import { createFairSlots } from './tasks/fair-slots.ts';
+import { createPollMetrics, startPolling, type Task } from './tasks/poll.ts';
 
 export interface WorkerDeps {
   database: Database;

@@ -2,6 +2,8 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { backoffMs, sleep } from '../consume/backoff.ts';
+import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
+import { readStartOffset } from '../offsets/start-offset.ts';
 import type {
   AppendRecord,
   BatchContext,
@@ -11,8 +13,6 @@ import type {
   LogConsumer,
   LogRecord,
 } from '../port/event-log.ts';
-import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
-import { readStartOffset } from '../offsets/start-offset.ts';
 import { createPostgresLog } from '../postgres/create-postgres-log.ts';
 import { topicHeader } from './create-fallback-log.ts';
 import { tellFormerGateways } from './drain-store.ts';

@@ -1,8 +1,8 @@
 import { createDatabase, type Database } from '@millrace/db';
 import { createTestDatabase, type TestDatabase, testServers } from '@millrace/testing';
-import type { EventLog } from '../port/event-log.ts';
 import { createKafkaLog } from '../kafka/create-kafka-log.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from '../kafka/testing/kafka-cluster.ts';
+import type { EventLog } from '../port/event-log.ts';
 import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';
 import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';

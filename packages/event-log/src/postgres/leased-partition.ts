@@ -4,8 +4,8 @@ import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
-import type { ConsumeOptions, StoredOffset } from '../port/event-log.ts';
 import { markedOffset, recordMark } from '../offsets/record-mark.ts';
+import type { ConsumeOptions, StoredOffset } from '../port/event-log.ts';
 import { firstAppendedAfter, type LogBounds, readBounds, readRecords } from './event-log-store.ts';
 
 export interface LeasedPartitionDeps {

@@ -1,7 +1,7 @@
 import type { Database } from '@millrace/db';
-import type { BatchResult, ConsumeOptions, LogBatch } from '../port/event-log.ts';
 import { advanceOffset, lockOffset } from '../offsets/offset-store.ts';
 import { readStartOffset } from '../offsets/start-offset.ts';
+import type { BatchResult, ConsumeOptions, LogBatch } from '../port/event-log.ts';
 
 export interface Effect {
   partition: number;

@@ -1,13 +1,13 @@
 import type { MembershipLevel } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { TSchema } from 'typebox';
+import type { ApiRequest } from '../route/api-request.ts';
 import type { Route } from '../route/route.ts';
 import { coerce } from '../schema/coerce.ts';
 import { firstFieldError } from '../schema/field-error.ts';
 import { parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
 import type { Access } from './access.ts';
-import type { ApiRequest } from '../route/api-request.ts';
 import { parseQuery } from './parse-query.ts';
 
 /**

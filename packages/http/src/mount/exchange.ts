@@ -4,10 +4,10 @@ import type { Logger } from '@millrace/runtime';
 
 import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
 import type { ApiRequest } from '../route/api-request.ts';
-import { toApiRequest } from './to-api-request.ts';
 import type { JsonBodyReader } from './read-json-body.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { RouteMetrics } from './route-metrics.ts';
+import { toApiRequest } from './to-api-request.ts';
 
 export interface Answer {
   status: number;

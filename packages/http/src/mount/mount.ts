@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
+import type { ApiRequest } from '../route/api-request.ts';
 import type { Route } from '../route/route.ts';
 import { compileSchema, describeSchemaFailure } from '../schema/ajv.ts';
 import { compileSerializer } from '../schema/serializer.ts';
 import type { Access } from './access.ts';
 import { answer } from './answer.ts';
-import type { ApiRequest } from '../route/api-request.ts';
 import { type Answer, type ExchangeDeps, exchange } from './exchange.ts';
 import { pathOf } from './path-of.ts';
 import { createPathTable } from './path-table.ts';

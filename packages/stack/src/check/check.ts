@@ -16,6 +16,11 @@ const checks: { name: string; program: string; arguments: string[] }[] = [
     arguments: ['--config', '.dependency-cruiser.cjs', 'packages', 'services', 'test-e2e'],
   },
   {
+    name: 'cycles of folders (dependency-cruiser)',
+    program: 'depcruise',
+    arguments: ['--config', '.dependency-cruiser-folders.cjs', 'packages', 'services', 'test-e2e'],
+  },
+  {
     name: 'dead code and dependencies (knip)',
     program: 'knip',
     arguments: ['--config', '.knip.jsonc', '--no-progress', '--no-config-hints'],

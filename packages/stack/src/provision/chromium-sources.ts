@@ -1,7 +1,7 @@
 import { hasProgram, runProgram } from '../process/run-program.ts';
+import { serverAt } from '../process/running-server.ts';
 import { canInstallDebianPackages, installDebianPackages } from './debian.ts';
 import type { Source } from './provision.ts';
-import { serverAt } from '../process/running-server.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 

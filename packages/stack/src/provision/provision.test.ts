@@ -1,5 +1,5 @@
-import { NotProvided, provide, type Source } from './provision.ts';
 import { serverAt } from '../process/running-server.ts';
+import { NotProvided, provide, type Source } from './provision.ts';
 
 const started: string[] = [];
 

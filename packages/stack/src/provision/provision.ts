@@ -1,5 +1,5 @@
-import { SetupProblem } from '../setup-problem.ts';
 import type { RunningServer } from '../process/running-server.ts';
+import { SetupProblem } from '../setup-problem.ts';
 
 /** One way to get a server. */
 export interface Source {

@@ -7,11 +7,11 @@ import { startKafka } from '../kafka/start-kafka.ts';
 import { startPostgres } from '../postgres/start-postgres.ts';
 import type { Keeper } from '../process/keeper.ts';
 import { hasProgram } from '../process/run-program.ts';
+import { type RunningServer, serverAt } from '../process/running-server.ts';
 import { startRedis } from '../redis/start-redis.ts';
 import { answersAt } from './answers-at.ts';
 import { canInstallDebianPackages, installDebianPackages } from './debian.ts';
 import type { Source } from './provision.ts';
-import { type RunningServer, serverAt } from '../process/running-server.ts';
 
 export interface SourceOptions {
   /** Where servers started here keep their files. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { freePort } from '../process/free-port.ts';
 import type { Keeper } from '../process/keeper.ts';
 import { stopRecordedProcess } from '../process/process-record.ts';
-import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
 import type { RunningServer } from '../process/running-server.ts';
+import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
 
 export interface RedisOptions {
   /** Where its log is kept. Its data are a cache and kept nowhere. */

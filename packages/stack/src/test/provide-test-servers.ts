@@ -1,8 +1,8 @@
 import type { Progress } from '../command.ts';
 import type { Keeper } from '../process/keeper.ts';
+import type { RunningServer } from '../process/running-server.ts';
 import { chromiumSources } from '../provision/chromium-sources.ts';
 import { NotProvided, provide, type Source } from '../provision/provision.ts';
-import type { RunningServer } from '../process/running-server.ts';
 import { kafkaSources, postgresSources, redisSources } from '../provision/sources.ts';
 
 export interface TestServerSet {

@@ -1,5 +1,5 @@
-import type { Task } from '../tasks/poll.ts';
 import { atIntervals } from '../tasks/at-intervals.ts';
+import type { Task } from '../tasks/poll.ts';
 import { dropMonths, type RetentionDeps } from './drop-months.ts';
 import { expireEvents } from './expire-events.ts';
 import { createIdentityExpiry } from './expire-identities.ts';

@@ -1,5 +1,5 @@
-import type { EventRecord, PersonRecord } from '../records/export-records.ts';
 import type { ClaimedRun } from '../records/claimed-run.ts';
+import type { EventRecord, PersonRecord } from '../records/export-records.ts';
 
 /** One run's writing. What is written counts when `commit` has resolved, and not at all before. */
 export interface DestinationWriter {

@@ -13,8 +13,8 @@ import {
 } from '@millrace/http';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
-import { requireTime } from '../relative-time.ts';
-import { timePlace, toTimePlace } from '../time-place.ts';
+import { requireTime } from '../../time/relative-time.ts';
+import { timePlace, toTimePlace } from '../../time/time-place.ts';
 import { parseRange, type Range, startBackfill } from './backfill.ts';
 import { cancelBackfill, listBackfills } from './backfill-store.ts';
 import { type BatchExportRow, type ExportPlace, findBatchExport, lockBatchExport } from './batch-export-store.ts';

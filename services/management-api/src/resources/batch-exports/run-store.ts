@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import type { TimePlace } from '../time-place.ts';
+import type { TimePlace } from '../../time/time-place.ts';
 
 export interface RunRow {
   id: string;

@@ -4,7 +4,7 @@ import { AppError } from '@millrace/errors';
 import { nextExportInterval } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-import { findTimeZone } from '../subscriptions/subscription-plan-store.ts';
+import { findTimeZone } from '../../time/time-zone-store.ts';
 import { startBackfill } from './backfill.ts';
 import type { batchExportChanges, newBatchExport } from './batch-export-schema.ts';
 import {

@@ -5,11 +5,11 @@ import { addressedProject, projectParams } from '../../access/addressed-project.
 import { defineRoute } from '../../access/define-route.ts';
 import { endOfPage } from '../../sql/end-of-page.ts';
 import type { PageShares } from '../../sql/page-shares.ts';
+import { timePlace, toTimePlace } from '../../time/time-place.ts';
+import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { propertiesQuery } from '../property-filters/properties-query.ts';
 import { refuseBadPattern } from '../property-filters/refuse-bad-pattern.ts';
-import { timePlace, toTimePlace } from '../time-place.ts';
-import { timeRangeQuery, toTimeRange } from '../time-range.ts';
 import { event, eventExample } from './event-schema.ts';
 import { findEvents } from './find-events.ts';
 import { withCurrentPersons } from './with-current-persons.ts';

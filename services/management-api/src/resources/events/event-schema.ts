@@ -1,6 +1,6 @@
 import { freeFormObject } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
-import { maxDistinctIdsShown } from '../persons/person-schema.ts';
+import { maxDistinctIdsShown } from '../distinct-ids/max-distinct-ids-shown.ts';
 
 const nullable = <S extends TSchema>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });

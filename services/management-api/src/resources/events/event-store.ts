@@ -1,11 +1,11 @@
 import type { Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type Paged, type PageWithinBytes, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import { distinctIdBytes } from '../persons/distinct-id-store.ts';
+import type { TimePlace } from '../../time/time-place.ts';
+import type { TimeRange } from '../../time/time-range.ts';
+import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
-import type { TimePlace } from '../time-place.ts';
-import type { TimeRange } from '../time-range.ts';
 
 export interface EventRow {
   uuid: string;

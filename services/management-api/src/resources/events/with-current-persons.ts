@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
-import { listDistinctIds } from '../persons/distinct-id-store.ts';
+import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { listPersonsOfDistinctIds } from './event-person-store.ts';
 import type { EventRow } from './event-store.ts';
 import { parseElements } from './parse-elements.ts';

@@ -5,8 +5,8 @@ import { addressedProject, projectParams } from '../../access/addressed-project.
 import { defineRoute } from '../../access/define-route.ts';
 import { endOfPage } from '../../sql/end-of-page.ts';
 import type { PageShares } from '../../sql/page-shares.ts';
-import { timePlace, toTimePlace } from '../time-place.ts';
-import { timeRangeQuery, toTimeRange } from '../time-range.ts';
+import { timePlace, toTimePlace } from '../../time/time-place.ts';
+import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
 import { ingestionWarning, ingestionWarningExample } from './ingestion-warning-schema.ts';
 import { listIngestionWarnings } from './ingestion-warning-store.ts';
 

@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import type { TimePlace } from '../time-place.ts';
-import type { TimeRange } from '../time-range.ts';
+import type { TimePlace } from '../../time/time-place.ts';
+import type { TimeRange } from '../../time/time-range.ts';
 
 export interface IngestionWarningRow {
   id: string;

@@ -2,7 +2,7 @@ import { findPerson, type Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { addressedProject } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { listDistinctIds } from './distinct-id-store.ts';
+import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { personParams } from './person-params.ts';
 import { person, personExample } from './person-schema.ts';
 import { readPerson } from './person-store.ts';

@@ -5,10 +5,10 @@ import { addressedProject, projectParams } from '../../access/addressed-project.
 import { defineRoute } from '../../access/define-route.ts';
 import { endOfPage } from '../../sql/end-of-page.ts';
 import type { PageShares } from '../../sql/page-shares.ts';
+import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { propertiesQuery } from '../property-filters/properties-query.ts';
 import { refuseBadPattern } from '../property-filters/refuse-bad-pattern.ts';
-import { listDistinctIds } from './distinct-id-store.ts';
 import { person, personExample } from './person-schema.ts';
 import { listPersons } from './person-store.ts';
 import { toPerson } from './to-person.ts';

@@ -1,8 +1,6 @@
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
-
-/** How many distinct ids of one person a list shows at most, the main one in front. */
-export const maxDistinctIdsShown = 100;
+import { maxDistinctIdsShown } from '../distinct-ids/max-distinct-ids-shown.ts';
 
 export const person = Type.Object(
   {

@@ -1,9 +1,9 @@
 import type { Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
+import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
-import { distinctIdBytes } from './distinct-id-store.ts';
 
 export interface PersonRow {
   id: string;

@@ -1,5 +1,5 @@
 import { AppError } from '@millrace/errors';
-import { requireTime } from '../relative-time.ts';
+import { requireTime } from '../../time/relative-time.ts';
 import {
   comparedAs,
   type PropertyFilter,

@@ -4,7 +4,7 @@ import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { parentEnvironment } from '../../access/parent-environment.ts';
-import { findPlanFeatures } from './subscription-plan-store.ts';
+import { findPlanFeatures } from './plan-features-store.ts';
 
 /**
  * The environment whose subscriptions a path addresses. The returned function throws as `parentEnvironment` does, and

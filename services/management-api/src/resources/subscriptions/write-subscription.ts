@@ -3,11 +3,11 @@ import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';
+import { findTimeZone } from '../../time/time-zone-store.ts';
 import { addedTargets } from './added-targets.ts';
 import { checkSubscription } from './check-subscription.ts';
 import { cancelDeliveries, insertDeliveries } from './delivery-store.ts';
 import { fieldsOfNew, nextDateOfChanged, ruleOf, withChanges } from './subscription-fields.ts';
-import { findTimeZone } from './subscription-plan-store.ts';
 import type { newSubscription, subscriptionChanges } from './subscription-schema.ts';
 import {
   findSubscription,

@@ -8,9 +8,3 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   );
   return rows[0]?.features;
 }
-
-/** IANA name of the zone whose clocks an environment goes by. */
-export async function findTimeZone(sql: Sql, environmentId: number): Promise<string> {
-  const rows = await sql.query<{ timezone: string }>('SELECT timezone FROM environment WHERE id = $1', [environmentId]);
-  return rows[0]?.timezone ?? 'UTC';
-}

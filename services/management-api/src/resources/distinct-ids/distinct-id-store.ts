@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { maxDistinctIdsShown } from './person-schema.ts';
+import { maxDistinctIdsShown } from './max-distinct-ids-shown.ts';
 
 /**
  * The distinct ids of some persons, by person: the main one first, then in the order they came, cut at
