@@ -17,6 +17,9 @@ export {
   exportModels,
   isExportDestinationType,
 } from './export-destinations.ts';
+export { cutToCodePoints, isLongerThan } from './json/code-points.ts';
+export { isDeeperThan } from './json/is-deeper-than.ts';
+export { isObject } from './json/is-object.ts';
 export { allProjectKeys, projectKeyChannel } from './key-change-channel.ts';
 export { isMembershipLevel, type MembershipLevel, membershipLevels } from './membership-levels.ts';
 export {

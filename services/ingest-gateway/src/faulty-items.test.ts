@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isObject } from '@millrace/contracts';
 import { createTestTenant, eventually } from '@millrace/testing';
 import fc from 'fast-check';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
@@ -274,8 +275,6 @@ describe('of whatever batch', () => {
     fc.jsonValue({ maxDepth: 1 }),
   );
 
-  const isObject = (value: unknown): value is Record<string, unknown> =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
   const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length === 0;
 
   /** The rules once more, in other words: what becomes of an item as it is on the wire. */

@@ -1,5 +1,5 @@
+import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
-import { isPlainObject } from '../schema/schema-shape.ts';
 
 export interface Components {
   /** The schema as a document holds it: every titled object inside replaced by a reference to its component. */
@@ -17,7 +17,7 @@ export function createComponents(): Components {
 
   function convert(node: unknown): unknown {
     if (Array.isArray(node)) return node.map(convert);
-    if (!isPlainObject(node)) return node;
+    if (!isObject(node)) return node;
     const title = node.title;
     if (node.type !== 'object' || typeof title !== 'string') return convertMembers(node);
     const known = schemas.get(title);

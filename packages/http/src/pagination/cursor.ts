@@ -1,7 +1,7 @@
+import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import type { Static, TObject } from 'typebox';
 import { schemaFailure } from '../schema/ajv.ts';
-import { isPlainObject } from '../schema/schema-shape.ts';
 
 /** Longer than any cursor made here; a longer one is not ours. */
 const maxLength = 4096;
@@ -25,7 +25,7 @@ export function decodeCursor<S extends TObject>(schema: S, cursor: string | unde
 
 /** PostgreSQL would refuse such a text; JSON can spell it. */
 function holdsNull(place: unknown): boolean {
-  return isPlainObject(place) && Object.values(place).some((part) => typeof part === 'string' && part.includes('\0'));
+  return isObject(place) && Object.values(place).some((part) => typeof part === 'string' && part.includes('\0'));
 }
 
 function parse(cursor: string): unknown {

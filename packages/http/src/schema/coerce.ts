@@ -1,7 +1,8 @@
+import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
 import { schemaFailure } from './ajv.ts';
 import { parseDateTime } from './date-time.ts';
-import { isPlainObject, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
+import { shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 const trueWords = new Set(['t', 'y', 'yes', 'true', 'on', '1']);
 const falseWords = new Set(['f', 'n', 'no', 'false', 'off', '0']);
@@ -26,7 +27,7 @@ export function coerce(schema: TSchema, value: unknown, options: CoerceOptions):
   if (shape.enum) return coerceChoice(shape.enum, value);
   switch (typeOf(schema)) {
     case 'object':
-      return shape.properties && isPlainObject(value) ? coerceFields(shape.properties, value, options) : value;
+      return shape.properties && isObject(value) ? coerceFields(shape.properties, value, options) : value;
     case 'array':
       return coerceItems(shape.items, value, options);
     case 'string':

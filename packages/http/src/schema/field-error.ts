@@ -1,6 +1,7 @@
+import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
 import { type SchemaFailure, schemaFailure } from './ajv.ts';
-import { isNullable, isPlainObject, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
+import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 export interface FieldError {
   code: string;
@@ -25,7 +26,7 @@ export function firstFieldError(schema: TSchema, value: unknown, path: string[] 
 
 function errorInFields(schema: TSchema, value: unknown, path: string[]): FieldError | null {
   const { properties, required = [] } = shapeOf(schema);
-  if (!properties || !isPlainObject(value)) return null;
+  if (!properties || !isObject(value)) return null;
   for (const [name, fieldSchema] of Object.entries(properties)) {
     const field = value[name];
     if (field !== undefined) {

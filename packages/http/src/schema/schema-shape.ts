@@ -25,10 +25,6 @@ export function shapeOf(schema: TSchema): SchemaShape {
   return schema as SchemaShape;
 }
 
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isNullSchema(schema: TSchema): boolean {
   return shapeOf(schema).type === 'null';
 }

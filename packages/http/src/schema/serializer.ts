@@ -1,5 +1,6 @@
+import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
-import { isPlainObject, shapeOf, withoutNull } from './schema-shape.ts';
+import { shapeOf, withoutNull } from './schema-shape.ts';
 
 /** Copies the declared part of a value. */
 export type Serializer = (value: unknown) => unknown;
@@ -31,7 +32,7 @@ export function compileSerializer(schema: TSchema): Serializer {
 function compileFields(properties: Record<string, TSchema>): Serializer {
   const fields = Object.entries(properties).map(([name, schema]) => [name, compileSerializer(schema)] as const);
   return (value) => {
-    if (!isPlainObject(value)) return value;
+    if (!isObject(value)) return value;
     const copy: Record<string, unknown> = {};
     for (const [name, serialize] of fields) {
       if (value[name] !== undefined) copy[name] = serialize(value[name]);

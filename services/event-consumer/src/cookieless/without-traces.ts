@@ -1,5 +1,5 @@
-import type { CapturedEvent, JsonObject } from '@millrace/contracts';
-import { isJsonObject, withoutKeys } from '../values/json-object.ts';
+import { type CapturedEvent, isObject, type JsonObject } from '@millrace/contracts';
+import { withoutKeys } from '../values/json-object.ts';
 
 /** What the id of a visitor is made of and, stored beside it, would say whose it is. */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
@@ -11,7 +11,7 @@ export function withoutTraces(event: CapturedEvent): CapturedEvent {
   const bare: CapturedEvent = { ...event, ip: null, properties: withoutKeys(event.properties, traces) };
   for (const name of ['$set', '$set_once'] as const) {
     const nested = bare.properties[name];
-    if (isJsonObject(nested)) bare.properties[name] = withoutKeys(nested, personTraces);
+    if (isObject(nested)) bare.properties[name] = withoutKeys(nested, personTraces);
     const beside: JsonObject | undefined = event[name];
     if (beside !== undefined) bare[name] = withoutKeys(beside, personTraces);
   }

@@ -1,6 +1,5 @@
-import { eventNames } from '@millrace/contracts';
+import { eventNames, isObject } from '@millrace/contracts';
 import type { EventRow } from '../model/event-row.ts';
-import { isJsonObject } from '../values/json-object.ts';
 import { flattened } from '../values/overlay.ts';
 import { definitionType, type PropertyDefinition } from './definition-store.ts';
 import { propertyType } from './property-type.ts';
@@ -38,7 +37,7 @@ export function findDefinitions(
   const found: PropertyDefinition[] = [];
 
   function describe(type: PropertyDefinition['type'], object: unknown, groupTypeIndex = -1): void {
-    if (!isJsonObject(object)) return;
+    if (!isObject(object)) return;
     for (const [name, value] of Object.entries(object)) {
       if (type === definitionType.event && notDescribed.has(name)) continue;
       if (!isDescribable(name)) continue;

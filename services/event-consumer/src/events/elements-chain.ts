@@ -1,5 +1,4 @@
-import type { JsonObject } from '@millrace/contracts';
-import { isJsonObject } from '../values/json-object.ts';
+import { cutToCodePoints, isObject, type JsonObject } from '@millrace/contracts';
 
 const maxTextLength = 400;
 const maxHrefLength = 2048;
@@ -13,7 +12,7 @@ export function elementsChain(properties: JsonObject): string {
   const chain = properties.$elements_chain;
   if (typeof chain === 'string' && chain !== '') return chain;
   const elements = properties.$elements;
-  return Array.isArray(elements) ? elements.filter(isJsonObject).map(elementText).join(';') : '';
+  return Array.isArray(elements) ? elements.filter(isObject).map(elementText).join(';') : '';
 }
 
 function elementText(element: JsonObject): string {
@@ -31,10 +30,10 @@ function elementAttributes(element: JsonObject): Map<string, string> {
   for (const [name, value] of Object.entries(element)) {
     if (name.startsWith('attr__')) attributes.set(name, asText(value));
   }
-  setIfPresent(attributes, 'text', cut(asText(element.$el_text), maxTextLength));
+  setIfPresent(attributes, 'text', cutToCodePoints(asText(element.$el_text), maxTextLength));
   setIfPresent(attributes, 'attr_id', asText(element.attr__id));
-  setIfPresent(attributes, 'href', cut(asText(element.attr__href), maxHrefLength));
-  setIfPresent(attributes, 'attr__href', cut(asText(element.attr__href), maxHrefLength));
+  setIfPresent(attributes, 'href', cutToCodePoints(asText(element.attr__href), maxHrefLength));
+  setIfPresent(attributes, 'attr__href', cutToCodePoints(asText(element.attr__href), maxHrefLength));
   return attributes;
 }
 
@@ -54,11 +53,6 @@ function classNames(value: unknown): string[] {
 function asText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
-}
-
-/** Cuts at whole characters: half a surrogate pair could not be stored. */
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
 function escaped(value: string): string {

@@ -1,7 +1,7 @@
+import { isObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { isJsonObject } from '../values/json-object.ts';
 import { groupIdentifyTarget } from './group-identify-target.ts';
 import { isGroupTypeTooLong, resolveGroupType } from './group-types.ts';
 import { groupTypesTooLong } from './group-warnings.ts';
@@ -15,7 +15,7 @@ export function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): Rule
   const target = groupIdentifyTarget(event.properties);
   if (target === null) return [];
   const groupSet = event.properties.$group_set ?? {};
-  if (!isJsonObject(groupSet)) return [invalidGroupSet(event, groupSet)];
+  if (!isObject(groupSet)) return [invalidGroupSet(event, groupSet)];
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
   if (index === null) return [];

@@ -1,8 +1,7 @@
-import type { JsonObject } from '@millrace/contracts';
+import { isObject, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { isJsonObject } from '../values/json-object.ts';
 import { isGroupTypeTooLong, resolveGroupType } from './group-types.ts';
 import { groupTypesTooLong } from './group-warnings.ts';
 
@@ -18,7 +17,7 @@ export interface GroupKeys {
  */
 export function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | null {
   const groups = event.properties.$groups;
-  if (!isJsonObject(groups)) return null;
+  if (!isObject(groups)) return null;
   const properties: JsonObject = {};
   const tooLong: string[] = [];
   for (const [type, key] of Object.entries(groups)) {

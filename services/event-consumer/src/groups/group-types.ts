@@ -1,5 +1,6 @@
+import { isLongerThan } from '@millrace/contracts';
 import { type ProjectLedger, setGroupType } from '../model/ledger.ts';
-import { isLongerThan, maxIdCharacters } from '../values/text-length.ts';
+import { maxIdCharacters } from '../values/text-length.ts';
 
 /** Group types of a project have the indexes 0 to 4; their keys are the event properties `$group_0` to `$group_4`. */
 const maxGroupTypes = 5;

@@ -1,7 +1,8 @@
+import { cutToCodePoints } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { GroupUpdate } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { cutText, maxIdCharacters } from '../values/text-length.ts';
+import { maxIdCharacters } from '../values/text-length.ts';
 import { maxGroupPropertiesBytes } from './fold-group-updates.ts';
 
 /** Enough of a name to recognise it by. */
@@ -15,7 +16,7 @@ export function groupTypesTooLong(event: IncomingEvent, groupTypes: readonly str
       eventUuid: event.uuid,
       event: event.event,
       distinctId: event.distinctId,
-      groupTypes: groupTypes.slice(0, 5).map((type) => cutText(type, shownCharacters)),
+      groupTypes: groupTypes.slice(0, 5).map((type) => cutToCodePoints(type, shownCharacters)),
       maxCharacters: maxIdCharacters,
     },
   };
@@ -28,7 +29,7 @@ export function groupKeyTooLong(event: IncomingEvent, groupKey: string): RuleWar
       eventUuid: event.uuid,
       event: event.event,
       distinctId: event.distinctId,
-      groupKey: cutText(groupKey, shownCharacters),
+      groupKey: cutToCodePoints(groupKey, shownCharacters),
       maxCharacters: maxIdCharacters,
     },
   };
@@ -43,7 +44,7 @@ export function groupSizeViolation({ from, index, key }: GroupUpdate): RuleWarni
       event: from.event,
       distinctId: from.distinctId,
       groupTypeIndex: index,
-      groupKey: cutText(key, shownCharacters),
+      groupKey: cutToCodePoints(key, shownCharacters),
       maxBytes: maxGroupPropertiesBytes,
     },
   };

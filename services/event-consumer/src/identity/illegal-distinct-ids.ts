@@ -1,4 +1,5 @@
-import { isLongerThan, maxIdCharacters } from '../values/text-length.ts';
+import { isLongerThan } from '@millrace/contracts';
+import { maxIdCharacters } from '../values/text-length.ts';
 
 /** Placeholders of broken clients, in any letter case. Merged once, they would glue strangers together. */
 const illegalInAnyCase = [

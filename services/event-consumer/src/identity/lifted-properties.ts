@@ -1,5 +1,5 @@
-import type { JsonObject } from '@millrace/contracts';
-import { isJsonObject, objectOrEmpty } from '../values/json-object.ts';
+import { isObject, type JsonObject } from '@millrace/contracts';
+import { objectOrEmpty } from '../values/json-object.ts';
 import { type Overlay, propertyOf } from '../values/overlay.ts';
 
 /**
@@ -101,7 +101,7 @@ function isFromServer(properties: JsonObject): boolean {
 
 /** The object with `from` folded into `to`, which wins when both are there; null when there is nothing to fold. */
 function renameKey(object: unknown, from: string, to: string): JsonObject | null {
-  if (!isJsonObject(object) || !Object.hasOwn(object, from)) return null;
+  if (!isObject(object) || !Object.hasOwn(object, from)) return null;
   const { [from]: value, ...rest } = object;
   return Object.hasOwn(rest, to) ? rest : { ...rest, [to]: value };
 }

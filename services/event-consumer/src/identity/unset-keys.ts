@@ -1,7 +1,7 @@
-import { isJsonObject } from '../values/json-object.ts';
+import { isObject } from '@millrace/contracts';
 
 /** The keys `$unset` names: an array of texts, or the keys of an object; the rest is ignored (reference 6.3). */
 export function unsetKeys(unset: unknown): string[] {
   if (Array.isArray(unset)) return unset.filter((key) => typeof key === 'string');
-  return isJsonObject(unset) ? Object.keys(unset) : [];
+  return isObject(unset) ? Object.keys(unset) : [];
 }

@@ -1,9 +1,9 @@
-import type { CapturedEvent } from '@millrace/contracts';
+import { type CapturedEvent, cutToCodePoints, isLongerThan } from '@millrace/contracts';
 import type { DropReason } from '../model/event-outcome.ts';
 import type { IngestProject, RecordPosition } from '../model/incoming-event.ts';
 import type { RuleWarning } from '../model/warning.ts';
 import { parseTimestamp } from '../values/parse-timestamp.ts';
-import { isLongerThan, maxIdCharacters } from '../values/text-length.ts';
+import { maxIdCharacters } from '../values/text-length.ts';
 import type { Refusal } from './refuse-event.ts';
 import type { UnreadEvent } from './unread-event.ts';
 
@@ -52,7 +52,7 @@ export function admitEvent(
 type Head = Omit<CapturedEvent, 'properties'>;
 
 function dropForDistinctId({ uuid, distinct_id: distinctId }: Head): Admission {
-  const details = { eventUuid: uuid, distinctId: distinctId.slice(0, 100).toWellFormed() };
+  const details = { eventUuid: uuid, distinctId: cutToCodePoints(distinctId, 100).toWellFormed() };
   return {
     kind: 'drop',
     reason: 'distinct_id_too_long',

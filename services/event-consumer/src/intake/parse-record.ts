@@ -1,7 +1,13 @@
-import type { CapturedEvent, CapturedWarning, GatewayWarningType, JsonObject } from '@millrace/contracts';
+import {
+  type CapturedEvent,
+  type CapturedWarning,
+  type GatewayWarningType,
+  isDeeperThan,
+  isObject,
+  type JsonObject,
+} from '@millrace/contracts';
 import type { InvalidRecordReason } from '../model/dead-letter.ts';
-import { cleanJson, isNestedDeeperThan, maxNesting, mayNestDeeperThan } from '../values/clean-json.ts';
-import { isJsonObject } from '../values/json-object.ts';
+import { cleanJson, maxNesting, mayNestDeeperThan } from '../values/clean-json.ts';
 import { parseTimestamp } from '../values/parse-timestamp.ts';
 
 export interface InvalidRecord {
@@ -23,8 +29,8 @@ export function parseRecord(value: Buffer): ParsedRecord {
   // Bytes that are not UTF-8 become U+FFFD here.
   const text = value.toString('utf8');
   const record = readJson(text);
-  if (!isJsonObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
-  if (mayNestDeeperThan(text, maxNesting) && isNestedDeeperThan(record, maxNesting)) {
+  if (!isObject(record)) return invalid('failed_parse_message', 'The record is not a JSON object.');
+  if (mayNestDeeperThan(text, maxNesting) && isDeeperThan(record, maxNesting)) {
     return invalid('failed_parse_message', `The record nests deeper than ${maxNesting} levels.`);
   }
   return checkRecord(record);
@@ -72,7 +78,7 @@ function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | Inval
   if (typeof distinct_id !== 'string' || distinct_id === '') {
     return invalid('distinct_id_missing', 'distinct_id is missing or not a text.');
   }
-  if (!isJsonObject(properties)) return invalid('failed_parse_message', 'properties is not an object.');
+  if (!isObject(properties)) return invalid('failed_parse_message', 'properties is not an object.');
   const captured: CapturedEvent = {
     kind: 'event',
     ...head,
@@ -87,8 +93,8 @@ function parseEvent(record: JsonObject, head: RecordHead): CapturedEvent | Inval
   if (record.historical_migration === true) captured.historical_migration = true;
   if (record.plan_unchecked === true) captured.plan_unchecked = true;
   if (record.force_disable_person_processing === true) captured.force_disable_person_processing = true;
-  if (isJsonObject($set)) captured.$set = $set;
-  if (isJsonObject($set_once)) captured.$set_once = $set_once;
+  if (isObject($set)) captured.$set = $set;
+  if (isObject($set_once)) captured.$set_once = $set_once;
   if ($unset !== undefined) captured.$unset = $unset;
   return captured;
 }
@@ -99,7 +105,7 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
   if (typeof count !== 'number' || !Number.isSafeInteger(count) || count < 1) {
     return invalid('failed_parse_message', 'count is not a positive integer.');
   }
-  if (!isJsonObject(details)) return invalid('failed_parse_message', 'details is not an object.');
+  if (!isObject(details)) return invalid('failed_parse_message', 'details is not an object.');
   return { kind: 'warning', ...head, type, count, details };
 }
 
@@ -107,7 +113,7 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
 function readJson(text: string): unknown {
   const record = parseOrNull(text);
   // In UTF-8 JSON a NUL or a lone surrogate can only be written as an escape. Almost no record has one.
-  if (!text.includes('\\u') || isNestedDeeperThan(record, maxNesting)) return record;
+  if (!text.includes('\\u') || isDeeperThan(record, maxNesting)) return record;
   return cleanJson(record);
 }
 

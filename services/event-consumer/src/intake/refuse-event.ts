@@ -1,11 +1,11 @@
-import { eventNames } from '@millrace/contracts';
+import { eventNames, isLongerThan } from '@millrace/contracts';
 import { groupKeyTooLong } from '../groups/group-warnings.ts';
 import { isMergeEvent } from '../identity/identity-rules.ts';
 import { isPersonProfileOff } from '../identity/person-processing.ts';
 import type { DropReason } from '../model/event-outcome.ts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
-import { isLongerThan, maxIdCharacters } from '../values/text-length.ts';
+import { maxIdCharacters } from '../values/text-length.ts';
 
 /** An event that is not stored, and what its project is told about it. */
 export interface Refusal {

@@ -1,7 +1,7 @@
-import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
+import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/incoming-event.ts';
 import { withoutKeys } from '../values/json-object.ts';
-import { cutText, maxEventNameCharacters } from '../values/text-length.ts';
+import { maxEventNameCharacters } from '../values/text-length.ts';
 import { toWritten } from '../values/written-properties.ts';
 import type { AdmittedEvent } from './admit-event.ts';
 import { eventLevelUpdates } from './event-level-updates.ts';
@@ -50,7 +50,9 @@ export function toIncomingEvent({
 
 /** `$group_identify` of the migration guidance is processed and stored as `$groupidentify` (docs/ingestion-rules.md, "What an event name does"). */
 export function processedName(name: string): string {
-  return name === eventNames.groupIdentifySynonym ? eventNames.groupIdentify : cutText(name, maxEventNameCharacters);
+  return name === eventNames.groupIdentifySynonym
+    ? eventNames.groupIdentify
+    : cutToCodePoints(name, maxEventNameCharacters);
 }
 
 /** What is added to the properties as they were sent. */

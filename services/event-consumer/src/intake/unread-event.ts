@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { CapturedEvent, JsonObject } from '@millrace/contracts';
-import { isNestedDeeperThan, maxNesting, mayNestDeeperThan } from '../values/clean-json.ts';
-import { isJsonObject } from '../values/json-object.ts';
+import { type CapturedEvent, isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
+import { maxNesting, mayNestDeeperThan } from '../values/clean-json.ts';
 import { checkRecord, parseOrNull } from './parse-record.ts';
 
 /**
@@ -43,7 +42,7 @@ export function readHead(value: Buffer): UnreadEvent | null {
   if (at === -1 || !bytes.endsWith('}') || bytes.includes('\\u') || !isUtf8(value)) return null;
   const text = `${value.toString('utf8', 0, at)}}`;
   const record = parseOrNull(text);
-  if (!isJsonObject(record) || mayNestDeeperThan(text, maxNesting)) return null;
+  if (!isObject(record) || mayNestDeeperThan(text, maxNesting)) return null;
   record.properties = noProperties;
   const checked = checkRecord(record);
   if (checked.kind !== 'event') return null;
@@ -69,7 +68,7 @@ export function readProperties(event: CapturedEvent | UnreadEvent): { properties
   const { value, start, end } = event.unread;
   const text = value.toString('utf8', start, end);
   const properties = parseOrNull(text);
-  if (!isJsonObject(properties) || isTooDeep(properties, text)) throw new UnreadableProperties();
+  if (!isObject(properties) || isTooDeep(properties, text)) throw new UnreadableProperties();
   return { properties, text };
 }
 
@@ -87,5 +86,5 @@ export function isUnread(event: CapturedEvent | UnreadEvent): event is UnreadEve
 
 /** The record around them is one level more. */
 function isTooDeep(properties: JsonObject, text: string): boolean {
-  return mayNestDeeperThan(text, maxNesting - 1) && isNestedDeeperThan(properties, maxNesting - 1);
+  return mayNestDeeperThan(text, maxNesting - 1) && isDeeperThan(properties, maxNesting - 1);
 }

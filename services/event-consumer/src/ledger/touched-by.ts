@@ -1,8 +1,7 @@
-import { eventNames } from '@millrace/contracts';
+import { eventNames, isObject } from '@millrace/contracts';
 import { type GroupIdentifyTarget, groupIdentifyTarget } from '../groups/group-identify-target.ts';
 import { mergeRequest } from '../identity/identity-rules.ts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
-import { isJsonObject } from '../values/json-object.ts';
 
 /** Everything the rules may look up for one event. May name more than they end up using, never less. */
 export interface Touched {
@@ -24,7 +23,7 @@ function touchedDistinctIds(event: IncomingEvent): string[] {
 
 function touchedGroupTypes(event: IncomingEvent, groupIdentify: GroupIdentifyTarget | null): string[] {
   const groups = event.properties.$groups;
-  const types = isJsonObject(groups) ? Object.keys(groups) : [];
+  const types = isObject(groups) ? Object.keys(groups) : [];
   if (groupIdentify !== null && !types.includes(groupIdentify.type)) types.push(groupIdentify.type);
   return types;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '@millrace/contracts';
 import { foldGroupUpdates, type GroupState } from '../groups/fold-group-updates.ts';
 import { touchedBy } from '../ledger/touched-by.ts';
 import type { EventOutcome } from '../model/event-outcome.ts';
@@ -74,8 +75,6 @@ function save(store: MemoryStore, ledger: ProjectLedger): void {
 /** Through JSON and with the keys in another order, as a database gives it back. */
 export function stored<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value), (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }

@@ -19,16 +19,6 @@ export function mayNestDeeperThan(text: string, limit: number): boolean {
   return false;
 }
 
-/** True when a value nests deeper than `limit`. Never goes deeper than that itself. */
-export function isNestedDeeperThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (limit === 0) return true;
-  for (const child of Array.isArray(value) ? value : Object.values(value)) {
-    if (typeof child === 'object' && child !== null && isNestedDeeperThan(child, limit - 1)) return true;
-  }
-  return false;
-}
-
 /**
  * Text PostgreSQL and every reader can hold: a NUL and half of a surrogate pair become U+FFFD
  * (reference/event-processing.md 6.1).

@@ -1,13 +1,8 @@
-import type { JsonObject } from '@millrace/contracts';
-
-/** A JSON object: not null, not an array. Everything else that JSON can hold is no map of properties. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject, type JsonObject } from '@millrace/contracts';
 
 /** The value when it is a JSON object, else an empty one. The result must not be changed. */
 export function objectOrEmpty(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : emptyObject;
+  return isObject(value) ? value : emptyObject;
 }
 
 const emptyObject: JsonObject = Object.freeze({});

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { jsonExcess } from '@millrace/http';
 import type { Request, Response, Router } from 'express';
@@ -63,10 +64,10 @@ async function readQuestion(
       throw new AppError('invalid', `The body has ${excess}.`, { code: 'invalid_payload' });
     }
     const question = parseJson(body.json.toString('utf8'));
-    if (typeof question !== 'object' || question === null || Array.isArray(question)) {
+    if (!isObject(question)) {
       throw new AppError('invalid', 'The body must be a JSON object.', { code: 'invalid_payload' });
     }
-    const { token, api_key, $token, distinct_id, $distinct_id } = question as Record<string, unknown>;
+    const { token, api_key, $token, distinct_id, $distinct_id } = question;
     return {
       key: token ?? api_key ?? $token ?? body.apiKey ?? query.apiKey,
       distinctId: distinct_id ?? $distinct_id,

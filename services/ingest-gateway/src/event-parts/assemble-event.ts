@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { JsonObject } from '@millrace/contracts';
+import { isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { hasGzipMagic } from '../bytes/gunzip.ts';
 import { mendEmptyObjects } from '../event/empty-objects.ts';
-import { isDeeperThan } from '../json/nesting.ts';
 import { describeJsonFault, tryParseJson } from '../json/parse-json.ts';
 import { parsePropertyPath, setAtPath } from './property-path.ts';
 import type { Part } from './read-parts.ts';
@@ -114,10 +113,6 @@ function readJson({ name, bytes }: Part): unknown {
   if (value === undefined) throw refused('invalid_part', name, `is not valid JSON: ${describeJsonFault(text)}`);
   if (isDeeperThan(value, maxNesting)) throw refused('too_deep', name, `is nested deeper than ${maxNesting} levels`);
   return value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(code: string, part: string, problem: string): AppError {

@@ -1,6 +1,5 @@
-import { eventNames } from '@millrace/contracts';
+import { cutToCodePoints, eventNames } from '@millrace/contracts';
 import type { ClientEvent } from './capture-schema.ts';
-import { cutToCodePoints } from './cut-text.ts';
 
 const maxCodePoints = 200;
 

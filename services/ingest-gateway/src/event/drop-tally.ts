@@ -1,5 +1,4 @@
-import type { CapturedWarning, GatewayWarningType } from '@millrace/contracts';
-import { cutToCodePoints } from './cut-text.ts';
+import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 
 /** Of each reason. */
 export const maxSamples = 10;

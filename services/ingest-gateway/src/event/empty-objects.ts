@@ -1,3 +1,4 @@
+import { isObject } from '@millrace/contracts';
 /**
  * PHP writes an array without entries as `[]`, also where an object is meant, and so does every SDK in it. In these
  * fields it is an empty object.
@@ -23,8 +24,4 @@ function mend(fields: Fields, names: readonly string[]): void {
     const value = fields[name];
     if (Array.isArray(value) && value.length === 0) fields[name] = {};
   }
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

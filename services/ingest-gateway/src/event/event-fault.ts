@@ -1,5 +1,5 @@
+import { isDeeperThan, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
-import { isDeeperThan } from '../json/nesting.ts';
 import { findFieldProblem } from './capture-schema.ts';
 import { typeName } from './invalid-field.ts';
 
@@ -23,7 +23,7 @@ export const maxNesting = 64;
  */
 export function findFault(event: unknown, isShallow: boolean): EventFault | null {
   const cause = 'invalid_event';
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) {
+  if (!isObject(event)) {
     return { cause, path: [], reason: `must be a JSON object, not ${typeName(event)}` };
   }
   const problem = findFieldProblem(event);

@@ -1,6 +1,6 @@
+import { isDeeperThan, isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { cleanValue, mayNeedCleaning } from '../json/clean-text.ts';
-import { isDeeperThan } from '../json/nesting.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { parseZonedTimestamp } from '../time/parse-timestamp.ts';
 
@@ -81,10 +81,6 @@ function toUsualForm(uuid: string): string {
     .toLowerCase()
     .replaceAll('-', '')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(code: string, message: string, attr: string | null): AppError {

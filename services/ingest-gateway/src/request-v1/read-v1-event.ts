@@ -1,4 +1,4 @@
-import { eventNames, type JsonObject } from '@millrace/contracts';
+import { eventNames, isLongerThan, isObject, type JsonObject } from '@millrace/contracts';
 import type { ClientEvent } from '../event/capture-schema.ts';
 import { mendEmptyProperties } from '../event/empty-objects.ts';
 import { parseZonedTimestamp } from '../time/parse-timestamp.ts';
@@ -84,14 +84,6 @@ function readFlag(value: unknown): boolean | null {
 /** The properties that must be objects wherever they stand. */
 function haveObjects({ $set, $set_once }: JsonObject): boolean {
   return [$set, $set_once].every((value) => value === undefined || value === null || isObject(value));
-}
-
-function isLongerThan(text: string, codePoints: number): boolean {
-  return text.length > codePoints && (text.length > codePoints * 2 || [...text].length > codePoints);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function drop(reason: V1DropReason): V1Reading {

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { isObject } from '@millrace/contracts';
 
 /** What an SDK makes of an answer: `split` sends the batch again in halves, `dropped` loses it. */
 export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
@@ -42,7 +43,6 @@ function reactions(is: {
 
 const isSuccess = ({ status }: SdkAnswer) => status >= 200 && status < 300;
 const is200 = ({ status }: SdkAnswer) => status === 200;
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const fourErrors = [500, 502, 503, 504];
 const asNode = reactions({ ok: isSuccess, again: [408, 429], split: true });
 const asMobile = reactions({ ok: isSuccess, again: [408, 429], serverErrors: fourErrors, split: true });

@@ -1,3 +1,4 @@
+import { isObject } from '@millrace/contracts';
 /**
  * A table of contract/management-api.md as data: the type of every field, in the words of the contract. A nullable type
  * ends in `?`: the contract says so, or the value does not exist before something happened.
@@ -36,7 +37,7 @@ const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> 
   email: (value) => isString(value) && /^\S+@\S+\.\S+$/.test(value),
   // ISO 8601 in UTC.
   timestamp: (value) => isString(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/.test(value),
-  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  object: isObject,
   array: Array.isArray,
 };
 

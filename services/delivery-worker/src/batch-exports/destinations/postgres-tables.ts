@@ -1,3 +1,4 @@
+import { cutToCodePoints } from '@millrace/contracts';
 import type { EventRecord, PersonRecord } from '../records/export-records.ts';
 
 export interface Column<Row> {
@@ -19,6 +20,10 @@ function property(row: EventRecord, name: string): string | null {
   return value === undefined || value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+function shortened(text: string | null): string | null {
+  return text === null ? null : cutToCodePoints(text, 200);
+}
+
 /** Columns as existing warehouses have them. */
 export const eventsTable: TableShape<EventRecord> = {
   key: ['uuid'],
@@ -32,7 +37,7 @@ export const eventsTable: TableShape<EventRecord> = {
     { name: 'distinct_id', type: 'VARCHAR(200)', of: ({ distinct_id }) => distinct_id },
     { name: 'team_id', type: 'INTEGER', of: (_, { environment_id }) => environment_id },
     { name: 'ip', type: 'VARCHAR(200)', of: (row) => property(row, '$ip') },
-    { name: 'site_url', type: 'VARCHAR(200)', of: (row) => property(row, '$current_url')?.slice(0, 200) ?? null },
+    { name: 'site_url', type: 'VARCHAR(200)', of: (row) => shortened(property(row, '$current_url')) },
     { name: 'timestamp', type: 'TIMESTAMPTZ', of: ({ timestamp }) => timestamp },
   ],
 };

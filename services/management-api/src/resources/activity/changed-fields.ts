@@ -1,3 +1,4 @@
+import { isObject } from '@millrace/contracts';
 /** One changed field as an activity record shows it (reference/management-api.md 8.5). */
 export interface FieldChange {
   /** Scope of the record, as on the activity. */
@@ -53,8 +54,6 @@ function isSame(one: unknown, other: unknown): boolean {
 
 function canonical(value: unknown): string | undefined {
   return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }

@@ -1,11 +1,9 @@
+import { isObject } from '@millrace/contracts';
 import { isTimeZone } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 
 /** Lists of up to a thousand environments show it. */
 const maxListedLength = 2000;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * The rules of reference/management-api.md 8.2 that a schema cannot say, in the order of the fields.

@@ -1,5 +1,4 @@
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isObject } from '@millrace/contracts';
 
 /**
  * What the sent settings mean for what is stored (reference/management-api.md 8.2): `session_replay_config` is merged,

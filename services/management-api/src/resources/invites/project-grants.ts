@@ -1,4 +1,4 @@
-import { membershipLevels } from '@millrace/contracts';
+import { isObject, membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 
 /** Access to one environment that an invite brings along. */
@@ -23,10 +23,8 @@ export function parseProjectGrants(value: unknown): ProjectGrant[] | null {
 }
 
 function parseGrant(item: unknown): ProjectGrant {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    throw wrong('Each item in the list must be a dictionary.');
-  }
-  const { id, level } = item as { id?: unknown; level?: unknown };
+  if (!isObject(item)) throw wrong('Each item in the list must be a dictionary.');
+  const { id, level } = item;
   if (id === undefined || level === undefined) throw wrong('Each dictionary must contain "id" and "level" keys.');
   if (typeof id !== 'number' || !Number.isInteger(id)) throw wrong('The "id" field must be an integer.');
   if (typeof level !== 'number' || !grantable.includes(level)) {

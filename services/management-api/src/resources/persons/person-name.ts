@@ -1,3 +1,5 @@
+import { cutToCodePoints } from '@millrace/contracts';
+
 /** Properties that name a person, the first that is set wins (the reference's default for display names). */
 const nameProperties = ['email', 'name', 'username'];
 
@@ -8,8 +10,7 @@ const maxLength = 400;
 export function personName(properties: Record<string, unknown>, mainDistinctId: string): string {
   for (const property of nameProperties) {
     const value = properties[property];
-    if (typeof value === 'string' && value.trim() !== '')
-      return value.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '');
+    if (typeof value === 'string' && value.trim() !== '') return cutToCodePoints(value, maxLength);
     if (typeof value === 'number') return String(value);
   }
   return mainDistinctId;

@@ -1,3 +1,4 @@
+import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { requireTime } from '../../time/relative-time.ts';
 import {
@@ -45,10 +46,8 @@ function parseFilter(
   filter: unknown,
   { place, owners, now }: { place: string; owners: readonly PropertyOwner[]; now: Date },
 ): PropertyFilter {
-  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) {
-    throw invalid([place], 'Expected an object with key, value, operator and type.');
-  }
-  const { key, value, operator = 'exact', type = owners[0] } = filter as Record<string, unknown>;
+  if (!isObject(filter)) throw invalid([place], 'Expected an object with key, value, operator and type.');
+  const { key, value, operator = 'exact', type = owners[0] } = filter;
   const unknown = Object.keys(filter).find((field) => !knownFields.has(field));
   if (unknown !== undefined) {
     throw invalid([place, unknown.slice(0, 100)], 'A filter has key, value, operator and type, and nothing else.');

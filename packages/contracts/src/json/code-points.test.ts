@@ -1,4 +1,4 @@
-import { cutText, isLongerThan } from './text-length.ts';
+import { cutToCodePoints, isLongerThan } from './code-points.ts';
 
 test.each([
   ['', 0, false],
@@ -18,5 +18,5 @@ test.each([
   ['ab🦊cd', 3, 'ab🦊'],
   ['a'.repeat(1000), 3, 'aaa'],
 ])('%j cut to %i characters', (text, limit, expected) => {
-  expect(cutText(text, limit)).toBe(expected);
+  expect(cutToCodePoints(text, limit)).toBe(expected);
 });
