@@ -17,17 +17,17 @@ export async function installPythonTool(name: string, requirements: string): Pro
     .update(await readFile(requirements))
     .digest('hex');
   const cache = join(testCacheDirectory(), name);
-  const place = join(cache, digest.slice(0, 16));
+  const installed = join(cache, digest.slice(0, 16));
   const python = (directory: string) => join(directory, 'bin/python');
-  if (existsSync(python(place))) return python(place);
+  if (existsSync(python(installed))) return python(installed);
   await mkdir(cache, { recursive: true });
-  const draft = `${place}.${process.pid}`;
+  const draft = `${installed}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
   const options = { timeout: 300_000, maxBuffer: 64 << 20 };
   await run('python3', ['-m', 'venv', draft], options);
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
   await run(python(draft), install, options);
   // Only the scripts of an environment know where it is; its interpreter is started by path.
-  await rename(draft, place);
-  return python(place);
+  await rename(draft, installed);
+  return python(installed);
 }

@@ -76,7 +76,7 @@ async function toSdk({ folder, name, pin: [file, version], tool, build }: Recipe
 /** A virtual environment for exactly these requirements, made once. */
 async function buildPython(source: string, cache: string): Promise<string[]> {
   const requirements = join(source, 'requirements.txt');
-  const place = join(
+  const installed = join(
     cache,
     createHash('sha256')
       .update(await readFile(requirements))
@@ -84,16 +84,16 @@ async function buildPython(source: string, cache: string): Promise<string[]> {
       .slice(0, 16),
   );
   const python = (directory: string) => join(directory, 'bin/python');
-  if (!existsSync(python(place))) {
+  if (!existsSync(python(installed))) {
     await mkdir(cache, { recursive: true });
-    const draft = `${place}.${process.pid}`;
+    const draft = `${installed}.${process.pid}`;
     await rm(draft, { recursive: true, force: true });
     await run(['python3', '-m', 'venv', draft]);
     await run([python(draft), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
     // Only the scripts of an environment know where it is; its interpreter is started by path.
-    await rename(draft, place);
+    await rename(draft, installed);
   }
-  return [python(place), join(source, 'main.py')];
+  return [python(installed), join(source, 'main.py')];
 }
 
 async function buildGo(source: string, cache: string): Promise<string[]> {

@@ -92,10 +92,10 @@ test('organizations, their plans, projects, environments, users and restrictions
   ]);
   const project = await historyOf('project', 'create', '--organization', id, '--name', 'Shop');
   const { projectId } = project.result;
-  const place = { organization_id: id, environment_id: projectId, item_id: String(projectId), activity: 'created' };
+  const target = { organization_id: id, environment_id: projectId, item_id: String(projectId), activity: 'created' };
   expect(project.rows).toMatchObject([
-    entry('project create', { ...place, scope: 'Project' }),
-    entry('project create', { ...place, scope: 'Team' }),
+    entry('project create', { ...target, scope: 'Project' }),
+    entry('project create', { ...target, scope: 'Team' }),
   ]);
   const environment = await historyOf('environment', 'create', '--project', String(projectId), '--name', 'Staging');
   expect(environment.rows).toMatchObject([

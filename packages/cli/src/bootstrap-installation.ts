@@ -74,9 +74,9 @@ async function create(tx: AccountClient, input: BootstrapInput): Promise<Bootstr
   const { id: organizationId, name } = organization;
   const done = { command: 'bootstrap', organizationId, activity: 'created' } as const;
   await recordOperatorActivity(tx, { ...done, scope: 'Organization', itemId: organizationId, name });
-  const place = { environmentId: environment.id, itemId: project.id };
-  await recordOperatorActivity(tx, { ...done, ...place, scope: 'Project', name: project.name });
-  await recordOperatorActivity(tx, { ...done, ...place, scope: 'Team', name: environment.name });
+  const target = { environmentId: environment.id, itemId: project.id };
+  await recordOperatorActivity(tx, { ...done, ...target, scope: 'Project', name: project.name });
+  await recordOperatorActivity(tx, { ...done, ...target, scope: 'Team', name: environment.name });
   return {
     organizationId: organization.id,
     userId,

@@ -59,7 +59,7 @@ export { type CopyRow, copyRows } from './copy-format.ts';
 export { createDatabase, type Database } from './database.ts';
 export {
   type DeadLetterDecision,
-  type DeadLetterPlace,
+  type DeadLetterPosition,
   type DecidedDeadLetter,
   deadLetterName,
   decideDeadLetters,

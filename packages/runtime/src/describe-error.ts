@@ -14,7 +14,7 @@ export function describeError(error: Error, depth = 0): Record<string, unknown> 
     message: messageOf(error),
     ...(code === undefined ? {} : { code }),
     ...(isAppError(error) ? { kind: error.kind, details: error.details } : {}),
-    ...placeInDatabase(error),
+    ...databaseDetails(error),
     ...(depth === 0 ? { stack: framesOf(error) } : {}),
     ...(errors.length === 0 ? {} : { errors: errors.map((each) => describeCause(each, depth + 1)) }),
     ...(error.cause === undefined || depth >= maxCauses ? {} : { cause: describeCause(error.cause, depth + 1) }),
@@ -40,7 +40,7 @@ function messageOf(error: Error): string {
   return error.message;
 }
 
-function placeInDatabase(error: Error): Record<string, unknown> {
+function databaseDetails(error: Error): Record<string, unknown> {
   const { severity, table, column, constraint, routine } = error as unknown as Record<string, unknown>;
   if (severity === undefined) return {};
   const names = Object.entries({ table, column, constraint, routine });

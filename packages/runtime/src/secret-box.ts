@@ -29,15 +29,15 @@ export interface SecretBox {
    */
   requireKeys(used: readonly string[]): void;
   /**
-   * @param place where the secret belongs, e.g. the id of its row: sealed for one place it does not open in another.
+   * @param context where the secret belongs, e.g. the id of its row: sealed for one context it does not open in another.
    * @throws Error without a key.
    */
-  seal(secret: Record<string, unknown>, place: string): SealedSecret;
+  seal(secret: Record<string, unknown>, context: string): SealedSecret;
   /**
    * @param stored what `seal` made; anything else was never sealed and comes back as it is.
    * @throws SecretBoxError when no key at hand opens it.
    */
-  open(stored: Record<string, unknown>, place: string): Record<string, unknown>;
+  open(stored: Record<string, unknown>, context: string): Record<string, unknown>;
 }
 
 /** No key at hand opens a secret, or it does not belong where it lies. The message holds nothing of the secret. */
@@ -61,20 +61,20 @@ export function createSecretBox(setting: string | undefined): SecretBox {
       const names = missing.join(', ');
       throw new ConfigError([`SECRETS_KEY lacks the key ${names}, with which secrets in the database are encrypted`]);
     },
-    seal(secret, place) {
+    seal(secret, context) {
       if (!newest) throw new Error('There is no key to encrypt secrets with.');
       const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv('aes-256-gcm', newest[1], iv).setAAD(Buffer.from(place));
+      const cipher = createCipheriv('aes-256-gcm', newest[1], iv).setAAD(Buffer.from(context));
       const text = Buffer.concat([cipher.update(JSON.stringify(secret), 'utf8'), cipher.final()]);
       const bytes = Buffer.concat([iv, cipher.getAuthTag(), text]);
       return { sealed: `${version}:${newest[0]}:${bytes.toString('base64url')}` };
     },
-    open(stored, place) {
+    open(stored, context) {
       if (typeof stored.sealed !== 'string') return stored;
       const [found, keyId = '', text = ''] = stored.sealed.split(':');
       const key = byId.get(keyId);
       if (found !== version || !key) throw new SecretBoxError(`SECRETS_KEY lacks the key ${keyId}.`);
-      return JSON.parse(decrypt(key, Buffer.from(text, 'base64url'), place)) as Record<string, unknown>;
+      return JSON.parse(decrypt(key, Buffer.from(text, 'base64url'), context)) as Record<string, unknown>;
     },
   };
 }
@@ -84,11 +84,11 @@ function keyIdOf(key: Buffer): string {
   return createHash('sha256').update('millrace secrets key\n').update(key).digest('hex').slice(0, 12);
 }
 
-function decrypt(key: Buffer, bytes: Buffer, place: string): string {
+function decrypt(key: Buffer, bytes: Buffer, context: string): string {
   const [iv, tag] = [bytes.subarray(0, ivBytes), bytes.subarray(ivBytes, ivBytes + tagBytes)];
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes })
-      .setAAD(Buffer.from(place))
+      .setAAD(Buffer.from(context))
       .setAuthTag(tag);
     return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
   } catch (cause) {

@@ -77,7 +77,7 @@ export function createBatchHandler(
     context: BatchContext,
   ): Promise<BatchResult> {
     logger.error('a record cannot be processed and becomes a dead letter', {
-      ...placeOf(batch),
+      ...positionOf(batch),
       reason,
       ...describeFailure(error),
     });
@@ -102,7 +102,11 @@ export function createBatchHandler(
       } catch (error) {
         const next = await afterFailure(error, batch, failures);
         if (next.kind === 'apart') return next;
-        logger.debug('a batch is tried again', { ...placeOf(batch), failure: next.failure, ...describeFailure(error) });
+        logger.debug('a batch is tried again', {
+          ...positionOf(batch),
+          failure: next.failure,
+          ...describeFailure(error),
+        });
         if (context.signal.aborted) throw error;
         await deps.sleep(pauseMs(next.failure, failures[next.failure]), context.signal);
       }
@@ -137,7 +141,7 @@ export function createBatchHandler(
         throw error;
       case 'systemic':
         logger.error('batches cannot be processed until somebody acts', {
-          ...placeOf(batch),
+          ...positionOf(batch),
           ...describeFailure(error),
         });
         throw error;
@@ -188,6 +192,6 @@ function cutBatch(batch: LogBatch, parts: number): [LogBatch, ...LogBatch[]] {
   ];
 }
 
-function placeOf({ topic, partition, records }: LogBatch) {
+function positionOf({ topic, partition, records }: LogBatch) {
   return { topic, partition, offset: String(records[0]?.offset), records: records.length };
 }

@@ -59,11 +59,11 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
         onFatal: (error) => fatal.push(error),
       },
     );
-    const hot = Array.from({ length: 120 }, (_, place) =>
-      capturedEvent(project.token, { distinct_id: 'hot', properties: { $set: { place } } }),
+    const hot = Array.from({ length: 120 }, (_, number) =>
+      capturedEvent(project.token, { distinct_id: 'hot', properties: { $set: { number } } }),
     );
-    const forced = Array.from({ length: 30 }, (_, place) =>
-      capturedEvent(project.token, { distinct_id: `forced-${place % 3}`, force_disable_person_processing: true }),
+    const forced = Array.from({ length: 30 }, (_, number) =>
+      capturedEvent(project.token, { distinct_id: `forced-${number % 3}`, force_disable_person_processing: true }),
     );
     for (let from = 0; from < hot.length; from += 40) {
       await log.append([
@@ -86,7 +86,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     });
     await consumer.stop();
     const persons = await fixture.database.prisma.person.findMany({ where });
-    expect(persons).toMatchObject([{ main_distinct_id: 'hot', properties: { place: 119 }, version: 119n }]);
+    expect(persons).toMatchObject([{ main_distinct_id: 'hot', properties: { number: 119 }, version: 119n }]);
     const ends = await log.endOffsets(topics.live);
     expect(ends.every(({ endOffset }) => endOffset === 0n)).toBe(true);
     expect(fatal).toEqual([]);

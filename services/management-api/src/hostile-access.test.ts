@@ -50,7 +50,7 @@ describe('a project is removed by nobody who may not remove all of it', () => {
   });
 });
 
-test('a small key does not decide what the current place of its person is', async () => {
+test('a small key does not decide what the current environment of its person is', async () => {
   const { prisma } = api.database;
   await addMember(prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
   const { id } = await createEnvironment(prisma, { projectId: acme.projectId });
@@ -60,11 +60,11 @@ test('a small key does not decide what the current place of its person is', asyn
   const ofTeam = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
   const { organizationId, projectId } = acme.off;
   for (const key of [ofOne, ofTeam]) {
-    for (const place of [organizationId, acme.organizationId]) {
-      expect(await patch(key, { set_current_organization: place })).toMatchObject(refusal);
+    for (const target of [organizationId, acme.organizationId]) {
+      expect(await patch(key, { set_current_organization: target })).toMatchObject(refusal);
     }
-    for (const place of [projectId, acme.projectId, id]) {
-      expect(await patch(key, { set_current_team: place })).toMatchObject(refusal);
+    for (const target of [projectId, acme.projectId, id]) {
+      expect(await patch(key, { set_current_team: target })).toMatchObject(refusal);
     }
     expect((await patch(key, { first_name: 'Ada' })).status).toBe(200);
   }

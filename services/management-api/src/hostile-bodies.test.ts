@@ -235,7 +235,7 @@ describe('any id in any path', () => {
     'ffffffff-ffff-ffff-ffff-ffffffffffff',
     'x'.repeat(4000),
   ];
-  const places = new Map(
+  const bodies = new Map(
     declared
       .filter(({ path }) => path.includes(':'))
       .flatMap((route) =>
@@ -243,11 +243,11 @@ describe('any id in any path', () => {
       ),
   );
 
-  test.each([...new Set([...places.values()].map(({ route }) => route.path.split('/')[2] ?? ''))])(
+  test.each([...new Set([...bodies.values()].map(({ route }) => route.path.split('/')[2] ?? ''))])(
     'below /api/%s',
     async (room) => {
       const failures: unknown[] = [];
-      const mine = [...places.values()].filter(({ route }) => route.path.split('/')[2] === room);
+      const mine = [...bodies.values()].filter(({ route }) => route.path.split('/')[2] === room);
       await eachOf(
         mine.flatMap(({ route, name }) => nastyIds.map((id) => ({ route, name, id }))),
         async ({ route, name, id }) => {

@@ -104,7 +104,7 @@ describe.each(lists.map((route) => ({ path: route.path, fields: Object.keys(rout
     });
 
     test('any cursor that has the right shape', async () => {
-      const place = fc.record({
+      const position = fc.record({
         timestamp: fc.oneof(
           fc.integer(),
           fc.maxSafeInteger(),
@@ -115,7 +115,7 @@ describe.each(lists.map((route) => ({ path: route.path, fields: Object.keys(rout
         key: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\u0000', 'a\u0000b')),
       });
       await fc.assert(
-        fc.asyncProperty(place, async (given) => {
+        fc.asyncProperty(position, async (given) => {
           const cursor = Buffer.from(JSON.stringify(given)).toString('base64url');
           const { status } = await api.get(address(`cursor=${cursor}`), tenant.personalApiKey);
           return [200, 400].includes(status);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
 import { startKafka } from '@millrace/stack/src/kafka/start-kafka.ts';
-import { removePostgresPlace } from '@millrace/stack/src/postgres/postgres-place.ts';
+import { removePostgresFiles } from '@millrace/stack/src/postgres/postgres-files.ts';
 import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
 import { createKeeper } from '@millrace/stack/src/process/keeper.ts';
@@ -50,7 +50,7 @@ export async function startChaosSystem(
   const keeper = createKeeper();
   const closers: (() => Promise<unknown> | unknown)[] = [
     () => rmSync(root, { recursive: true, force: true }),
-    () => removePostgresPlace(join(root, 'postgres')),
+    () => removePostgresFiles(join(root, 'postgres')),
     () => keeper.dismiss(),
   ];
   const stop = async () => {

@@ -52,9 +52,9 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
     {
       name: 'consumer-kill',
       async strike(ms) {
-        const places = [...Array(pool.size()).keys()].sort(() => random() - 0.5);
+        const indexes = [...Array(pool.size()).keys()].sort(() => random() - 0.5);
         const count = 1 + Math.floor(random() * pool.size());
-        await pool.kill(places.slice(0, count));
+        await pool.kill(indexes.slice(0, count));
         await sleep(ms / 4);
         await pool.add(count);
       },

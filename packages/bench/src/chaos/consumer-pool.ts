@@ -5,10 +5,10 @@ export interface ConsumerPool {
   size(): number;
   /** Starts so many more and resolves when they run. */
   add(count: number): Promise<void>;
-  /** SIGKILL for the ones at these places. */
-  kill(places: readonly number[]): Promise<void>;
-  /** SIGSTOP for the one at this place, which keeps all it holds. */
-  freeze(place: number): void;
+  /** SIGKILL for the ones at these indexes. */
+  kill(indexes: readonly number[]): Promise<void>;
+  /** SIGSTOP for the one at this index, which keeps all it holds. */
+  freeze(index: number): void;
   /** SIGCONT for whoever is stopped. */
   thaw(): void;
   /** Where they answer health checks. */
@@ -53,12 +53,12 @@ export function createConsumerPool(start: () => Promise<ServiceProcess>, print: 
     async add(count) {
       await Promise.all(Array.from({ length: count }, startOne));
     },
-    kill: (places) =>
+    kill: (indexes) =>
       end(
-        running.filter((_, place) => places.includes(place)),
+        running.filter((_, index) => indexes.includes(index)),
         'kill',
       ),
-    freeze: (place) => running[place]?.freeze(),
+    freeze: (index) => running[index]?.freeze(),
     thaw() {
       for (const consumer of running) consumer.thaw();
     },

@@ -19,12 +19,12 @@ export function gatewayFaults(
   let round = 0;
 
   async function replaceOne(end: (gateway: ServiceProcess) => Promise<unknown>, ms: number): Promise<void> {
-    const place = round++ % gateways.length;
-    const gateway = gateways[place];
+    const index = round++ % gateways.length;
+    const gateway = gateways[index];
     if (gateway === undefined) return;
     await end(gateway);
     await sleep(ms / 4);
-    gateways[place] = await system.startGateway(gateway.port, settings);
+    gateways[index] = await system.startGateway(gateway.port, settings);
   }
 
   return [

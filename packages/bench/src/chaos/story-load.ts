@@ -41,15 +41,15 @@ export function createStoryLoad(
     }
   }
 
-  async function client(stream: readonly StoryEvent[], place: number): Promise<void> {
+  async function client(stream: readonly StoryEvent[], index: number): Promise<void> {
     while (isRunning) {
-      const from = positions[place] ?? 0;
+      const from = positions[index] ?? 0;
       const batch = stream.slice(from, from + batchSize);
       if (batch.length === 0) return;
       const dueAt = performance.now() + pauseMs;
       // A batch is never given up: whether its events are in the log would not be known.
       while (!(await post(batch))) await sleep(retryPauseMs);
-      positions[place] = from + batch.length;
+      positions[index] = from + batch.length;
       await sleep(Math.max(0, dueAt - performance.now()));
     }
   }
@@ -65,7 +65,7 @@ export function createStoryLoad(
       isRunning = false;
       await running;
     },
-    sent: () => streams.map((stream, place) => stream.slice(0, positions[place])),
-    isOver: () => streams.every((stream, place) => (positions[place] ?? 0) >= stream.length),
+    sent: () => streams.map((stream, index) => stream.slice(0, positions[index])),
+    isOver: () => streams.every((stream, index) => (positions[index] ?? 0) >= stream.length),
   };
 }

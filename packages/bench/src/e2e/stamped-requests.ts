@@ -22,7 +22,7 @@ export interface StampedRequests {
 
 /**
  * Whole `/batch/` requests of 50 mixed events each, made before the clock runs, and one marker for every
- * `markerEveryMs`, at another place of its batch each time. Without `sent_at`: timestamps are stored as they were sent.
+ * `markerEveryMs`, at another position of its batch each time. Without `sent_at`: timestamps are stored as they were sent.
  */
 export function buildStampedRequests(
   projectApiKey: string,
@@ -56,18 +56,18 @@ export function buildStampedRequests(
 /** Writes the time into all events of a request, over the stand-in or an earlier time. */
 export function stampRequest(request: Buffer, timeMs: number): Buffer {
   const stamp = new Date(timeMs).toISOString();
-  for (const place of stampPlaces(request)) request.write(stamp, place, 'latin1');
+  for (const offset of stampOffsets(request)) request.write(stamp, offset, 'latin1');
   return request;
 }
 
 const stampField = Buffer.from('"timestamp":"');
 
-function stampPlaces(request: Buffer): number[] {
-  const places: number[] = [];
+function stampOffsets(request: Buffer): number[] {
+  const offsets: number[] = [];
   for (let at = request.indexOf(stampField); at >= 0; at = request.indexOf(stampField, at + stampField.length)) {
-    places.push(at + stampField.length);
+    offsets.push(at + stampField.length);
   }
-  return places;
+  return offsets;
 }
 
 function requestBytes(body: string): Buffer {

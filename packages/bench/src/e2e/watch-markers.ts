@@ -19,7 +19,7 @@ export async function watchMarkers(
   startedAtMs: number,
 ): Promise<number[]> {
   const waited = markers.map(() => Number.POSITIVE_INFINITY);
-  const places = new Map(markers.map(({ uuid }, index) => [uuid, index]));
+  const indexes = new Map(markers.map(({ uuid }, index) => [uuid, index]));
   const pending = new Set(markers);
   const endsAfterMs = (markers.at(-1)?.dueAfterMs ?? 0) + patienceMs;
   while (pending.size > 0 && sinceStart() < endsAfterMs) {
@@ -34,7 +34,7 @@ export async function watchMarkers(
     const answeredAfterMs = sinceStart();
     for (const marker of due) {
       if (!visible.has(marker.uuid)) continue;
-      waited[places.get(marker.uuid) ?? -1] = answeredAfterMs - marker.dueAfterMs;
+      waited[indexes.get(marker.uuid) ?? -1] = answeredAfterMs - marker.dueAfterMs;
       pending.delete(marker);
     }
   }

@@ -31,6 +31,6 @@ test.each([
   ['lost', { uuidsAcknowledged: 949 }, 1],
   ['doubled', { rows: 1001 }, 2],
   ['not listed', { isListed: false }, 3],
-])('%s is not met', (_, change, place) => {
-  expect(verdicts({ ...good, ...change })[place]).toBe(false);
+])('%s is not met', (_, change, index) => {
+  expect(verdicts({ ...good, ...change })[index]).toBe(false);
 });

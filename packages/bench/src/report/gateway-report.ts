@@ -45,8 +45,8 @@ export function gatewayReport(measurements: readonly GatewayMeasurement[], large
       ];
     }),
   );
-  const figure = (workload: WorkloadName, loop: 'closed' | 'open', side: 'millrace' | 'naive', place: number) =>
-    medians(of(workload, loop, side))[place] ?? Number.NaN;
+  const figure = (workload: WorkloadName, loop: 'closed' | 'open', side: 'millrace' | 'naive', column: number) =>
+    medians(of(workload, loop, side))[column] ?? Number.NaN;
   const cpu = (workload: WorkloadName, side: 'millrace' | 'naive') => figure(workload, 'closed', side, 0);
   const added = median(large.beside) - median(large.alone);
   const lost = measurements.filter((run) => run.eventsInTopic < run.acknowledgedEvents);

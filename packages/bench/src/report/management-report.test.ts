@@ -29,8 +29,8 @@ test.each([
   ['no large one', [list({})], 2],
   ['a query for every row', [list({}), list({ size: 'large', statementsPerRequest: 13 })], 3],
   ['an error', [list({ otherStatuses: { 500: 1 } }), list({ size: 'large' })], 4],
-])('%s is not met', (_, lists, place) => {
-  expect(verdicts(lists)[place]).toBe(false);
+])('%s is not met', (_, lists, index) => {
+  expect(verdicts(lists)[index]).toBe(false);
 });
 
 test('memory and start are judged', () => {

@@ -26,6 +26,6 @@ test.each([
   ['less than four times createMany', run('createMany', 5001), 1],
   ['too few persons', run('persons', 29_999), 2],
   ['a row too few', run('copy', 40_000, 9), 3],
-])('%s is not met', (_, changed, place) => {
-  expect(verdicts([...good.filter(({ side }) => side !== changed.side), changed])[place]).toBe(false);
+])('%s is not met', (_, changed, index) => {
+  expect(verdicts([...good.filter(({ side }) => side !== changed.side), changed])[index]).toBe(false);
 });

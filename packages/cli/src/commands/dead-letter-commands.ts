@@ -79,7 +79,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         for (let start = 0; start < whole.length; start += replayPart) {
           const part = whole.slice(start, start + replayPart);
           await log.append(part.map(toReplayedRecord));
-          await decideDeadLetters(prisma, places(part), 'replayed');
+          await decideDeadLetters(prisma, positions(part), 'replayed');
         }
         for (const { name, hasValue } of found) {
           if (!hasValue)
@@ -96,7 +96,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, _, { prisma, printer }) => {
         requireAll(found, names);
-        await decideDeadLetters(prisma, places(found), 'discarded');
+        await decideDeadLetters(prisma, positions(found), 'discarded');
         printer.record({ discarded: found.length });
       }),
     );
@@ -164,8 +164,8 @@ function only(found: Letters, name: string): ReadDeadLetter {
   return letter;
 }
 
-function places(letters: Letters) {
-  return letters.map(({ place }) => place);
+function positions(letters: Letters) {
+  return letters.map(({ position }) => position);
 }
 
 function toRow({ name, reason, step, at, record }: ReadDeadLetter): Row {

@@ -35,13 +35,13 @@ export function addOffsetCommands(program: Command, terminal: Terminal): void {
     .argument('<partition>', 'topic and number, as `offsets list` shows them, e.g. events.live/3')
     .requiredOption('--from <offset>', 'start, end, or the offset of the next record to read', parseFrom)
     .option('--group <group>', 'only this group (default: all that have read it)')
-    .action((place: string, options: AcceptOptions, command: Command) =>
+    .action((partition: string, options: AcceptOptions, command: Command) =>
       withOffsets(command, terminal, async (offsets, { prisma, printer }) => {
         const concerned = offsets.filter(
-          (one) => nameOf(one) === place && one.end !== null && (options.group ?? one.group) === one.group,
+          (one) => nameOf(one) === partition && one.end !== null && (options.group ?? one.group) === one.group,
         );
         if (concerned.length === 0)
-          throw new UsageError(`<partition>: no group has read ${place} of a log that is there`);
+          throw new UsageError(`<partition>: no group has read ${partition} of a log that is there`);
         for (const one of concerned) await acceptOffset(prisma, one, toOffset(options.from, one));
         printer.table(concerned.map((one) => ({ ...toRow(one), next: Number(toOffset(options.from, one)) })));
       }),

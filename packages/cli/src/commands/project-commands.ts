@@ -24,10 +24,10 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
       withSession(command, terminal, async ({ change, printer, announce }) => {
         const { project, environment } = await change(async (tx, record) => {
           const made = await createProject(tx, { organizationId: organization, ...settings });
-          const place = { organizationId: made.project.organization_id, environmentId: made.environment.id };
+          const target = { organizationId: made.project.organization_id, environmentId: made.environment.id };
           const { id, name } = made.project;
-          await record({ ...place, scope: 'Project', itemId: id, activity: 'created', name });
-          await record({ ...place, scope: 'Team', itemId: id, activity: 'created', name: made.environment.name });
+          await record({ ...target, scope: 'Project', itemId: id, activity: 'created', name });
+          await record({ ...target, scope: 'Team', itemId: id, activity: 'created', name: made.environment.name });
           return made;
         });
         printer.record(toRow(project, environment));

@@ -1,19 +1,19 @@
-import { type DeadLetterDecision, type DeadLetterPlace, type DecidedDeadLetter, deadLetterName } from '@millrace/db';
+import { type DeadLetterDecision, type DeadLetterPosition, type DecidedDeadLetter, deadLetterName } from '@millrace/db';
 import type { AppendRecord, LogRecord } from '@millrace/event-log';
 
 /** A record of the topic of dead letters (reference/event-processing.md 10.5), read for an operator. */
 export interface ReadDeadLetter {
   /** Where the record was when it was given up; its name. */
-  place: DeadLetterPlace;
+  position: DeadLetterPosition;
   name: string;
   reason: string;
   step: string;
   /** When it was given up. */
   at: Date;
   record: LogRecord;
-  /** The log its place is in; empty in letters of former versions. */
+  /** The log its position is in; empty in letters of former versions. */
   log: string;
-  /** False when it was too large to be carried over; its value is at its place only. */
+  /** False when it was too large to be carried over; its value is at its position only. */
   hasValue: boolean;
 }
 
@@ -41,10 +41,10 @@ export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
     dlq_value_omitted,
   } = record.headers;
   if (!dlq_topic || !/^\d+$/.test(dlq_partition ?? '') || !/^\d+$/.test(dlq_offset ?? '')) return null;
-  const place = { topic: dlq_topic, partition: Number(dlq_partition), offset: BigInt(dlq_offset ?? 0) };
+  const position = { topic: dlq_topic, partition: Number(dlq_partition), offset: BigInt(dlq_offset ?? 0) };
   return {
-    place,
-    name: deadLetterName(place),
+    position,
+    name: deadLetterName(position),
     reason: dlq_reason ?? 'unknown',
     step: dlq_step ?? 'unknown',
     at: new Date(dlq_timestamp ?? record.appendedAtMs),
@@ -68,7 +68,7 @@ export function isWanted(
   return includeDecided === true || decisionOn(letter, decisions) === null;
 }
 
-/** A decision of before the record was given up was about one that had its place in another log. */
+/** A decision of before the record was given up was about one that had its position in another log. */
 export function decisionOn(
   { name, at }: ReadDeadLetter,
   decisions: ReadonlyMap<string, DecidedDeadLetter>,
@@ -78,7 +78,7 @@ export function decisionOn(
 }
 
 /** The record as it was before it was given up: it goes through its lane again, where the event's uuid makes it one. */
-export function toReplayedRecord({ place, record }: ReadDeadLetter): AppendRecord {
+export function toReplayedRecord({ position, record }: ReadDeadLetter): AppendRecord {
   const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
-  return { topic: place.topic, key: record.key, value: record.value, headers };
+  return { topic: position.topic, key: record.key, value: record.value, headers };
 }

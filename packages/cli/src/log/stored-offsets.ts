@@ -21,8 +21,8 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
     orderBy: [{ topic: 'asc' }, { group: 'asc' }, { log: 'asc' }, { partition: 'asc' }],
   });
   const ends = new Map<string, bigint>();
-  const nameOf = (place: { log: string; topic: string; partition: number }) =>
-    `${place.log} ${place.partition} ${place.topic}`;
+  const nameOf = (position: { log: string; topic: string; partition: number }) =>
+    `${position.log} ${position.partition} ${position.topic}`;
   for (const { topic, partition, log_id, next_offset } of await client.event_log_partition.findMany()) {
     ends.set(nameOf({ log: `postgres/${log_id}`, topic, partition }), next_offset);
   }

@@ -1,7 +1,7 @@
 import type { PrismaClient } from '../generated/client.ts';
 
-/** The place of a record in the log it came from: the name of its dead letter. */
-export interface DeadLetterPlace {
+/** The position of a record in the log it came from: the name of its dead letter. */
+export interface DeadLetterPosition {
   topic: string;
   partition: number;
   offset: bigint;
@@ -12,12 +12,12 @@ export type DeadLetterDecision = 'replayed' | 'discarded';
 /** Notes what was decided; a later decision about the same letter replaces the former. */
 export async function decideDeadLetters(
   client: Pick<PrismaClient, 'dead_letter_decision' | '$transaction'>,
-  places: DeadLetterPlace[],
+  positions: DeadLetterPosition[],
   decision: DeadLetterDecision,
 ): Promise<void> {
   const decided_at = new Date();
   await client.$transaction(
-    places.map(({ topic, partition, offset }) =>
+    positions.map(({ topic, partition, offset }) =>
       client.dead_letter_decision.upsert({
         where: { topic_partition_offset: { topic, partition, offset } },
         create: { topic, partition, offset, decision, decided_at },
@@ -27,7 +27,7 @@ export async function decideDeadLetters(
   );
 }
 
-/** What was decided about the letter of a place, and when: one that was given up later is another letter. */
+/** What was decided about the letter of a position, and when: one that was given up later is another letter. */
 export interface DecidedDeadLetter {
   decision: DeadLetterDecision;
   at: Date;
@@ -47,6 +47,6 @@ export async function readDeadLetterDecisions(
 }
 
 /** `events.live/3/1042`. */
-export function deadLetterName({ topic, partition, offset }: DeadLetterPlace): string {
+export function deadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
   return `${topic}/${partition}/${offset}`;
 }

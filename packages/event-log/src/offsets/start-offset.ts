@@ -14,10 +14,10 @@ const clockToleranceMs = 2000;
  */
 export async function readStartOffset(
   sql: Sql,
-  place: { topic: string; partition: number; group: string },
+  reader: { topic: string; partition: number; group: string },
   view: PartitionView,
 ): Promise<StoredOffset | null> {
-  const key = { ...place, log: view.log };
+  const key = { ...reader, log: view.log };
   const stored = await readOffset(sql, key);
   if (stored !== null) return stored;
   const former = await readFormerOffset(sql, key);

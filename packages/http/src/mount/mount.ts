@@ -66,18 +66,18 @@ export function mount<Caller>(
 
   function serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request.url ?? '');
-    const place = find(path);
-    if (place.kind !== 'found') {
+    const found = find(path);
+    if (found.kind !== 'found') {
       return exchange({ operation: 'unknown_path' }, exchangeDeps, { request, response, path }, async () => {
-        throw place.kind === 'unknown'
+        throw found.kind === 'unknown'
           ? new AppError('not_found', 'Endpoint not found.')
           : new AppError('invalid', 'The address is not valid percent-encoded UTF-8.', { code: 'parse_error' });
       });
     }
-    const { allow, byMethod, refuse } = place.value;
+    const { allow, byMethod, refuse } = found.value;
     const { operation, run } = byMethod.get(request.method ?? '') ?? refuse;
     return exchange({ operation, allow }, exchangeDeps, { request, response, path }, (apiRequest) =>
-      run(apiRequest, place.params),
+      run(apiRequest, found.params),
     );
   }
 

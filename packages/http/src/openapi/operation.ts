@@ -40,12 +40,12 @@ const preferHeader = {
   schema: { type: 'string' },
 };
 
-function parameters(place: 'path' | 'query', schema: TObject, components: Components): unknown[] {
+function parameters(location: 'path' | 'query', schema: TObject, components: Components): unknown[] {
   return Object.entries(schema.properties).map(([name, field]) => {
     const { description, ...rest } = components.reference(field as TSchema) as Record<string, unknown>;
     const hasDefault = shapeOf(field as TSchema).default !== undefined;
-    const isRequired = place === 'path' || ((schema.required ?? []).includes(name) && !hasDefault);
-    return { name, in: place, required: isRequired, description, schema: rest };
+    const isRequired = location === 'path' || ((schema.required ?? []).includes(name) && !hasDefault);
+    return { name, in: location, required: isRequired, description, schema: rest };
   });
 }
 

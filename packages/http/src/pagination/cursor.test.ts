@@ -2,13 +2,13 @@ import { isAppError } from '@millrace/errors';
 import { Type } from 'typebox';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
-const place = Type.Object({ n: Type.Integer({ minimum: 0 }), key: Type.String() });
+const position = Type.Object({ n: Type.Integer({ minimum: 0 }), key: Type.String() });
 
 test('what was written is read again, in an address-safe word', () => {
   const cursor = encodeCursor({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
   expect(cursor).toMatch(/^[\w-]+$/);
-  expect(decodeCursor(place, cursor)).toEqual({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
-  expect(decodeCursor(place, undefined)).toBeNull();
+  expect(decodeCursor(position, cursor)).toEqual({ n: 7, key: 'ключ/ß+=\ud83d\ude00' });
+  expect(decodeCursor(position, undefined)).toBeNull();
 });
 
 test.each([
@@ -27,7 +27,7 @@ test.each([
 ])('%s is refused by name', (cursor) => {
   expect.assertions(1);
   try {
-    decodeCursor(place, cursor);
+    decodeCursor(position, cursor);
   } catch (error) {
     expect(isAppError(error, 'invalid') && error.attr).toBe('cursor');
   }

@@ -32,25 +32,25 @@ export function rowsToFetch({ limit }: { limit: number }): number {
 }
 
 /**
- * Cuts the extra row off and tells the place after the last row shown.
+ * Cuts the extra row off and tells the position after the last row shown.
  *
- * @param placeOf the sort key of a row, as the list's cursor schema has it.
+ * @param positionOf the sort key of a row, as the list's cursor schema has it.
  */
 export function cutPage<Row>(
   rows: Row[],
   { limit }: { limit: number },
-  placeOf: (row: Row) => Record<string, unknown>,
+  positionOf: (row: Row) => Record<string, unknown>,
 ) {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  return { rows: shown, nextPlace: rows.length > limit && last !== undefined ? placeOf(last) : null };
+  return { rows: shown, nextPosition: rows.length > limit && last !== undefined ? positionOf(last) : null };
 }
 
 export function keysetPage<T>(
   request: ApiRequest,
-  { nextPlace }: { nextPlace: Record<string, unknown> | null },
+  { nextPosition }: { nextPosition: Record<string, unknown> | null },
   results: T[],
 ) {
-  const next = nextPlace === null ? null : pageLink(request, { cursor: encodeCursor(nextPlace) });
+  const next = nextPosition === null ? null : pageLink(request, { cursor: encodeCursor(nextPosition) });
   return { next, results };
 }

@@ -37,13 +37,12 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   );
   const success = route.responses[route.successStatus];
   complain(success?.schema === undefined && route.successStatus === 200, 'the success answer has no schema');
-  for (const [place, schema] of [
+  for (const [part, schema] of [
     ['params', route.params],
     ['query', route.query],
     ['response', success?.schema],
   ] as const) {
-    if (schema)
-      problems.push(...undescribedFields(schema).map((field) => `${place} field ${field} has no description`));
+    if (schema) problems.push(...undescribedFields(schema).map((field) => `${part} field ${field} has no description`));
   }
   problems.push(...exampleProblems('request', route.body, route.examples.request));
   problems.push(...exampleProblems('response', success?.schema, route.examples.response));
@@ -61,9 +60,9 @@ function undescribedFields(schema: TSchema): string[] {
   );
 }
 
-function exampleProblems(place: string, schema: TSchema | undefined, example: unknown): string[] {
-  if (schema === undefined) return example === undefined ? [] : [`there is a ${place} example but no ${place} schema`];
-  if (example === undefined) return [`there is no ${place} example`];
+function exampleProblems(part: string, schema: TSchema | undefined, example: unknown): string[] {
+  if (schema === undefined) return example === undefined ? [] : [`there is a ${part} example but no ${part} schema`];
+  if (example === undefined) return [`there is no ${part} example`];
   const failure = describeSchemaFailure(schema, example);
-  return failure ? [`the ${place} example does not fit its schema: ${failure}`] : [];
+  return failure ? [`the ${part} example does not fit its schema: ${failure}`] : [];
 }

@@ -22,13 +22,13 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-function place(): string {
+function directory(): string {
   return join(cacheDirectory(), `kafka-${kafkaVersion}`);
 }
 
 /** True when they were fetched before, so that Maven is not needed. */
 export function hasKafkaJars(): boolean {
-  return existsSync(join(place(), 'lib'));
+  return existsSync(join(directory(), 'lib'));
 }
 
 /**
@@ -37,12 +37,12 @@ export function hasKafkaJars(): boolean {
  */
 export async function kafkaJars(): Promise<string> {
   if (!hasKafkaJars()) await fetchJars();
-  return join(place(), 'lib');
+  return join(directory(), 'lib');
 }
 
 async function fetchJars(): Promise<void> {
   await mkdir(cacheDirectory(), { recursive: true });
-  const temporary = await mkdtemp(`${place()}-fetching-`);
+  const temporary = await mkdtemp(`${directory()}-fetching-`);
   try {
     await writeFile(join(temporary, 'pom.xml'), pom);
     const { status, output } = await runProgram(
@@ -57,7 +57,7 @@ async function fetchJars(): Promise<void> {
     }
     await rm(join(temporary, 'maven'), { recursive: true, force: true });
     // The name appears with everything in it; another clone may have been quicker.
-    if (!hasKafkaJars()) await rename(temporary, place());
+    if (!hasKafkaJars()) await rename(temporary, directory());
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

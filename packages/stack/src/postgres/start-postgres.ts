@@ -11,7 +11,7 @@ import type { RunningServer } from '../process/running-server.ts';
 import { type ServerProcess, startServerProcess, waitUntilReady } from '../process/server-process.ts';
 import { unprivilegedUser } from '../process/unprivileged-user.ts';
 import { SetupProblem } from '../setup-problem.ts';
-import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
+import { type PostgresFiles, postgresFiles } from './postgres-files.ts';
 import { type PostgresPrograms, postgresPrograms } from './postgres-programs.ts';
 
 export interface PostgresOptions {
@@ -28,15 +28,15 @@ export interface PostgresOptions {
 export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
   const user = unprivilegedUser();
   const programs = await postgresPrograms(user);
-  const place = postgresPlace(options.directory, user);
-  await stopLeftOver(options.directory, place);
+  const files = postgresFiles(options.directory, user);
+  await stopLeftOver(options.directory, files);
   const password = readPassword(options.directory);
-  if (!existsSync(join(place.data, 'PG_VERSION'))) {
-    await initialize(programs, place, { password, isThrowaway: options.settings?.fsync === 'off' });
+  if (!existsSync(join(files.data, 'PG_VERSION'))) {
+    await initialize(programs, files, { password, isThrowaway: options.settings?.fsync === 'off' });
   }
   for (let attempt = 1; ; attempt++) {
     const port = await freePort(options.preferredPort);
-    const server = launch(options, { programs, place, port });
+    const server = launch(options, { programs, files, port });
     const url = `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`;
     try {
       await waitUntilReady({ name: 'PostgreSQL', process: server }, () => answers(url), 60_000);
@@ -52,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningSe
 
 function launch(
   { directory, settings = {}, keeper }: PostgresOptions,
-  { programs, place, port }: { programs: PostgresPrograms; place: PostgresPlace; port: number },
+  { programs, files, port }: { programs: PostgresPrograms; files: PostgresFiles; port: number },
 ): ServerProcess {
   const all = {
     port: String(port),
@@ -66,9 +66,9 @@ function launch(
   return startServerProcess({
     name: 'PostgreSQL',
     command: programs.postgres,
-    arguments: ['-D', place.data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    marker: place.data,
-    user: place.user,
+    arguments: ['-D', files.data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    marker: files.data,
+    user: files.user,
     logFile: join(directory, 'postgres.log'),
     recordFile: join(directory, 'process.json'),
     keeper,
@@ -80,7 +80,7 @@ function launch(
 
 async function initialize(
   programs: PostgresPrograms,
-  { data, user }: PostgresPlace,
+  { data, user }: PostgresFiles,
   { password, isThrowaway }: { password: string; isThrowaway: boolean },
 ): Promise<void> {
   const temporary = mkdtempSync(join(tmpdir(), 'millrace-initdb-'));
@@ -104,7 +104,7 @@ async function initialize(
 }
 
 /** An earlier run that was killed may have left its server: it is asked to end, so that nobody else holds the files. */
-async function stopLeftOver(directory: string, { data }: PostgresPlace): Promise<void> {
+async function stopLeftOver(directory: string, { data }: PostgresFiles): Promise<void> {
   await stopRecordedProcess(join(directory, 'process.json'), 'SIGINT', 60_000);
   const pidFile = join(data, 'postmaster.pid');
   if (!existsSync(pidFile)) return;

@@ -73,8 +73,8 @@ async function findOrCreateDemo(client: AccountClient, knownKey: string | undefi
 async function createDemoProject(client: AccountClient, organizationId: string) {
   const created = await createProject(client, { organizationId, name: 'Demo project' });
   const { project, environment } = created;
-  const place = { organizationId, environmentId: environment.id, itemId: project.id };
-  const done = { ...place, command: 'npm start', activity: 'created' } as const;
+  const target = { organizationId, environmentId: environment.id, itemId: project.id };
+  const done = { ...target, command: 'npm start', activity: 'created' } as const;
   await recordOperatorActivity(client, { ...done, scope: 'Project', name: project.name });
   await recordOperatorActivity(client, { ...done, scope: 'Team', name: environment.name });
   return created;

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removePostgresPlace } from '../postgres/postgres-place.ts';
+import { removePostgresFiles } from '../postgres/postgres-files.ts';
 import { freePort } from '../process/free-port.ts';
 import { findProcesses } from '../testing/find-processes.ts';
 import { paste } from '../testing/paste.ts';
@@ -63,7 +63,7 @@ afterEach(async () => {
 
 afterAll(() => {
   taken.close();
-  removePostgresPlace(join(directory, 'postgres'));
+  removePostgresFiles(join(directory, 'postgres'));
   rmSync(directory, { recursive: true, force: true });
 });
 

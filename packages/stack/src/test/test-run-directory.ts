@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { removePostgresPlace } from '../postgres/postgres-place.ts';
+import { removePostgresFiles } from '../postgres/postgres-files.ts';
 import { isRunning } from '../process/command-line.ts';
 import { readProcessRecord, stopRecordedProcess, writeProcessRecord } from '../process/process-record.ts';
 
@@ -35,7 +35,7 @@ export async function removeTestRunDirectory(directory: string): Promise<void> {
   for (const [name, signal] of Object.entries(servers)) {
     await stopRecordedProcess(join(directory, name, 'process.json'), signal);
   }
-  removePostgresPlace(join(directory, 'postgres'));
+  removePostgresFiles(join(directory, 'postgres'));
   rmSync(directory, { recursive: true, force: true });
 }
 

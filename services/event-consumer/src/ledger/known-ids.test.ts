@@ -9,16 +9,16 @@ test('knows what it was told, and nothing else', () => {
   expect(['1:a', '1:b', '2:a', '1:c', '1:', ''].map(known.has)).toEqual([true, true, false, false, false, false]);
 });
 
-test('spreads ids over its places: as many share one as chance has it', () => {
+test('spreads ids over its slots: as many share one as chance has it', () => {
   const known = createKnownIds(1 << 14);
   known.note(ids);
-  // Of n ids in m places m(1 - e^(-n/m)) are left: 7,484 of 10,000 in 16,384.
+  // Of n ids in m slots m(1 - e^(-n/m)) are left: 7,484 of 10,000 in 16,384.
   const left = ids.filter(known.has).length;
   expect(left).toBeGreaterThan(7300);
   expect(left).toBeLessThan(7700);
 });
 
-test('forgets the older of two in one place, and goes on', () => {
+test('forgets the older of two in one slot, and goes on', () => {
   const known = createKnownIds(1);
   known.note(['1:a', '1:b']);
   expect([known.has('1:a'), known.has('1:b')]).toEqual([false, true]);

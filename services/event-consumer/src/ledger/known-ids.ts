@@ -8,19 +8,19 @@ export interface KnownIds {
 }
 
 /** Four bytes each, whatever the length of the ids. */
-const defaultPlaces = 1 << 18;
+const defaultSlots = 1 << 18;
 
 /**
- * Each id has one place, told by its hash, and leaves the hash there; whoever has the same place afterwards takes it. So
+ * Each id has one slot, told by its hash, and leaves the hash there; whoever has the same slot afterwards takes it. So
  * memory is the same after a million ids as after one, and none of it is the garbage collector's: a set of 100,000 texts
  * cost the process 25 MB. What it forgets, and the one id in 40,000 it takes for another when 100,000 are known, only makes
  * batches wait for each other a little more or less (turns.ts).
  *
- * @param places a power of two.
+ * @param slots a power of two.
  */
-export function createKnownIds(places = defaultPlaces): KnownIds {
-  const hashes = new Uint32Array(places);
-  const last = places - 1;
+export function createKnownIds(slots = defaultSlots): KnownIds {
+  const hashes = new Uint32Array(slots);
+  const last = slots - 1;
   return {
     has(key) {
       const hash = hashOf(key);
@@ -35,7 +35,7 @@ export function createKnownIds(places = defaultPlaces): KnownIds {
   };
 }
 
-/** Never 0, which is an empty place. */
+/** Never 0, which is an empty slot. */
 function hashOf(key: string): number {
   return textHash32(key) || 1;
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const through = Object.assign(new URL(testDatabase.url), { hostname: proxy.host, port: String(proxy.port) });
   const open = (url: string) => createDatabase({ url, logger, applicationName: 'consumer', lockTimeoutMs: 200 });
   [database, others] = [open(testDatabase.url), open(through.toString())];
-  await database.sql.query('CREATE TABLE place (name text PRIMARY KEY)');
+  await database.sql.query('CREATE TABLE item (name text PRIMARY KEY)');
 });
 afterAll(async () => {
   await Promise.all([database.stop(), others.stop()]);
@@ -31,7 +31,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const take = `INSERT INTO place VALUES ('one')`;
+const take = `INSERT INTO item VALUES ('one')`;
 const silentMs = 1000;
 
 async function isThere(session: string): Promise<boolean> {
@@ -57,7 +57,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
     'in the middle of a copy',
     `state = 'active' AND wait_event = 'ClientRead'`,
     async (tx) => {
-      const copied = tx.copy('COPY place FROM STDIN', endlessRows());
+      const copied = tx.copy('COPY item FROM STDIN', endlessRows());
       await eventually(() => isThere(`state = 'active' AND query LIKE 'COPY %'`));
       proxy.blackHole();
       await copied;
@@ -81,7 +81,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
   goOn();
   await proxy.pass();
   expect(await outcome).toBe('undone');
-  await database.sql.query('TRUNCATE place');
+  await database.sql.query('TRUNCATE item');
 });
 
 test('whoever is at work is left alone', async () => {

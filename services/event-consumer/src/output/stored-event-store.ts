@@ -34,13 +34,13 @@ export async function readStoredEvents(sql: Sql, keys: EventKey[]): Promise<Stor
             (extract(epoch FROM e.person_created_at) * 1000)::float8 AS "personCreatedAtMs",
             e.person_properties::text AS "personProperties", e.person_mode AS "personMode",
             e.historical_migration AS "isHistorical"
-       FROM unnest($1::int[], $2::uuid[]) WITH ORDINALITY AS sought (project_id, uuid, place)
+       FROM unnest($1::int[], $2::uuid[]) WITH ORDINALITY AS sought (project_id, uuid, ordinal)
       CROSS JOIN LATERAL (SELECT i.timestamp FROM event_identity i
                            WHERE i.project_id = sought.project_id AND i.uuid = sought.uuid LIMIT 1) AS i
       CROSS JOIN LATERAL (SELECT * FROM event e
                            WHERE e.project_id = sought.project_id AND e.timestamp = i.timestamp
                              AND e.uuid = sought.uuid LIMIT 1) AS e
-      ORDER BY sought.place`,
+      ORDER BY sought.ordinal`,
     [keys.map(({ projectId }) => projectId), keys.map(({ uuid }) => uuid)],
   );
 }

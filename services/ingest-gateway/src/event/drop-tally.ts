@@ -7,7 +7,7 @@ const maxTimestampCodePoints = 64;
 
 /** One event that was left out, or stored otherwise than it was sent. Only what a person needs to find it again, never its properties. */
 export interface DropSample {
-  /** Place in the request, from 0. */
+  /** Index in the request, from 0. */
   index: number;
   uuid: string | null;
   event: string | null;

@@ -37,11 +37,11 @@ export function findFault(event: unknown, isShallow: boolean): EventFault | null
   return { cause: 'malformed_event_properties', path: [], reason: `is nested deeper than ${maxNesting} levels` };
 }
 
-/** @param place how the event's place in the request is written in `attr`. */
-export function refusalOf({ cause, path, reason }: EventFault, place: readonly string[]): AppError {
+/** @param prefix how the position of the event in the request is written in `attr`. */
+export function refusalOf({ cause, path, reason }: EventFault, prefix: readonly string[]): AppError {
   const subject = path.length === 0 ? 'The event' : `The field \`${path.join('.')}\``;
   return new AppError('invalid', `${subject} ${reason}.`, {
     code: cause === 'invalid_event' ? 'invalid_payload' : 'too_deep',
-    attr: [...place, ...path].join('__') || null,
+    attr: [...prefix, ...path].join('__') || null,
   });
 }

@@ -59,9 +59,9 @@ export const propertySlots: readonly { name: PropertyField; slot: number }[] = p
 /** Names by their length, so that most of what is written in an event is told apart from them by that alone. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
-function tableOf(places: ReadonlyMap<string, number>): NameTable {
+function tableOf(slots: ReadonlyMap<string, number>): NameTable {
   const table: { bytes: Buffer; slot: number }[][] = Array.from({ length: 32 }, () => []);
-  for (const [name, slot] of places) table[name.length]?.push({ bytes: Buffer.from(name), slot });
+  for (const [name, slot] of slots) table[name.length]?.push({ bytes: Buffer.from(name), slot });
   return table;
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import { slotOf } from './event-fields.ts';
 
-/** The fields of an event that go into its record as they were written, as places in the request's JSON. */
+/** The fields of an event that go into its record as they were written, as positions in the request's JSON. */
 export interface RawFields {
   json: Buffer;
   properties: RawValue | null;

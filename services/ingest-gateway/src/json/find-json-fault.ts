@@ -7,7 +7,7 @@ export interface JsonFault {
 }
 
 /**
- * Finds the first character that cannot stand where it is. Parsers tell its place in words of their own, which change
+ * Finds the first character that cannot stand where it is. Parsers tell its position in words of their own, which change
  * with the version and quote the text. `NaN` and its like pass, as they do on their way in.
  *
  * @param text that a parser has refused.
@@ -27,7 +27,7 @@ const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 /** What comes next: in a new bracket it may be its end. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
-/** The place up to which text is JSON. Recursion would end at a hundred thousand brackets. */
+/** The position up to which text is JSON. Recursion would end at a hundred thousand brackets. */
 function endOfJson(text: string): number {
   const closings: ('}' | ']')[] = [];
   let expected: Expected = 'value';

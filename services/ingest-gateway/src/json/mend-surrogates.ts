@@ -23,7 +23,7 @@ export function mendSurrogates(bytes: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** The surrogate written at this place, or null when something else is. */
+/** The surrogate written at this position, or null when something else is. */
 function surrogateAt(bytes: Buffer, at: number): number | null {
   const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3);
   if (first !== 0xed || (second & 0xe0) !== 0xa0 || (third & 0xc0) !== 0x80) return null;

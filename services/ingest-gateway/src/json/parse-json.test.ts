@@ -69,9 +69,9 @@ test('what a parser takes is taken, and nothing else', () => {
 test('the fault is at the character that is too much, or where its word or escape begins', () => {
   fc.assert(
     fc.property(placed(fc.constant('\u0001')), ({ text, at, broken }) => {
-      const place = Number(/column (\d+)\.$/.exec(refusalOf(broken) ?? '')?.[1]) - 1;
-      expect(place).toBeLessThanOrEqual(at);
-      expect(text.slice(place, at)).toMatch(/^(?:[a-z]*|-|\\(?:u[0-9a-f]{0,3})?|[\d.eE+-]*[.eE+-])$/);
+      const position = Number(/column (\d+)\.$/.exec(refusalOf(broken) ?? '')?.[1]) - 1;
+      expect(position).toBeLessThanOrEqual(at);
+      expect(text.slice(position, at)).toMatch(/^(?:[a-z]*|-|\\(?:u[0-9a-f]{0,3})?|[\d.eE+-]*[.eE+-])$/);
     }),
   );
 });

@@ -2,7 +2,7 @@ const nonFinite = /-?Infinity|NaN/y;
 const noteworthy = /["NI-]/g;
 
 /**
- * JSON text with null in the place of `NaN`, `Infinity` and `-Infinity`, which are no JSON and which Python writes all the
+ * JSON text with null instead of `NaN`, `Infinity` and `-Infinity`, which are no JSON and which Python writes all the
  * same; null when there are none. What stands in strings is left alone.
  */
 export function withoutNonFinite(text: string): string | null {
@@ -28,7 +28,7 @@ export function withoutNonFinite(text: string): string | null {
 
 const quoteOrBackslash = /["\\]/g;
 
-/** @param start at the opening quote. @returns the place after the closing one, or the end of the text. */
+/** @param start at the opening quote. @returns the position after the closing one, or the end of the text. */
 function endOfString(text: string, start: number): number {
   quoteOrBackslash.lastIndex = start + 1;
   for (let found = quoteOrBackslash.exec(text); found !== null; found = quoteOrBackslash.exec(text)) {

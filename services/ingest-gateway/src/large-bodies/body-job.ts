@@ -56,7 +56,7 @@ export interface FoundRequest {
   slots: Int32Array<ArrayBuffer>;
   /** How many can be used. */
   events: number;
-  places?: Int32Array<ArrayBuffer> | undefined;
+  indexes?: Int32Array<ArrayBuffer> | undefined;
   drops?: readonly EventDrop[];
   token: string;
   isHistorical: boolean;

@@ -6,7 +6,7 @@ import type { FoundRequest } from './body-job.ts';
 const scan = createScanner();
 
 /**
- * Station 3 for a large body: validates it as a small one, and gives its events as places in JSON, which cross to another
+ * Station 3 for a large body: validates it as a small one, and gives its events as positions in JSON, which cross to another
  * thread at no cost. What had to be mended is written anew.
  *
  * @throws AppError see `parseCaptureRequest`.
@@ -18,7 +18,7 @@ export function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
   const found = scan(text);
   if (found === null) throw new Error('What was mended cannot be scanned.');
   // What is written anew holds the usable events only.
-  const slots = isAsWritten && request.places !== undefined ? slotsAt(found, request.places) : eventSlots(found);
+  const slots = isAsWritten && request.indexes !== undefined ? slotsAt(found, request.indexes) : eventSlots(found);
   return { kind: 'capture', ...request, json: text, slots, events: events.length };
 }
 
@@ -26,11 +26,11 @@ function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
   return shape === 'event' ? slots.slice(0, slotsPerEvent) : slots.slice(slotsPerEvent, (1 + events) * slotsPerEvent);
 }
 
-/** Those of the events at these places. */
-function slotsAt({ slots }: Scan, places: Int32Array): Int32Array<ArrayBuffer> {
-  const kept = new Int32Array(places.length * slotsPerEvent);
-  for (let number = 0; number < places.length; number++) {
-    const from = (1 + (places[number] ?? 0)) * slotsPerEvent;
+/** Those of the events at these indexes. */
+function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> {
+  const kept = new Int32Array(indexes.length * slotsPerEvent);
+  for (let number = 0; number < indexes.length; number++) {
+    const from = (1 + (indexes[number] ?? 0)) * slotsPerEvent;
     kept.set(slots.subarray(from, from + slotsPerEvent), number * slotsPerEvent);
   }
   return kept;

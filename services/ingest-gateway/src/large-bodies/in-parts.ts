@@ -14,17 +14,17 @@ export function inParts(found: FoundRequest): IncomingRequest {
 }
 
 function* partsOf(found: FoundRequest): Iterable<CaptureRequest> {
-  const { json, slots, events, places, drops = [], token, isHistorical, sentAtMs, unreadableSentAt } = found;
+  const { json, slots, events, indexes, drops = [], token, isHistorical, sentAtMs, unreadableSentAt } = found;
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
   for (let first = 0; first < events; first += eventsPerPart) {
-    const numbers = Array.from({ length: Math.min(eventsPerPart, events - first) }, (_, place) => first + place);
+    const numbers = Array.from({ length: Math.min(eventsPerPart, events - first) }, (_, number) => first + number);
     yield {
       token,
       isHistorical,
       sentAtMs,
       unreadableSentAt,
       firstIndex: first,
-      places: places?.subarray(first, first + eventsPerPart),
+      indexes: indexes?.subarray(first, first + eventsPerPart),
       drops: first === 0 ? drops : [],
       events: numbers.map((number) => readScannedEvent(bytes, slots, number * slotsPerEvent)),
     };

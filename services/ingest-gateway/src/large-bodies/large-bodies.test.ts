@@ -82,12 +82,12 @@ test('what must be mended is, what cannot be stored is dropped alone and told wi
   });
   expect(stored.find(({ event: name }) => name === 'n')?.distinct_id).toBe('12345678901234567890');
   const warnings = await reader.warnings(key, 3);
-  const places = warnings.map(({ type, count, details }) => [
+  const told = warnings.map(({ type, count, details }) => [
     type,
     count,
     (details.samples as { index: number }[]).map(({ index }) => index),
   ]);
-  expect(places.sort()).toEqual([
+  expect(told.sort()).toEqual([
     ['malformed_event_properties', 1, [600]],
     ['missing_distinct_id', 1, [300]],
     ['missing_event_name', 1, [301]],

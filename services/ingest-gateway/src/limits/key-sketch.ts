@@ -23,7 +23,7 @@ const fnvPrime = 0x01000193;
  */
 export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 32) >>> 0 } = {}): KeySketch {
   const counts = new Uint32Array(rows * width);
-  const places = new Uint32Array(rows);
+  const cells = new Uint32Array(rows);
   const mask = width - 1;
 
   function extend(hash: number, text: string): number {
@@ -42,15 +42,15 @@ export function createKeySketch({ width = 65_536, seed = (Math.random() * 2 ** 3
       const step = mix(hash ^ 0x9e3779b9) | 1;
       let least = 0xffff_ffff;
       for (let row = 0; row < rows; row++) {
-        const place = row * width + ((first + Math.imul(row, step)) & mask);
-        places[row] = place;
-        const count = counts[place] ?? 0;
+        const cell = row * width + ((first + Math.imul(row, step)) & mask);
+        cells[row] = cell;
+        const count = counts[cell] ?? 0;
         if (count < least) least = count;
       }
       const estimate = least + 1;
       for (let row = 0; row < rows; row++) {
-        const place = places[row] ?? 0;
-        if ((counts[place] ?? 0) < estimate) counts[place] = estimate;
+        const cell = cells[row] ?? 0;
+        if ((counts[cell] ?? 0) < estimate) counts[cell] = estimate;
       }
       return estimate;
     },

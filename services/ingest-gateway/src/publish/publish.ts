@@ -82,10 +82,10 @@ export function createPublication(options: PublishOptions): Publication {
 
   function addFrom(first: number, captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined {
     const { accepted } = captured;
-    for (let place = first; place < accepted.length; place++) {
-      const event = accepted[place];
+    for (let index = first; index < accepted.length; index++) {
+      const event = accepted[index];
       if (event !== undefined) put(captured, event, isAlone);
-      if (pendingBytes >= maxAppendBytes) return appendPending()?.then(() => addFrom(place + 1, captured, isAlone));
+      if (pendingBytes >= maxAppendBytes) return appendPending()?.then(() => addFrom(index + 1, captured, isAlone));
     }
     return undefined;
   }

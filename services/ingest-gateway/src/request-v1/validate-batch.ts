@@ -11,16 +11,16 @@ export interface ValidatedBatch {
   uuids: string[];
   /** The events that go on. */
   events: ClientEvent[];
-  /** For each of them its place in the batch. */
-  places: number[];
+  /** For each of them its index in the batch. */
+  indexes: number[];
   drops: V1Drop[];
 }
 
 /** The events left out for one reason. */
 export interface V1Drop {
   reason: V1DropReason;
-  /** Their places in the batch. */
-  places: number[];
+  /** Their indexes in the batch. */
+  indexes: number[];
   /** Of the first of them, as many as are told. */
   samples: DropSample[];
 }
@@ -28,21 +28,21 @@ export interface V1Drop {
 /** Separates the events that can be stored from those that cannot. */
 export function validateBatch(batch: V1Batch, sdk: V1Head['sdk']): ValidatedBatch {
   const { isHistorical, events } = batch;
-  const validated: ValidatedBatch = { isHistorical, uuids: [], events: [], places: [], drops: [] };
+  const validated: ValidatedBatch = { isHistorical, uuids: [], events: [], indexes: [], drops: [] };
   const drops = new Map<V1DropReason, V1Drop>();
-  for (const [place, sent] of events.entries()) {
+  for (const [index, sent] of events.entries()) {
     validated.uuids.push(sent.uuid);
     const reading = readV1Event(sent, sdk);
     if (reading.outcome === 'event') {
       validated.events.push(reading.event);
-      validated.places.push(place);
+      validated.indexes.push(index);
       continue;
     }
     const { reason } = reading;
-    const drop = drops.get(reason) ?? { reason, places: [], samples: [] };
+    const drop = drops.get(reason) ?? { reason, indexes: [], samples: [] };
     drops.set(reason, drop);
-    drop.places.push(place);
-    if (drop.samples.length < maxSamples) drop.samples.push(sampleOf(sent, place, reason));
+    drop.indexes.push(index);
+    if (drop.samples.length < maxSamples) drop.samples.push(sampleOf(sent, index, reason));
   }
   return { ...validated, drops: [...drops.values()] };
 }

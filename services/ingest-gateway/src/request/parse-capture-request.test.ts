@@ -152,7 +152,7 @@ describe('hostile and unusual text', () => {
     expect(parse(text).events[0]?.properties).toEqual({ path: 'C:\\u0000' });
   });
 
-  test('ids that no number can hold keep their digits, in every place', () => {
+  test('ids that no number can hold keep their digits, wherever they are', () => {
     const text = `{"api_key":"${key}","batch":[{"event":"a","distinct_id": 1234567890123456781,"properties":{"note":"\\"distinct_id\\": 1234567890123456781"}},{"event":"a","properties":{"distinct_id":1234567890123456782}}]}`;
     const { events } = parse(text);
     expect(events[0]).toMatchObject({

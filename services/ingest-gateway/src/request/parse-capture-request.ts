@@ -19,10 +19,10 @@ export interface CaptureRequest {
   token: string;
   /** In the order they were sent, at least one. */
   events: ClientEvent[];
-  /** Of a part of a large request: the place of its first event. */
+  /** Of a part of a large request: the index of its first event. */
   firstIndex?: number;
-  /** For each event its place in the request, when others were dropped before it. */
-  places?: Int32Array<ArrayBuffer> | undefined;
+  /** For each event its index in the request, when others were dropped before it. */
+  indexes?: Int32Array<ArrayBuffer> | undefined;
   /** Events with a fault, which are dropped alone. */
   drops?: readonly EventDrop[];
   /** True only when the batch says so. */
@@ -89,7 +89,7 @@ function toRequest(shape: RequestShape, hints: RequestHints): CaptureRequest {
   return {
     token,
     events: validated.usable,
-    places: validated.places,
+    indexes: validated.indexes,
     drops: validated.drops,
     isHistorical: envelope !== null && readHistorical(envelope),
     sentAtMs,
@@ -100,11 +100,11 @@ function toRequest(shape: RequestShape, hints: RequestHints): CaptureRequest {
 /** @throws AppError about the first fault when nothing else is left: a refusal tells more than a silent drop. */
 function requireUsable(
   { usable, firstFault }: ValidatedEvents,
-  { placeOf }: RequestShape,
+  { pathOf }: RequestShape,
   { path }: RequestHints,
 ): void {
   if (firstFault === null || usable.some((event) => isUsable(event, path.nameForNameless))) return;
-  throw refusalOf(firstFault.fault, placeOf(firstFault.index));
+  throw refusalOf(firstFault.fault, pathOf(firstFault.index));
 }
 
 function isUsable(event: ClientEvent, nameForNameless: string | null): boolean {

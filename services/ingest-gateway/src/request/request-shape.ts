@@ -16,10 +16,10 @@ export interface RequestShape {
   /** True when no event can be nested too deep. */
   isShallow: boolean;
   /** How an event's place is written in `attr`. */
-  placeOf(index: number): string[];
+  pathOf(index: number): string[];
 }
 
-const placeIn = {
+const pathIn = {
   event: () => [],
   array: (index: number) => [String(index)],
   batch: (index: number) => ['batch', String(index)],
@@ -39,28 +39,28 @@ export function scanShape(json: Buffer): RequestShape | null {
   }
   if (events.some(hasRoundedId)) return null;
   const envelope = shape === 'batch' ? readEnvelope(json, slots) : null;
-  return { envelope, events, isShallow: true, placeOf: placeIn[shape] };
+  return { envelope, events, isShallow: true, pathOf: pathIn[shape] };
 }
 
 export function readShape(parsed: unknown): RequestShape {
   const isShallow = false;
-  if (Array.isArray(parsed)) return { envelope: null, events: parsed, isShallow, placeOf: placeIn.array };
+  if (Array.isArray(parsed)) return { envelope: null, events: parsed, isShallow, pathOf: pathIn.array };
   if (typeof parsed !== 'object' || parsed === null) {
     throw invalidField([], 'The body must be a JSON object or array', parsed);
   }
   const object = parsed as Fields;
   if (Array.isArray(object.batch)) {
-    return { envelope: object, events: object.batch, isShallow, placeOf: placeIn.batch };
+    return { envelope: object, events: object.batch, isShallow, pathOf: pathIn.batch };
   }
   if ('batch' in object && typeof object.event !== 'string') {
     throw invalidField(['batch'], 'The field `batch` must be an array of events', object.batch);
   }
-  return { envelope: null, events: [object], isShallow, placeOf: placeIn.event };
+  return { envelope: null, events: [object], isShallow, pathOf: pathIn.event };
 }
 
 /** Whether it is neither a batch nor an array nor an event with a name: something was forgotten or misspelt. */
-export function isNameless({ envelope, events, placeOf }: RequestShape): boolean {
-  return envelope === null && placeOf === placeIn.event && typeof events[0]?.event !== 'string';
+export function isNameless({ envelope, events, pathOf }: RequestShape): boolean {
+  return envelope === null && pathOf === pathIn.event && typeof events[0]?.event !== 'string';
 }
 
 /** Whether its id is a number that cannot be held: then it has to be read as text. */

@@ -21,11 +21,11 @@ export interface Arrival {
 }
 
 export interface AcceptedEvent {
-  /** Place in the request, from 0. */
+  /** Index in the request, from 0. */
   index: number;
   record: CapturedEvent;
   /**
-   * Set when the record is to be written with these fields in place of its own, which then hold only what the gateway
+   * Set when the record is to be written with these fields instead of its own, which then hold only what the gateway
    * looks at.
    */
   raw?: RawFields | undefined;
@@ -60,12 +60,12 @@ export function toCapturedEvents(
   const sentAt = request.sentAtMs === null ? undefined : toUtcText(request.sentAtMs);
   const accepted: AcceptedEvent[] = [];
   const { environmentId } = arrival;
-  const { firstIndex = 0, places, drops = [] } = request;
+  const { firstIndex = 0, indexes, drops = [] } = request;
   for (const { cause, count, samples } of drops) dropped.addAll(cause, count, samples);
-  for (let place = 0; place < request.events.length; place++) {
-    const event = request.events[place];
+  for (let number = 0; number < request.events.length; number++) {
+    const event = request.events[number];
     if (event === undefined) continue;
-    const index = places?.[place] ?? firstIndex + place;
+    const index = indexes?.[number] ?? firstIndex + number;
     const name = readName(event, arrival.nameForNameless);
     const sentId = readDistinctId(event);
     if (name === null || sentId === null || name === eventNames.performance) {

@@ -7,8 +7,8 @@ import { toUsualUuid } from '../event/usual-uuid.ts';
 export interface ValidatedEvents {
   /** Those that can be used, in their order. */
   usable: ClientEvent[];
-  /** For each of them its place in the request; undefined when it is the same. */
-  places: Int32Array<ArrayBuffer> | undefined;
+  /** For each of them its index in the request; undefined when it is the same. */
+  indexes: Int32Array<ArrayBuffer> | undefined;
   drops: EventDrop[];
   firstFault: { index: number; fault: EventFault } | null;
 }
@@ -34,15 +34,15 @@ export function validateEvents(events: readonly unknown[], isShallow: boolean): 
     const fault = findFault(events[index], isShallow);
     if (fault !== null) firstFault = { index, fault };
   }
-  if (firstFault === null) return { usable: events as ClientEvent[], places: undefined, drops: noDrops, firstFault };
+  if (firstFault === null) return { usable: events as ClientEvent[], indexes: undefined, drops: noDrops, firstFault };
   const usable: ClientEvent[] = [];
-  const places = new Int32Array(events.length);
+  const indexes = new Int32Array(events.length);
   const drops = new Map<EventFault['cause'], EventDrop>();
   for (let index = 0; index < events.length; index++) {
     const event = events[index];
     const fault = findFault(event, isShallow);
     if (fault === null) {
-      places[usable.length] = index;
+      indexes[usable.length] = index;
       usable.push(event as ClientEvent);
       continue;
     }
@@ -52,7 +52,7 @@ export function validateEvents(events: readonly unknown[], isShallow: boolean): 
     drop.count += 1;
     if (drop.samples.length < maxSamples) drop.samples.push(sampleOf(event, index, fault));
   }
-  return { usable, places: places.slice(0, usable.length), drops: [...drops.values()], firstFault };
+  return { usable, indexes: indexes.slice(0, usable.length), drops: [...drops.values()], firstFault };
 }
 
 /** What may be told of an event that nothing may walk through. */

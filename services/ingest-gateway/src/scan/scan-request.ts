@@ -30,7 +30,7 @@ export function createScanner(): (json: Buffer) => Scan | null {
   let slots = new Int32Array(64 * slotsPerEvent);
   let events = 0;
 
-  /** Makes room for one more and gives its first number's place. */
+  /** Makes room for one more and gives its first number's position. */
   function addEvent(): number {
     const base = events * slotsPerEvent;
     events += 1;

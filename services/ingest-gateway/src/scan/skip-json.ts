@@ -1,5 +1,5 @@
 /**
- * A strict reader of JSON that keeps nothing: each function takes the place where something begins and gives the place
+ * A strict reader of JSON that keeps nothing: each function takes the position where something begins and gives the one
  * after it, or -1 when it is not what JSON allows there, is nested deeper than allowed, or holds an escape that the store
  * could not take as it is (NUL, half of a surrogate pair). Bytes must be valid UTF-8. It says -1 rather than explain:
  * whoever wants to know why parses.
@@ -56,7 +56,7 @@ export function skipText(bytes: Buffer, start: number): number {
   }
 }
 
-/** @returns the place of the first byte that does not stand for itself, or the end. */
+/** @returns the position of the first byte that does not stand for itself, or the end. */
 export function skipPlain(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let at = start;

@@ -3,7 +3,7 @@ import type { ApiRequest } from '@millrace/http';
 /** A key as the request carried it, and where, for the sentence of a refusal. */
 export interface GivenKey {
   value: string;
-  place: 'Authorization header' | 'body' | 'query string';
+  source: 'Authorization header' | 'body' | 'query string';
 }
 
 /**
@@ -16,11 +16,11 @@ export interface GivenKey {
  */
 export async function findPersonalKey(request: ApiRequest): Promise<GivenKey | null> {
   const header = /^Bearer\s+(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
-  if (header) return { value: header.trim(), place: 'Authorization header' };
+  if (header) return { value: header.trim(), source: 'Authorization header' };
   const fromQuery = request.query.get('personal_api_key');
-  if (fromQuery) return { value: fromQuery, place: 'query string' };
+  if (fromQuery) return { value: fromQuery, source: 'query string' };
   const fromBody = await keyInBody(request);
-  return fromBody === null ? null : { value: fromBody, place: 'body' };
+  return fromBody === null ? null : { value: fromBody, source: 'body' };
 }
 
 /** A body that cannot be read holds no key; whether it is an error is for the route to say, after 401. */

@@ -35,7 +35,7 @@ export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: Per
       const key = secureValue === null ? undefined : await lookUp(secureValue);
       if (!key || secureValue === null) {
         await guessLimit.noteWrong(request.address);
-        throw given === null ? noKey() : wrongKey(given.place);
+        throw given === null ? noKey() : wrongKey(given.source);
       }
       guessLimit.noteGood(secureValue);
       if (key.is_last_use_stale) {
@@ -73,8 +73,8 @@ function noKey(): AppError {
   return new AppError('unauthenticated', 'Authentication credentials were not provided.');
 }
 
-function wrongKey(place: GivenKey['place']): AppError {
-  return new AppError('unauthenticated', `Personal API key found in request ${place} is invalid.`, {
+function wrongKey(source: GivenKey['source']): AppError {
+  return new AppError('unauthenticated', `Personal API key found in request ${source} is invalid.`, {
     code: 'authentication_failed',
   });
 }

@@ -122,7 +122,7 @@ function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
 /** What is stored of the places an actor does not reach, by table. */
 async function beyond({ organizations, environments }: Actor) {
   const { sql } = api.database;
-  const places = {
+  const hidden = {
     environments: fixture.environments.filter((id) => !environments.includes(id)),
     organizations: fixture.organizations.filter((id) => !organizations.includes(id)),
   };
@@ -147,14 +147,14 @@ async function beyond({ organizations, environments }: Actor) {
     ['organization_domain', 'organization_id'],
   ] as const;
   return Promise.all([
-    ...ofEnvironments.map(([table, column]) => read(table, column, places.environments)),
-    ...ofOrganizations.map(([table, column]) => read(table, column, places.organizations)),
+    ...ofEnvironments.map(([table, column]) => read(table, column, hidden.environments)),
+    ...ofOrganizations.map(([table, column]) => read(table, column, hidden.organizations)),
   ]);
 }
 
 const writes = guarded.filter(({ method }) => method !== 'GET');
 describe.each(actorNames)('%s changes nothing it does not reach, and moves nobody', (name) => {
-  const placeOf = (userId: number) =>
+  const currentOf = (userId: number) =>
     api.database.sql.query('SELECT current_organization_id, current_environment_id FROM "user" WHERE id = $1', [
       userId,
     ]);
@@ -167,7 +167,7 @@ describe.each(actorNames)('%s changes nothing it does not reach, and moves nobod
   test.each(named(writes))('%s', async (_name, route) => {
     const told: unknown[] = [];
     const actor = actorOf(name);
-    const place = await placeOf(actor.userId);
+    const current = await currentOf(actor.userId);
     for (const address of fixture.addresses) {
       const mayReach = !isOut(route, actor, address) || route.successStatus === 405;
       if (mayReach && isLasting(route)) continue;
@@ -175,7 +175,7 @@ describe.each(actorNames)('%s changes nothing it does not reach, and moves nobod
       if (found.length > 0) told.push([path, answer.status, found]);
       if (!mayReach && answer.status < 400) told.push([path, answer.status, 'was not refused']);
     }
-    if (actor.isLimited) expect(await placeOf(actor.userId)).toEqual(place);
+    if (actor.isLimited) expect(await currentOf(actor.userId)).toEqual(current);
     expect(told).toEqual([]);
   });
 

@@ -39,19 +39,19 @@ export function pageWithinBytes({
   isUsual,
 }: PageWithinBytes): string {
   const lists = keyColumns.map((column) => `array_agg(k.${column}) AS ${column}`).join(', ');
-  const keyAt = (place: string) => (column: string) => `found.${column}[${place}]`;
+  const keyAt = (number: string) => (column: string) => `found.${column}[${number}]`;
   return `${isUsual ? '' : unprepared}WITH RECURSIVE found AS MATERIALIZED (
        SELECT ${lists}, count(*)::int AS fetched FROM (${keys}) AS k
-     ), shown (place, bytes) AS (
+     ), shown (number, bytes) AS (
        SELECT 0, 0::bigint
         UNION ALL
-       SELECT shown.place + 1, shown.bytes + (SELECT ${bytes} ${row(keyAt('shown.place + 1'))} LIMIT 1)
+       SELECT shown.number + 1, shown.bytes + (SELECT ${bytes} ${row(keyAt('shown.number + 1'))} LIMIT 1)
          FROM shown CROSS JOIN found
-        WHERE shown.place < least(found.fetched, ${limit}::int) AND shown.bytes < ${maxBytes}::int
+        WHERE shown.number < least(found.fetched, ${limit}::int) AND shown.bytes < ${maxBytes}::int
      )
      SELECT page.*, found.fetched
        FROM shown CROSS JOIN found
-      CROSS JOIN LATERAL (SELECT ${columns} ${row(keyAt('shown.place'))} LIMIT 1) AS page
-      WHERE shown.place > 0
-      ORDER BY shown.place`;
+      CROSS JOIN LATERAL (SELECT ${columns} ${row(keyAt('shown.number'))} LIMIT 1) AS page
+      WHERE shown.number > 0
+      ORDER BY shown.number`;
 }

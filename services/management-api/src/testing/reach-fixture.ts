@@ -7,7 +7,7 @@ import {
   markedPerson,
   markedProject,
   startHighIds,
-} from './marked-places.ts';
+} from './marked-records.ts';
 import type { TestApi } from './start-test-api.ts';
 
 /** Somebody with a key, what it reaches, and what it must not be told. */
@@ -139,7 +139,7 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
       hidden: inFar,
     },
   };
-  const places = [
+  const addresses = [
     addressOf(near, first),
     addressOf(near, later),
     addressOf(near, shut.first),
@@ -150,7 +150,7 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
     actors: new Map(Object.entries(actors)),
     environments: [first, later, shut.first, ofOther.first, ofFar.first].map(({ id }) => id),
     organizations: [near, other, far].map(({ id }) => id),
-    addresses: [...places, ...places.map(byCurrent), ...mixed(places)],
+    addresses: [...addresses, ...addresses.map(byCurrent), ...mixed(addresses)],
   };
 }
 
@@ -177,8 +177,8 @@ function addressOf(organization: MarkedOrganization, environment: MarkedEnvironm
   };
 }
 
-const byCurrent = (place: Address): Address => ({
-  ...place,
+const byCurrent = (address: Address): Address => ({
+  ...address,
   organization: '@current',
   environment: '@current',
   project: '@current',

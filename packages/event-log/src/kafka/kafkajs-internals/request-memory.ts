@@ -16,8 +16,8 @@ export function createRequestMemory(): RequestMemory {
   const kept: Buffer[] = [];
   return {
     take(size) {
-      const place = kept.findIndex((room) => room.length >= size);
-      const [room] = place < 0 ? [] : kept.splice(place, 1);
+      const index = kept.findIndex((room) => room.length >= size);
+      const [room] = index < 0 ? [] : kept.splice(index, 1);
       return room ?? Buffer.allocUnsafeSlow(size > largestKeptBytes ? size : roundedUp(size));
     },
     giveBack(room) {

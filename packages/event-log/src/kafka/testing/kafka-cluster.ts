@@ -24,7 +24,7 @@ export interface KafkaClusterOptions {
 export interface KafkaCluster {
   /** `host:port` of each broker's listener for clients. */
   brokers: string[];
-  /** SIGKILL, by its place in `brokers`. */
+  /** SIGKILL, by its index in `brokers`. */
   kill(node: number): Promise<void>;
   /** The same broker again, on the same port and with the same data. */
   start(node: number): Promise<void>;

@@ -164,8 +164,8 @@ test('X10, X11: lists hold the project’s own, the newest first, without delete
     organizationId: actors.organizationId,
     name: 'Other',
   });
-  const names = async (place: string) => {
-    const { body } = await api.get(`/api/${place}/batch_exports/`, actors.M.key);
+  const names = async (parent: string) => {
+    const { body } = await api.get(`/api/${parent}/batch_exports/`, actors.M.key);
     expect(body.count).toBe(body.results.length);
     return body.results.map(({ name }: { name: string }) => name);
   };
@@ -178,8 +178,8 @@ test('X10, X11: lists hold the project’s own, the newest first, without delete
   expect(second.name).toBe('2');
 });
 
-describe.each(['organization', 'project'])('pausing by way of the %s (contract rows 1 and 2)', (place) => {
-  const at = (id: string, action: string) => `${place === 'project' ? path : ofOrganization}${id}/${action}`;
+describe.each(['organization', 'project'])('pausing by way of the %s (contract rows 1 and 2)', (parent) => {
+  const at = (id: string, action: string) => `${parent === 'project' ? path : ofOrganization}${id}/${action}`;
   const send = (address: string, body?: unknown, headers = {}) =>
     api.send('POST', address, { key: acme.M.key, body, headers });
 

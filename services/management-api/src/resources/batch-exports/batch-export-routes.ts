@@ -18,7 +18,7 @@ import {
   listBatchExports,
   lockBatchExport,
 } from './batch-export-store.ts';
-import { exportPlace, type Family } from './export-place.ts';
+import { exportAddress, type Family } from './export-address.ts';
 import { pauseRoutes } from './pause-routes.ts';
 import { recordExportActivity } from './record-export-activity.ts';
 import { runRoutes } from './run-routes.ts';
@@ -39,7 +39,7 @@ export function batchExportRoutes(deps: BatchExportDeps) {
 }
 
 function readRoutes(family: Family, { sql }: BatchExportDeps) {
-  const { path, listParams, params, target } = exportPlace(family, sql);
+  const { path, listParams, params, target } = exportAddress(family, sql);
   return [
     defineRoute({
       method: 'GET',
@@ -54,8 +54,8 @@ function readRoutes(family: Family, { sql }: BatchExportDeps) {
       responses: { 200: { description: 'One page of exports.', schema: offsetPageOf(batchExport) } },
       examples: { response: { count: 1, next: null, previous: null, results: [batchExportExample] } },
       target,
-      handler: async ({ target: place, query, request }) => {
-        const { count, rows } = await listBatchExports(sql, place, query);
+      handler: async ({ target: address, query, request }) => {
+        const { count, rows } = await listBatchExports(sql, address, query);
         const runs = await latestRuns(
           sql,
           rows.map(({ id }) => id),
@@ -75,8 +75,8 @@ function readRoutes(family: Family, { sql }: BatchExportDeps) {
       responses: { 200: { description: 'The export.', schema: batchExport } },
       examples: { response: batchExportExample },
       target,
-      handler: async ({ target: place, params: { id } }) => {
-        const row = await findBatchExport(sql, place, id);
+      handler: async ({ target: address, params: { id } }) => {
+        const row = await findBatchExport(sql, address, id);
         if (!row) throw new AppError('not_found', 'Not found.');
         return toBatchExport(row, await latestRuns(sql, [id]));
       },
@@ -85,7 +85,7 @@ function readRoutes(family: Family, { sql }: BatchExportDeps) {
 }
 
 function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
-  const { path, listParams, params, target } = exportPlace(family, sql);
+  const { path, listParams, params, target } = exportAddress(family, sql);
   const shown = async (row: BatchExportRow) => toBatchExport(row, await latestRuns(sql, [row.id]));
   return [
     defineRoute({
@@ -104,8 +104,8 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
       responses: { 201: { description: 'The new export.', schema: batchExport } },
       examples: { request: newBatchExportExample, response: { ...batchExportExample, latest_runs: [] } },
       target,
-      handler: async ({ target: place, body }) => {
-        const { environmentId } = place;
+      handler: async ({ target: address, body }) => {
+        const { environmentId } = address;
         if (environmentId === null) {
           const detail =
             'An export belongs to one environment: create it below /api/projects/:project_id/batch_exports.';
@@ -114,10 +114,10 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
         return transaction(async (tx) => {
           const after = await createBatchExport(
             tx,
-            { ...place, environmentId },
+            { ...address, environmentId },
             { body, now: new Date(), destinationSecrets },
           );
-          await recordExportActivity(tx, place, { activity: 'created', after });
+          await recordExportActivity(tx, address, { activity: 'created', after });
           return toBatchExport(after, []);
         });
       },
@@ -140,14 +140,14 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
           response: batchExportExample,
         },
         target,
-        handler: async ({ target: place, params: { id }, body }) => {
+        handler: async ({ target: address, params: { id }, body }) => {
           const changed = await transaction(async (tx) => {
             const change = await changeBatchExport(
               tx,
-              { place, id },
+              { address, id },
               { changes: body, now: new Date(), destinationSecrets },
             );
-            await recordExportActivity(tx, place, { activity: 'updated', ...change });
+            await recordExportActivity(tx, address, { activity: 'updated', ...change });
             return change.after;
           });
           return shown(changed);
@@ -165,12 +165,12 @@ function writeRoutes(family: Family, { sql, transaction, destinationSecrets }: B
       params,
       responses: { 204: { description: 'Deleted.' } },
       target,
-      handler: async ({ target: place, params: { id } }) =>
+      handler: async ({ target: address, params: { id } }) =>
         transaction(async (tx) => {
-          const after = await lockBatchExport(tx, place, id);
+          const after = await lockBatchExport(tx, address, id);
           if (!after) throw new AppError('not_found', 'Not found.');
           await deleteBatchExport(tx, id);
-          await recordExportActivity(tx, place, { activity: 'deleted', after });
+          await recordExportActivity(tx, address, { activity: 'deleted', after });
           return undefined;
         }),
     }),

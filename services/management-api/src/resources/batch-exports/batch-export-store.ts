@@ -8,7 +8,7 @@ import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
  * Whose exports a path addresses: those of one environment, or of all environments of an organization that are not private
  * to others.
  */
-export interface ExportPlace {
+export interface ExportAddress {
   /** Who asks. */
   userId: number;
   organizationId: string;
@@ -40,39 +40,47 @@ const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destinati
   b."interval", b.timezone, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
-/** The place is always three parameters: the caller, the organization, and the environment or null. */
-const inPlace = `NOT b.deleted AND b.environment_id IN (
+/** The address is always three parameters: the caller, the organization, and the environment or null. */
+const isAddressed = `NOT b.deleted AND b.environment_id IN (
   SELECT e.id FROM ${environmentsOfCaller}
    WHERE p.organization_id = $2 AND ($3::int IS NULL OR e.id = $3) AND (${effectiveLevel}) IS NOT NULL)`;
 
-const placeValues = ({ userId, organizationId, environmentId }: ExportPlace) => [userId, organizationId, environmentId];
+const addressValues = ({ userId, organizationId, environmentId }: ExportAddress) => [
+  userId,
+  organizationId,
+  environmentId,
+];
 
-/** One page of a place's exports, the newest first, and how many there are. */
+/** One page of the exports of an address, the newest first, and how many there are. */
 export async function listBatchExports(
   sql: Sql,
-  place: ExportPlace,
+  address: ExportAddress,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ count: number; rows: BatchExportRow[] }> {
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(
-      `SELECT count(*)::int AS count FROM batch_export b WHERE ${inPlace}`,
-      placeValues(place),
+      `SELECT count(*)::int AS count FROM batch_export b WHERE ${isAddressed}`,
+      addressValues(address),
     ),
     sql.query<Row>(
       upToPageBytes(
-        `SELECT ${columns} FROM batch_export b WHERE ${inPlace}
+        `SELECT ${columns} FROM batch_export b WHERE ${isAddressed}
           ORDER BY b.created_at DESC, b.id DESC LIMIT $4 OFFSET $5`,
         ['destination_config'],
       ),
-      [...placeValues(place), limit, offset],
+      [...addressValues(address), limit, offset],
     ),
   ]);
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-export async function findBatchExport(sql: Sql, place: ExportPlace, id: string): Promise<BatchExportRow | undefined> {
-  const rows = await sql.query<Row>(`SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $4`, [
-    ...placeValues(place),
+export async function findBatchExport(
+  sql: Sql,
+  address: ExportAddress,
+  id: string,
+): Promise<BatchExportRow | undefined> {
+  const rows = await sql.query<Row>(`SELECT ${columns} FROM batch_export b WHERE ${isAddressed} AND b.id = $4`, [
+    ...addressValues(address),
     id,
   ]);
   return rows[0];
@@ -81,12 +89,12 @@ export async function findBatchExport(sql: Sql, place: ExportPlace, id: string):
 /** As `findBatchExport`; nobody else changes the row before the transaction ends. */
 export async function lockBatchExport(
   tx: Transaction,
-  place: ExportPlace,
+  address: ExportAddress,
   id: string,
 ): Promise<BatchExportRow | undefined> {
   const rows = await tx.query<Row>(
-    `SELECT ${columns} FROM batch_export b WHERE ${inPlace} AND b.id = $4 FOR UPDATE OF b`,
-    [...placeValues(place), id],
+    `SELECT ${columns} FROM batch_export b WHERE ${isAddressed} AND b.id = $4 FOR UPDATE OF b`,
+    [...addressValues(address), id],
   );
   return rows[0];
 }

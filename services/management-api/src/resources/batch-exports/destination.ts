@@ -67,14 +67,14 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
 }
 
 /** Settings that decide which server is shown the secrets. */
-const placesOfSecrets = ['host', 'port', 'endpoint_url'];
+const serverFields = ['host', 'port', 'endpoint_url'];
 
 /**
  * Who may change an export may not read its secrets. With another server and the secrets kept, that server would be told
  * them.
  */
 function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
-  const moved = placesOfSecrets.find((name) => settings[name] !== stored.config[name]);
+  const moved = serverFields.find((name) => settings[name] !== stored.config[name]);
   if (moved === undefined) return;
   const kept = Object.keys(stored.secrets).filter((name) => name in settings && !Object.hasOwn(sent, name));
   if (kept.length === 0) return;

@@ -1,13 +1,13 @@
 import { defineRoute } from '../../access/define-route.ts';
 import type { BatchExportDeps } from './batch-export-deps.ts';
 import { newBatchExportExample, pausedState, pauseRequest, unpauseRequest } from './batch-export-schema.ts';
-import { exportPlace, type Family } from './export-place.ts';
+import { exportAddress, type Family } from './export-address.ts';
 import { recordExportActivity } from './record-export-activity.ts';
 import { setPaused } from './write-batch-export.ts';
 
 /** Pausing and going on (contract/management-api.md rows 1 and 2). */
 export function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
-  const { path, params, target } = exportPlace(family, sql);
+  const { path, params, target } = exportAddress(family, sql);
   const tags: [string] = ['batch_exports'];
   return [
     defineRoute({
@@ -23,10 +23,10 @@ export function pauseRoutes(family: Family, { sql, transaction, destinationSecre
       responses: { 200: { description: 'It is paused.', schema: pausedState, onlyIfPreferred: true } },
       examples: { request: newBatchExportExample, response: { paused: true } },
       target,
-      handler: async ({ target: place, params: { id } }) =>
+      handler: async ({ target: address, params: { id } }) =>
         transaction(async (tx) => {
-          const change = await setPaused(tx, { place, id }, { paused: true, now: new Date(), destinationSecrets });
-          if (change) await recordExportActivity(tx, place, { activity: 'updated', ...change });
+          const change = await setPaused(tx, { address, id }, { paused: true, now: new Date(), destinationSecrets });
+          if (change) await recordExportActivity(tx, address, { activity: 'updated', ...change });
           return { paused: true };
         }),
     }),
@@ -44,15 +44,15 @@ export function pauseRoutes(family: Family, { sql, transaction, destinationSecre
       responses: { 200: { description: 'It is not paused.', schema: pausedState, onlyIfPreferred: true } },
       examples: { request: { backfill: true }, response: { paused: false } },
       target,
-      handler: async ({ target: place, params: { id }, body }) =>
+      handler: async ({ target: address, params: { id }, body }) =>
         transaction(async (tx) => {
           const withBackfill = body.backfill ?? false;
           const change = await setPaused(
             tx,
-            { place, id },
+            { address, id },
             { paused: false, now: new Date(), destinationSecrets, withBackfill },
           );
-          if (change) await recordExportActivity(tx, place, { activity: 'updated', ...change });
+          if (change) await recordExportActivity(tx, address, { activity: 'updated', ...change });
           return { paused: false };
         }),
     }),

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { recordActivity } from '../activity/record-activity.ts';
-import type { BatchExportRow, ExportPlace } from './batch-export-store.ts';
+import type { BatchExportRow, ExportAddress } from './batch-export-store.ts';
 
 /** Fields a person may change; secrets are not among them, a row never has them. */
 function visible(row: BatchExportRow) {
@@ -19,18 +19,18 @@ function visible(row: BatchExportRow) {
 /** Records who had a range exported or kept from being exported; `before` and `after` are what was asked for. */
 export async function recordExportWork(
   tx: Sql,
-  place: ExportPlace,
+  address: ExportAddress,
   { row, ...change }: { row: BatchExportRow; field: 'backfill' | 'run'; action: 'created' | 'deleted'; what: object },
 ): Promise<void> {
   const { field, action, what } = change;
   const sides = action === 'created' ? { before: null, after: what } : { before: what, after: null };
   await recordActivity(tx, {
-    organizationId: place.organizationId,
+    organizationId: address.organizationId,
     environmentId: row.team_id,
     scope: 'BatchExport',
     itemId: row.id,
     activity: 'updated',
-    actor: { userId: place.userId },
+    actor: { userId: address.userId },
     name: row.name,
     changes: [{ type: 'BatchExport', action, field, ...sides }],
   });
@@ -39,7 +39,7 @@ export async function recordExportWork(
 /** Records who made, changed or deleted an export, in the transaction that does it. */
 export async function recordExportActivity(
   tx: Sql,
-  place: ExportPlace,
+  address: ExportAddress,
   {
     activity,
     before,
@@ -47,12 +47,12 @@ export async function recordExportActivity(
   }: { activity: 'created' | 'updated' | 'deleted'; before?: BatchExportRow; after: BatchExportRow },
 ): Promise<void> {
   await recordActivity(tx, {
-    organizationId: place.organizationId,
+    organizationId: address.organizationId,
     environmentId: after.team_id,
     scope: 'BatchExport',
     itemId: after.id,
     activity,
-    actor: { userId: place.userId },
+    actor: { userId: address.userId },
     name: after.name,
     ...(before && { change: { before: visible(before), after: visible(after) } }),
   });

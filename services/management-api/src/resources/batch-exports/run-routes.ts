@@ -14,11 +14,11 @@ import {
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { requireTime } from '../../time/relative-time.ts';
-import { timePlace, toTimePlace } from '../../time/time-place.ts';
+import { timePosition, toTimePosition } from '../../time/time-position.ts';
 import { parseRange, type Range, startBackfill } from './backfill.ts';
 import { cancelBackfill, listBackfills } from './backfill-store.ts';
-import { type BatchExportRow, type ExportPlace, findBatchExport, lockBatchExport } from './batch-export-store.ts';
-import { exportPlace, type Family } from './export-place.ts';
+import { type BatchExportRow, type ExportAddress, findBatchExport, lockBatchExport } from './batch-export-store.ts';
+import { exportAddress, type Family } from './export-address.ts';
 import { recordExportWork } from './record-export-activity.ts';
 import { backfill, backfillExample, run, runExample } from './run-schema.ts';
 import { cancelRun, findRun, isByStoredTime, listRuns } from './run-store.ts';
@@ -48,7 +48,7 @@ const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-02T00:00:00Z'
 
 /** Runs and backfills of an export (reference/management-api.md 10.2). */
 export function runRoutes(family: Family, { sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const { path, params, runParams, backfillParams, target } = exportPlace(family, sql);
+  const { path, params, runParams, backfillParams, target } = exportAddress(family, sql);
   const name = (suffix: string) => `${family}_batch_exports_${suffix}`;
   const common = { tags: ['batch_exports'] as [string], target };
   const read = { ...common, scope: 'batch_export:read' as const };
@@ -65,13 +65,13 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       query: runsQuery,
       responses: { 200: { description: 'One page of runs.', schema: runsPage } },
       examples: { response: { next: null, previous: null, results: [runExample] } },
-      handler: async ({ target: place, params: { id }, query, request }) => {
-        await requireExport(sql, place, id);
+      handler: async ({ target: address, params: { id }, query, request }) => {
+        await requireExport(sql, address, id);
         const now = new Date();
         const found = await listRuns(sql, id, {
           after: requireTime(query.after ?? '-7d', 'after', now),
           before: query.before === undefined ? null : requireTime(query.before, 'before', now),
-          place: toTimePlace(decodeCursor(timePlace, query.cursor)),
+          position: toTimePosition(decodeCursor(timePosition, query.cursor)),
           limit: rowsToFetch(query),
         });
         const page = cutPage(found, query, (row) => ({ timestamp: row.created_at.getTime(), id: row.id }));
@@ -88,8 +88,8 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       params: runParams,
       responses: { 200: { description: 'The run.', schema: run } },
       examples: { response: runExample },
-      handler: async ({ target: place, params: { id, run_id } }) => {
-        await requireExport(sql, place, id);
+      handler: async ({ target: address, params: { id, run_id } }) => {
+        await requireExport(sql, address, id);
         const row = await findRun(sql, id, run_id);
         if (!row) throw new AppError('not_found', 'Not found.');
         return toRun(row);
@@ -106,12 +106,12 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       params: runParams,
       responses: { 200: { description: 'It will be repeated.', schema: backfillAnswer } },
       examples: { response: { backfill_id: backfillExample.id } },
-      handler: async ({ target: place, params: { id, run_id } }) =>
+      handler: async ({ target: address, params: { id, run_id } }) =>
         transaction(async (tx) => {
-          const row = requireFound(await lockBatchExport(tx, place, id));
+          const row = requireFound(await lockBatchExport(tx, address, id));
           const repeated = requireFound(await findRun(tx, id, run_id));
           const { data_interval_start: start, data_interval_end: end } = repeated;
-          return begin(tx, place, { row, range: { start, end, byStoredTime: await isByStoredTime(tx, repeated) } });
+          return begin(tx, address, { row, range: { start, end, byStoredTime: await isByStoredTime(tx, repeated) } });
         }),
     }),
     defineRoute({
@@ -124,13 +124,13 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       params: runParams,
       responses: { 200: { description: 'It is cancelled.', schema: cancelledAnswer } },
       examples: { response: { cancelled: true } },
-      handler: async ({ target: place, params: { id, run_id } }) =>
+      handler: async ({ target: address, params: { id, run_id } }) =>
         transaction(async (tx) => {
-          const row = await requireExport(tx, place, id);
+          const row = await requireExport(tx, address, id);
           const { status, ...cancelled } = requireFound(await findRun(tx, id, run_id));
           if (!(await cancelRun(tx, run_id))) throw cannotCancel('run', status);
           const what = { id: run_id, ...written(cancelled.data_interval_start, cancelled.data_interval_end) };
-          await recordExportWork(tx, place, { row, field: 'run', action: 'deleted', what });
+          await recordExportWork(tx, address, { row, field: 'run', action: 'deleted', what });
           return { cancelled: true };
         }),
     }),
@@ -145,10 +145,10 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       body: backfillRequest,
       responses: { 200: { description: 'It has begun.', schema: backfillAnswer } },
       examples: { request: range, response: { backfill_id: backfillExample.id } },
-      handler: async ({ target: place, params: { id }, body }) =>
+      handler: async ({ target: address, params: { id }, body }) =>
         transaction(async (tx) => {
-          const row = requireFound(await lockBatchExport(tx, place, id));
-          return begin(tx, place, { row, range: parseRange(body, row, new Date()) });
+          const row = requireFound(await lockBatchExport(tx, address, id));
+          return begin(tx, address, { row, range: parseRange(body, row, new Date()) });
         }),
     }),
     defineRoute({
@@ -162,8 +162,8 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       query: Type.Object(offsetQuery),
       responses: { 200: { description: 'One page of backfills.', schema: offsetPageOf(backfill) } },
       examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
-      handler: async ({ target: place, params: { id }, query, request }) => {
-        await requireExport(sql, place, id);
+      handler: async ({ target: address, params: { id }, query, request }) => {
+        await requireExport(sql, address, id);
         const { count, rows } = await listBackfills(sql, id, query);
         return offsetPage(request, query, { count, results: rows.map(toBackfill) });
       },
@@ -178,12 +178,12 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
       params: backfillParams,
       responses: { 200: { description: 'It is cancelled.', schema: cancelledAnswer } },
       examples: { response: { cancelled: true } },
-      handler: async ({ target: place, params: { id, backfill_id } }) =>
+      handler: async ({ target: address, params: { id, backfill_id } }) =>
         transaction(async (tx) => {
-          const row = await requireExport(tx, place, id);
+          const row = await requireExport(tx, address, id);
           const status = requireFound(await cancelBackfill(tx, id, backfill_id));
           if (status !== 'Running') throw cannotCancel('backfill', status);
-          await recordExportWork(tx, place, { row, field: 'backfill', action: 'deleted', what: { id: backfill_id } });
+          await recordExportWork(tx, address, { row, field: 'backfill', action: 'deleted', what: { id: backfill_id } });
           return { cancelled: true };
         }),
     }),
@@ -192,19 +192,19 @@ export function runRoutes(family: Family, { sql, transaction }: Pick<Database, '
 
 async function begin(
   tx: Transaction,
-  place: ExportPlace,
+  address: ExportAddress,
   { row, range }: { row: BatchExportRow; range: Range & { byStoredTime?: boolean } },
 ): Promise<{ backfill_id: string }> {
   const { id, hasBegun } = await startBackfill(tx, row, range);
   const what = { id, ...written(range.start, range.end) };
-  if (hasBegun) await recordExportWork(tx, place, { row, field: 'backfill', action: 'created', what });
+  if (hasBegun) await recordExportWork(tx, address, { row, field: 'backfill', action: 'created', what });
   return { backfill_id: id };
 }
 
 const written = (start: Date, end: Date) => ({ start_at: formatDateTime(start), end_at: formatDateTime(end) });
 
-async function requireExport(sql: Sql, place: ExportPlace, id: string): Promise<BatchExportRow> {
-  return requireFound(await findBatchExport(sql, place, id));
+async function requireExport(sql: Sql, address: ExportAddress, id: string): Promise<BatchExportRow> {
+  return requireFound(await findBatchExport(sql, address, id));
 }
 
 function requireFound<T>(row: T | undefined): T {

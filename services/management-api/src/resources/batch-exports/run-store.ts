@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import type { TimePlace } from '../../time/time-place.ts';
+import type { TimePosition } from '../../time/time-position.ts';
 
 export interface RunRow {
   id: string;
@@ -34,19 +34,24 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
   );
 }
 
-/** Runs of an export that were triggered within a span of time, the newest first, from a place on. */
+/** Runs of an export that were triggered within a span of time, the newest first, from a position on. */
 export async function listRuns(
   sql: Sql,
   exportId: string,
-  { after, before, place, limit }: { after: Date | null; before: Date | null; place: TimePlace | null; limit: number },
+  {
+    after,
+    before,
+    position,
+    limit,
+  }: { after: Date | null; before: Date | null; position: TimePosition | null; limit: number },
 ): Promise<RunRow[]> {
   const where = createConditions();
   where.add(`r.batch_export_id = ${where.parameter(exportId)}`);
   if (after) where.add(`r.created_at > ${where.parameter(after)}`);
   if (before) where.add(`r.created_at < ${where.parameter(before)}`);
-  if (place) {
+  if (position) {
     // The cursor knows milliseconds: of the rows of its millisecond those with a smaller id are left.
-    const [time, id] = [where.parameter(place.timestamp), where.parameter(place.id)];
+    const [time, id] = [where.parameter(position.timestamp), where.parameter(position.id)];
     where.add(`(date_trunc('milliseconds', r.created_at), r.id) < (${time}::timestamptz, ${id}::uuid)`);
   }
   return sql.query<Row>(

@@ -10,7 +10,7 @@ import type { batchExportChanges, newBatchExport } from './batch-export-schema.t
 import {
   type BatchExportFields,
   type BatchExportRow,
-  type ExportPlace,
+  type ExportAddress,
   findBatchExport,
   insertBatchExport,
   lockBatchExport,
@@ -30,7 +30,7 @@ interface Writing {
 /** @throws AppError `invalid` naming the field. */
 export async function createBatchExport(
   tx: Transaction,
-  place: ExportPlace & { environmentId: number },
+  address: ExportAddress & { environmentId: number },
   { body, now, destinationSecrets }: { body: Static<typeof newBatchExport> } & Writing,
 ): Promise<BatchExportRow> {
   const { type, config, secrets } = changeDestination(null, body.destination);
@@ -43,7 +43,7 @@ export async function createBatchExport(
     destination_config: config,
     destination_secrets: destinationSecrets.seal(secrets, id),
     interval: body.interval,
-    timezone: await findTimeZone(tx, place.environmentId),
+    timezone: await findTimeZone(tx, address.environmentId),
     paused: body.paused ?? false,
     last_paused_at: body.paused ? now : null,
     start_at: toTime(body.start_at),
@@ -52,10 +52,10 @@ export async function createBatchExport(
   checkTimes(fields);
   await insertBatchExport(
     tx,
-    { id, environmentId: place.environmentId },
+    { id, environmentId: address.environmentId },
     { fields, next: nextExportInterval(fields, now) },
   );
-  return found(await findBatchExport(tx, place, id));
+  return found(await findBatchExport(tx, address, id));
 }
 
 /**
@@ -66,10 +66,10 @@ export async function createBatchExport(
  */
 export async function changeBatchExport(
   tx: Transaction,
-  { place, id }: { place: ExportPlace; id: string },
+  { address, id }: { address: ExportAddress; id: string },
   { changes, now, destinationSecrets }: { changes: Changes } & Writing,
 ): Promise<{ before: BatchExportRow; after: BatchExportRow }> {
-  const before = found(await lockBatchExport(tx, place, id));
+  const before = found(await lockBatchExport(tx, address, id));
   const destination = await changedDestination(tx, before, { changes, destinationSecrets });
   checkQuery(changes);
   const paused = changes.paused ?? before.paused;
@@ -90,7 +90,7 @@ export async function changeBatchExport(
   const goesOn = !before.paused && before.next_interval_start !== null;
   const from = goesOn && before.next_interval_start !== null ? before.next_interval_start : now;
   await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from) });
-  return { before, after: found(await findBatchExport(tx, place, id)) };
+  return { before, after: found(await findBatchExport(tx, address, id)) };
 }
 
 /**
@@ -101,12 +101,12 @@ export async function changeBatchExport(
  */
 export async function setPaused(
   tx: Transaction,
-  { place, id }: { place: ExportPlace; id: string },
+  { address, id }: { address: ExportAddress; id: string },
   { paused, withBackfill = false, ...writing }: { paused: boolean; withBackfill?: boolean } & Writing,
 ): Promise<{ before: BatchExportRow; after: BatchExportRow } | null> {
-  const row = found(await lockBatchExport(tx, place, id));
+  const row = found(await lockBatchExport(tx, address, id));
   if (row.paused === paused) return null;
-  const changed = await changeBatchExport(tx, { place, id }, { changes: { paused }, ...writing });
+  const changed = await changeBatchExport(tx, { address, id }, { changes: { paused }, ...writing });
   const { now } = writing;
   if (withBackfill && row.last_paused_at && row.last_paused_at < now) {
     await startBackfill(tx, row, { start: row.last_paused_at, end: now, byStoredTime: true });

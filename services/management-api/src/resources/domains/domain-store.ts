@@ -88,7 +88,7 @@ export async function insertDomain(
     `INSERT INTO organization_domain (id, organization_id, domain, contested_name, verification_challenge,
                                       saml_entity_id, saml_acs_url, saml_x509_cert)
      SELECT $1, $2, CASE WHEN is_held THEN $1::text ELSE $3 END, CASE WHEN is_held THEN $3 END, $4, $5, $6, $7
-       FROM (SELECT ${isHeld('$1', '$3')} AS is_held) place
+       FROM (SELECT ${isHeld('$1', '$3')} AS is_held) contested
      ON CONFLICT (domain) DO NOTHING
      RETURNING ${columns}`,
     [
@@ -128,7 +128,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
               sso_enforcement = $6, saml_entity_id = $7, saml_acs_url = $8, saml_x509_cert = $9, updated_at = now(),
               last_verification_retry = CASE WHEN verified_at IS DISTINCT FROM $4 THEN NULL
                                              ELSE last_verification_retry END
-         FROM (SELECT $4::timestamptz IS NULL AND ${isHeld('$1', '$2')} AS is_held) place
+         FROM (SELECT $4::timestamptz IS NULL AND ${isHeld('$1', '$2')} AS is_held) contested
         WHERE id = $1`,
       values,
     );

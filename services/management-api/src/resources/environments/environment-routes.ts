@@ -70,11 +70,11 @@ export function environmentRoutes(deps: ItemDeps) {
       examples: listExample,
       target: parent,
       handler: async ({ caller, target: { projectId, organizationId }, query, request }) => {
-        const place = { userId: caller.userId, organizationIds: [organizationId] };
+        const reach = { userId: caller.userId, organizationIds: [organizationId] };
         return offsetPage(
           request,
           query,
-          await listEnvironments(sql, place, { ...query, projectId, only: onlyEnvironmentsOf(caller) }),
+          await listEnvironments(sql, reach, { ...query, projectId, only: onlyEnvironmentsOf(caller) }),
         );
       },
     }),
@@ -91,11 +91,11 @@ export function environmentRoutes(deps: ItemDeps) {
       examples: listExample,
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
-        const place = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
+        const reach = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
         return offsetPage(
           request,
           query,
-          await listEnvironments(sql, place, { ...query, projectId: null, only: null }),
+          await listEnvironments(sql, reach, { ...query, projectId: null, only: null }),
         );
       },
     }),

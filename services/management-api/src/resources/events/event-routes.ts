@@ -5,7 +5,7 @@ import { addressedProject, projectParams } from '../../access/addressed-project.
 import { defineRoute } from '../../access/define-route.ts';
 import { endOfPage } from '../../sql/end-of-page.ts';
 import type { PageShares } from '../../sql/page-shares.ts';
-import { timePlace, toTimePlace } from '../../time/time-place.ts';
+import { timePosition, toTimePosition } from '../../time/time-position.ts';
 import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { propertiesQuery } from '../property-filters/properties-query.ts';
@@ -60,7 +60,7 @@ export function eventRoutes({ sql, pageShares }: { sql: Sql; pageShares: PageSha
             ...toTimeRange({ after, before }),
             properties: parsePropertyFilters(properties, owners),
           };
-          const from = toTimePlace(decodeCursor(timePlace, cursor));
+          const from = toTimePosition(decodeCursor(timePosition, cursor));
           const window = { from, limit, maxBytes, isOldestFirst: !orderBy.includes('-') };
           const rows = await refuseBadPattern(() => findEvents(sql, projectId, filter, window));
           const events = await withCurrentPersons(sql, projectId, rows);

@@ -1,7 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type Paged, type PageWithinBytes, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import type { TimePlace } from '../../time/time-place.ts';
+import type { TimePosition } from '../../time/time-position.ts';
 import type { TimeRange } from '../../time/time-range.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
@@ -27,7 +27,7 @@ export interface EventFilter extends TimeRange {
 }
 
 export interface EventWindow {
-  from: TimePlace | null;
+  from: TimePosition | null;
   limit: number;
   /** The page ends with the row that reaches this size. */
   maxBytes: number;

@@ -57,7 +57,7 @@ function fromHead(head: string, order: number): EventElement {
   };
 }
 
-/** @returns the place of the semicolon behind the element, or the end. */
+/** @returns the position of the semicolon behind the element, or the end. */
 function readAttributes(chain: string, start: number, element: EventElement): number {
   for (let at = start; at < chain.length; ) {
     const equals = until(chain, at, ['=', ';']);

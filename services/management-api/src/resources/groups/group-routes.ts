@@ -9,7 +9,7 @@ import { group, groupExample } from './group-schema.ts';
 import { listGroups } from './group-store.ts';
 
 /** Type index and key of the last group shown. */
-const place = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
+const position = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
 
 export function groupRoutes({ sql, pageShares }: { sql: Sql; pageShares: PageShares }) {
   return [
@@ -38,7 +38,7 @@ export function groupRoutes({ sql, pageShares }: { sql: Sql; pageShares: PageSha
       target: addressedProject(sql),
       handler: ({ target, query, request }) =>
         pageShares.run(async (maxBytes) => {
-          const after = decodeCursor(place, query.cursor);
+          const after = decodeCursor(position, query.cursor);
           const rows = await listGroups(sql, target.environmentId, query, { after, limit: query.limit, maxBytes });
           const end = endOfPage(rows, (row) => ({ index: row.group_type_index, key: row.group_key }));
           const groups = rows.map((row) => ({ ...row, created_at: formatDateTime(row.created_at) }));

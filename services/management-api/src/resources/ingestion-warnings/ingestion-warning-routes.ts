@@ -5,7 +5,7 @@ import { addressedProject, projectParams } from '../../access/addressed-project.
 import { defineRoute } from '../../access/define-route.ts';
 import { endOfPage } from '../../sql/end-of-page.ts';
 import type { PageShares } from '../../sql/page-shares.ts';
-import { timePlace, toTimePlace } from '../../time/time-place.ts';
+import { timePosition, toTimePosition } from '../../time/time-position.ts';
 import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
 import { ingestionWarning, ingestionWarningExample } from './ingestion-warning-schema.ts';
 import { listIngestionWarnings } from './ingestion-warning-store.ts';
@@ -31,7 +31,7 @@ export function ingestionWarningRoutes({ sql, pageShares }: { sql: Sql; pageShar
       target: addressedProject(sql),
       handler: ({ target, query, request }) =>
         pageShares.run(async (maxBytes) => {
-          const from = toTimePlace(decodeCursor(timePlace, query.cursor));
+          const from = toTimePosition(decodeCursor(timePosition, query.cursor));
           const filter = { ...toTimeRange(query), ...(query.type !== undefined && { type: query.type }) };
           const window = { from, limit: query.limit, maxBytes };
           const rows = await listIngestionWarnings(sql, target.environmentId, filter, window);

@@ -1,7 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
-import type { TimePlace } from '../../time/time-place.ts';
+import type { TimePosition } from '../../time/time-position.ts';
 import type { TimeRange } from '../../time/time-range.ts';
 
 export interface IngestionWarningRow {
@@ -18,7 +18,7 @@ export async function listIngestionWarnings(
   sql: Sql,
   projectId: number,
   filter: TimeRange & { type?: string },
-  { from, limit, maxBytes }: { from: TimePlace | null; limit: number; maxBytes: number },
+  { from, limit, maxBytes }: { from: TimePosition | null; limit: number; maxBytes: number },
 ): Promise<Paged<IngestionWarningRow>[]> {
   const where = createConditions();
   const project = where.parameter(projectId);

@@ -63,11 +63,11 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
     `SELECT total.count, page.*
        FROM (SELECT ${isWhole ? activeMembers('$1') : `(SELECT count(*)::int ${where})`} AS count) total
        LEFT JOIN LATERAL (
-         SELECT ${columns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS place
+         SELECT ${columns}, row_number() OVER (ORDER BY ${orders[filter.order]}) AS rank
            FROM (SELECT m.id ${where} ORDER BY ${orders[filter.order]} ${limits.page}) found
            JOIN membership m ON m.id = found.id
            JOIN "user" u ON u.id = m.user_id) page ON true
-      ORDER BY page.place`,
+      ORDER BY page.rank`,
     conditions.values,
   );
   const { count, results } = countedPage(rows);

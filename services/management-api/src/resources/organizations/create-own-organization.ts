@@ -52,8 +52,8 @@ export async function createOwnOrganization(
       itemId: created.id,
       name: created.name,
     });
-    const place = { organizationId: created.id, environmentId: environment.id, itemId: project.id };
-    const done = { ...place, activity: 'created', actor: { userId: caller.userId } } as const;
+    const target = { organizationId: created.id, environmentId: environment.id, itemId: project.id };
+    const done = { ...target, activity: 'created', actor: { userId: caller.userId } } as const;
     await recordActivity(sqlOf(client), { ...done, scope: 'Project', name: project.name });
     await recordActivity(sqlOf(client), { ...done, scope: 'Team', name: environment.name });
     return { organizationId: created.id, token: environment.api_token };

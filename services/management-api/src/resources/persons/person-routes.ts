@@ -14,7 +14,7 @@ import { listPersons } from './person-store.ts';
 import { toPerson } from './to-person.ts';
 
 /** The id of the last person shown; ids are 64 bits wide. */
-const place = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
+const position = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
 
 const owners = ['person'] as const;
 
@@ -51,7 +51,7 @@ export function personRoutes({ sql, pageShares }: { sql: Sql; pageShares: PageSh
         pageShares.run(async (maxBytes) => {
           const projectId = target.environmentId;
           const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
-          const belowId = decodeCursor(place, query.cursor)?.id ?? null;
+          const belowId = decodeCursor(position, query.cursor)?.id ?? null;
           const window = { belowId, limit: query.limit, maxBytes };
           const rows = await refuseBadPattern(() => listPersons(sql, projectId, filter, window));
           const distinctIds = await listDistinctIds(sql, projectId, rows);

@@ -86,8 +86,8 @@ export function projectRoutes(deps: ItemDeps) {
       examples: { response: pageExample },
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {
-        const place = { userId: caller.userId, memberships: visibleMemberships(caller) };
-        return offsetPage(request, query, await listProjects(sql, place, query));
+        const reach = { userId: caller.userId, memberships: visibleMemberships(caller) };
+        return offsetPage(request, query, await listProjects(sql, reach, query));
       },
     }),
     defineRoute({
@@ -104,8 +104,8 @@ export function projectRoutes(deps: ItemDeps) {
       examples: { response: pageExample },
       target: organization,
       handler: async ({ caller, target, query, request }) => {
-        const place = { userId: caller.userId, memberships: [target] };
-        return offsetPage(request, query, await listProjects(sql, place, query));
+        const reach = { userId: caller.userId, memberships: [target] };
+        return offsetPage(request, query, await listProjects(sql, reach, query));
       },
     }),
     defineRoute({

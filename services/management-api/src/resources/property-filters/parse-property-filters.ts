@@ -21,14 +21,14 @@ const knownFields = new Set(['key', 'value', 'operator', 'type']);
  * Reads the query parameter `properties`: a JSON array of `{key, value, operator, type}` as the reference's clients send it.
  *
  * @param owners whose properties the list can filter by, the one that is meant without `type` first.
- * @throws AppError `invalid` naming the filter by its place in the array and its field, `properties__0__operator`.
+ * @throws AppError `invalid` naming the filter by its position in the array and its field, `properties__0__operator`.
  */
 export function parsePropertyFilters(text: string | undefined, owners: readonly PropertyOwner[]): PropertyFilter[] {
   if (text === undefined || text === '') return [];
   const filters = parseArray(text);
   if (filters.length > maxFilters) throw invalid([], `There may be ${maxFilters} filters at most.`);
   const now = new Date();
-  return filters.map((filter, index) => parseFilter(filter, { place: String(index), owners, now }));
+  return filters.map((filter, index) => parseFilter(filter, { position: String(index), owners, now }));
 }
 
 function parseArray(text: string): unknown[] {
@@ -44,24 +44,24 @@ function parseArray(text: string): unknown[] {
 
 function parseFilter(
   filter: unknown,
-  { place, owners, now }: { place: string; owners: readonly PropertyOwner[]; now: Date },
+  { position, owners, now }: { position: string; owners: readonly PropertyOwner[]; now: Date },
 ): PropertyFilter {
-  if (!isObject(filter)) throw invalid([place], 'Expected an object with key, value, operator and type.');
+  if (!isObject(filter)) throw invalid([position], 'Expected an object with key, value, operator and type.');
   const { key, value, operator = 'exact', type = owners[0] } = filter;
   const unknown = Object.keys(filter).find((field) => !knownFields.has(field));
   if (unknown !== undefined) {
-    throw invalid([place, unknown.slice(0, 100)], 'A filter has key, value, operator and type, and nothing else.');
+    throw invalid([position, unknown.slice(0, 100)], 'A filter has key, value, operator and type, and nothing else.');
   }
   if (typeof key !== 'string' || key === '' || key.length > maxKeyLength || key.includes('\0')) {
-    throw invalid([place, 'key'], `Expected the name of a property, ${maxKeyLength} characters at most.`);
+    throw invalid([position, 'key'], `Expected the name of a property, ${maxKeyLength} characters at most.`);
   }
   const owner = propertyOwners.find((candidate) => candidate === type);
   if (owner === undefined || !owners.includes(owner)) {
-    throw invalid([place, 'type'], `Expected ${owners.join(' or ')}; other types are not supported here.`);
+    throw invalid([position, 'type'], `Expected ${owners.join(' or ')}; other types are not supported here.`);
   }
   const known = propertyOperators.find((candidate) => candidate === operator);
-  if (known === undefined) throw invalid([place, 'operator'], `Expected one of ${propertyOperators.join(', ')}.`);
-  return { owner, key, operator: known, values: parseValues(known, value, { path: [place, 'value'], now }) };
+  if (known === undefined) throw invalid([position, 'operator'], `Expected one of ${propertyOperators.join(', ')}.`);
+  return { owner, key, operator: known, values: parseValues(known, value, { path: [position, 'value'], now }) };
 }
 
 function parseValues(
@@ -76,20 +76,20 @@ function parseValues(
   if (given.length === 0 || given.length > maxValues) throw invalid(path, `Expected 1 to ${maxValues} values.`);
   if (isList && given.length > 1 && kind !== 'text') throw invalid(path, `${operator} compares with one value.`);
   return given.map((one, index) => {
-    const place = isList ? [...path, String(index)] : path;
-    const text = toText(one, place);
+    const position = isList ? [...path, String(index)] : path;
+    const text = toText(one, position);
     switch (kind) {
       case 'text':
         return text;
       case 'number':
         if (/^\s*[-+]?\d{1,30}(\.\d{1,30})?\s*$/.test(text)) return text.trim();
-        throw invalid(place, 'A valid number is required.');
+        throw invalid(position, 'A valid number is required.');
       case 'time':
-        return requireTime(text, attrOf(place), now).toISOString();
+        return requireTime(text, attrOf(position), now).toISOString();
       case 'pattern': {
         const translated = toPostgresPattern(text);
         if ('pattern' in translated) return translated.pattern;
-        throw invalid(place, translated.problem);
+        throw invalid(position, translated.problem);
       }
       default:
         return kind satisfies never;

@@ -8,7 +8,7 @@ function visible(row: SubscriptionRow) {
   return { ...fields, start_date: start_date.toISOString(), until_date: until_date?.toISOString() ?? null };
 }
 
-export interface Place {
+export interface SubscriptionAddress {
   organizationId: string;
   environmentId: number;
 }
@@ -16,12 +16,12 @@ export interface Place {
 /** Records who made, changed or deleted a subscription, in the transaction that does it. */
 export async function recordSubscriptionActivity(
   tx: Sql,
-  { actor, place }: { actor: { userId: number }; place: Place },
+  { actor, address }: { actor: { userId: number }; address: SubscriptionAddress },
   { before, after }: { before?: SubscriptionRow; after: SubscriptionRow },
 ): Promise<void> {
   await recordActivity(tx, {
-    organizationId: place.organizationId,
-    environmentId: place.environmentId,
+    organizationId: address.organizationId,
+    environmentId: address.environmentId,
     scope: 'Subscription',
     itemId: after.id,
     activity: before === undefined ? 'created' : after.deleted && !before.deleted ? 'deleted' : 'updated',

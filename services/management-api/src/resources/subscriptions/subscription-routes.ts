@@ -4,11 +4,11 @@ import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace
 import { Type } from 'typebox';
 import { projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { addressedSubscriptions } from './addressed-subscriptions.ts';
 import { delivery, deliveryExample } from './delivery-schema.ts';
 import { listDeliveries } from './delivery-store.ts';
 import { recordSubscriptionActivity } from './record-subscription-activity.ts';
 import { withinSubscriptionLimit } from './subscription-limit.ts';
-import { subscriptionPlace } from './subscription-place.ts';
 import {
   newSubscription,
   newSubscriptionExample,
@@ -55,7 +55,7 @@ function routesBelow(
 ) {
   const path = `/api/${family}/:project_id/subscriptions`;
   const tags: [string] = ['subscriptions'];
-  const target = subscriptionPlace(sql);
+  const target = addressedSubscriptions(sql);
   return [
     defineRoute({
       method: 'GET',
@@ -90,14 +90,14 @@ function routesBelow(
       responses: { 201: { description: 'The new subscription.', schema: subscription } },
       examples: { request: newSubscriptionExample, response: subscriptionExample },
       target,
-      handler: async ({ caller, target: place, body }) =>
+      handler: async ({ caller, target: address, body }) =>
         transaction(async (tx) => {
-          const author = { userId: caller.userId, environmentId: place.environmentId };
-          const { after } = await withinSubscriptionLimit(tx, { ...place, most }, async () => {
+          const author = { userId: caller.userId, environmentId: address.environmentId };
+          const { after } = await withinSubscriptionLimit(tx, { ...address, most }, async () => {
             const after = await createSubscription(tx, author, { body, now: new Date() });
             return { after, isOneMore: !after.deleted };
           });
-          await recordSubscriptionActivity(tx, { actor: caller, place }, { after });
+          await recordSubscriptionActivity(tx, { actor: caller, address }, { after });
           return toSubscription(after);
         }),
     }),
@@ -137,14 +137,14 @@ function routesBelow(
           response: method === 'PUT' ? subscriptionExample : { ...subscriptionExample, deleted: true },
         },
         target,
-        handler: async ({ caller, target: place, params: { id }, body }) =>
+        handler: async ({ caller, target: address, params: { id }, body }) =>
           transaction(async (tx) => {
-            const { environmentId } = place;
-            const change = await withinSubscriptionLimit(tx, { ...place, most }, async () => {
+            const { environmentId } = address;
+            const change = await withinSubscriptionLimit(tx, { ...address, most }, async () => {
               const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
               return { ...change, isOneMore: change.before.deleted && !change.after.deleted };
             });
-            await recordSubscriptionActivity(tx, { actor: caller, place }, change);
+            await recordSubscriptionActivity(tx, { actor: caller, address }, change);
             return toSubscription(change.after);
           }),
       }),

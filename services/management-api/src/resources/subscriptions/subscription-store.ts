@@ -94,7 +94,7 @@ export async function lockSubscription(
 /** @returns the id. */
 export async function insertSubscription(
   tx: Transaction,
-  place: { environmentId: number; createdById: number },
+  author: { environmentId: number; createdById: number },
   { fields, nextDeliveryDate }: { fields: SubscriptionFields; nextDeliveryDate: Date | null },
 ): Promise<number> {
   const names = writable.map((name) => `"${name}"`).join(', ');
@@ -102,7 +102,7 @@ export async function insertSubscription(
     `INSERT INTO subscription (environment_id, created_by_id, next_delivery_date, ${names})
      VALUES ($1, $2, $3, ${writable.map((_, index) => `$${index + 4}`).join(', ')})
      RETURNING id`,
-    [place.environmentId, place.createdById, nextDeliveryDate, ...writable.map((name) => fields[name])],
+    [author.environmentId, author.createdById, nextDeliveryDate, ...writable.map((name) => fields[name])],
   );
   const [row] = rows;
   if (!row) throw new Error('A subscription was inserted without an id.');

@@ -5,7 +5,7 @@ import { findEnvironment } from '../../access/addressed-store.ts';
 import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { userChanges } from './user-changes.ts';
-import { findUser, setCurrentPlace, type UserFields, updateUser } from './user-store.ts';
+import { findUser, setCurrentEnvironment, type UserFields, updateUser } from './user-store.ts';
 
 /**
  * Changes the caller's own user (reference/management-api.md section 11). A chosen environment brings its organization
@@ -21,11 +21,11 @@ export async function changeUser(
 ): Promise<void> {
   await changeFields(tx, caller, fields);
   if (organization !== undefined || team !== undefined) {
-    await changePlace(tx, caller, { organizationId: organization?.toLowerCase(), team });
+    await changeCurrentEnvironment(tx, caller, { organizationId: organization?.toLowerCase(), team });
   }
 }
 
-async function changePlace(
+async function changeCurrentEnvironment(
   tx: Transaction,
   caller: Caller,
   { organizationId, team }: { organizationId: string | undefined; team: number | undefined },
@@ -42,7 +42,8 @@ async function changePlace(
     throw unknown('set_current_organization', organizationId);
   }
   if (team === undefined) {
-    if (organizationId !== undefined) await setCurrentPlace(tx, caller.userId, { organizationId, environmentId: null });
+    if (organizationId !== undefined)
+      await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: null });
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
@@ -55,7 +56,7 @@ async function changePlace(
       attr: 'set_current_team',
     });
   }
-  await setCurrentPlace(tx, caller.userId, found);
+  await setCurrentEnvironment(tx, caller.userId, found);
 }
 
 /** Everything a person makes is listed with it, a thousand times on a page. */

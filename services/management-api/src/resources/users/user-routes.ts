@@ -12,7 +12,7 @@ import { findEnvironmentSummary } from '../projects/project-store.ts';
 import { changeUser } from './change-user.ts';
 import { userChanges } from './user-changes.ts';
 import { me, meExample } from './user-schema.ts';
-import { findCurrentPlace, findUser } from './user-store.ts';
+import { findCurrentEnvironment, findUser } from './user-store.ts';
 
 export interface UserRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   userChangeLimit: RateLimit;
@@ -52,7 +52,7 @@ export function userRoutes({ sql, transaction, userChangeLimit }: UserRouteDeps)
       },
       handler: async ({ caller, body }) => {
         await transaction((tx) => changeUser(tx, caller, body));
-        return describeCaller(sql, await withCurrentPlace(sql, caller));
+        return describeCaller(sql, await withCurrentEnvironment(sql, caller));
       },
     }),
     defineRoute({
@@ -93,8 +93,8 @@ export function userRoutes({ sql, transaction, userChangeLimit }: UserRouteDeps)
 }
 
 /** The caller as the next request will see them. */
-async function withCurrentPlace(sql: Sql, caller: Caller): Promise<Caller> {
-  const { organizationId, environmentId } = await findCurrentPlace(sql, caller.userId);
+async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
+  const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
   const isCurrent = (membership: Membership) => membership.organizationId === organizationId;
   return {
     ...caller,
@@ -107,11 +107,11 @@ async function withCurrentPlace(sql: Sql, caller: Caller): Promise<Caller> {
 async function describeCaller(sql: Sql, caller: Caller) {
   const visible = visibleOrganizationIds(caller);
   const only = onlyEnvironmentsOf(caller);
-  const place = { userId: caller.userId, organizationIds: visible };
+  const reach = { userId: caller.userId, organizationIds: visible };
   const [user, rows, current] = await Promise.all([
     findUser(sql, caller.userId),
-    listOrganizations(sql, { ...place, only }, { limit: visible.length, offset: 0 }),
-    firstEnvironment(sql, place, { only, preferred: caller.currentEnvironmentId }),
+    listOrganizations(sql, { ...reach, only }, { limit: visible.length, offset: 0 }),
+    firstEnvironment(sql, reach, { only, preferred: caller.currentEnvironmentId }),
   ]);
   // Deleted between authentication and here.
   if (!user) throw new AppError('not_found', 'Not found.');

@@ -51,19 +51,19 @@ export async function updateUser(tx: Transaction, userId: number, fields: UserFi
 }
 
 /** Sets what `@current` stands for. */
-export async function setCurrentPlace(
+export async function setCurrentEnvironment(
   tx: Transaction,
   userId: number,
-  place: { organizationId: string; environmentId: number | null },
+  current: { organizationId: string; environmentId: number | null },
 ): Promise<void> {
   await tx.query('UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1', [
     userId,
-    place.organizationId,
-    place.environmentId,
+    current.organizationId,
+    current.environmentId,
   ]);
 }
 
-export async function findCurrentPlace(
+export async function findCurrentEnvironment(
   sql: Sql,
   userId: number,
 ): Promise<{ organizationId: string | null; environmentId: number | null }> {

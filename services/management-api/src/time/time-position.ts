@@ -4,13 +4,13 @@ import { Type } from 'typebox';
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
 
 /** Cursor of a list ordered by time and id: both of the last row shown. */
-export const timePlace = Type.Object({ timestamp: milliseconds, id: Type.String({ format: 'uuid' }) });
+export const timePosition = Type.Object({ timestamp: milliseconds, id: Type.String({ format: 'uuid' }) });
 
-export interface TimePlace {
+export interface TimePosition {
   timestamp: Date;
   id: string;
 }
 
-export function toTimePlace(place: { timestamp: number; id: string } | null): TimePlace | null {
-  return place && { timestamp: new Date(place.timestamp), id: place.id };
+export function toTimePosition(position: { timestamp: number; id: string } | null): TimePosition | null {
+  return position && { timestamp: new Date(position.timestamp), id: position.id };
 }

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { canWriteIn, type SystemUser } from '../process/unprivileged-user.ts';
 import { SetupProblem } from '../setup-problem.ts';
 
-export interface PostgresPlace {
+export interface PostgresFiles {
   /** PostgreSQL's data directory. */
   data: string;
   /** Whom it runs as; undefined for this process's own user. */
@@ -31,7 +31,7 @@ const outside = '/var/lib/millrace';
  * @param user see `unprivilegedUser`
  * @throws SetupProblem when the files belong to somebody else.
  */
-export function postgresPlace(directory: string, user: SystemUser | undefined): PostgresPlace {
+export function postgresFiles(directory: string, user: SystemUser | undefined): PostgresFiles {
   mkdirSync(directory, { recursive: true });
   const inside = join(directory, 'data');
   if (user) {
@@ -50,14 +50,14 @@ export function postgresPlace(directory: string, user: SystemUser | undefined): 
 }
 
 /** Removes the files for good. */
-export function removePostgresPlace(directory: string): void {
+export function removePostgresFiles(directory: string): void {
   const noted = readNote(directory);
   if (noted) rmSync(dirname(noted), { recursive: true, force: true });
   rmSync(directory, { recursive: true, force: true });
 }
 
 /** Files that are there keep their owner: PostgreSQL insists on it. */
-function existing(data: string, user: SystemUser | undefined): PostgresPlace {
+function existing(data: string, user: SystemUser | undefined): PostgresFiles {
   const { uid, gid } = statSync(data);
   if (!user) {
     if (uid === process.getuid?.()) return { data, user };
@@ -75,13 +75,13 @@ function existing(data: string, user: SystemUser | undefined): PostgresPlace {
 function createOutside(directory: string, user: SystemUser): string {
   mkdirSync(outside, { recursive: true });
   chmodSync(outside, 0o755);
-  const place = mkdtempSync(join(outside, 'postgres-'));
-  chmodSync(place, 0o755);
-  const data = join(place, 'data');
+  const home = mkdtempSync(join(outside, 'postgres-'));
+  chmodSync(home, 0o755);
+  const data = join(home, 'data');
   mkdirSync(data, { mode: 0o700 });
   chownSync(data, user.uid, user.gid);
   writeFileSync(noteFile(directory), data);
-  writeFileSync(join(place, 'belongs-to'), directory);
+  writeFileSync(join(home, 'belongs-to'), directory);
   return data;
 }
 

@@ -10,16 +10,16 @@ import { findPlanFeatures } from './plan-features-store.ts';
  * The environment whose subscriptions a path addresses. The returned function throws as `parentEnvironment` does, and
  * AppError `payment_required` when the organization's plan has none (reference/management-api.md 2.9).
  */
-export function subscriptionPlace(sql: Sql) {
+export function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);
   return async (context: { caller: Caller; params: { project_id: string } }): Promise<AddressedProject> => {
-    const place = await address(context);
-    if (!hasPlanFeature(await findPlanFeatures(sql, place.organizationId), 'subscriptions')) {
+    const addressed = await address(context);
+    if (!hasPlanFeature(await findPlanFeatures(sql, addressed.organizationId), 'subscriptions')) {
       throw new AppError(
         'payment_required',
         "This feature is part of the premium Millrace offering. The organization's plan does not include subscriptions.",
       );
     }
-    return place;
+    return addressed;
   };
 }

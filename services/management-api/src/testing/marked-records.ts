@@ -12,22 +12,22 @@ import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
 
 /**
- * One place with records of every kind. What it shows of itself (ids, tokens, names, addresses) is found nowhere else in
- * the database, so that an answer that holds it can have it from nowhere else.
+ * An environment, an organization or a project with records of every kind. What it shows of itself (ids, tokens, names,
+ * addresses) is nowhere else in the database: an answer that holds it can have it from nowhere else.
  */
-export interface MarkedPlace {
-  /** What must not be in an answer to somebody who does not reach this place. */
+export interface MarkedRecords {
+  /** What must not be in an answer to somebody who does not reach it. */
   marks: string[];
   /** Ids of its records by the last fixed part of a path before them, e.g. `subscriptions`. */
   records: Record<string, string>;
 }
 
-export interface MarkedEnvironment extends MarkedPlace {
+export interface MarkedEnvironment extends MarkedRecords {
   id: number;
   projectId: number;
 }
 
-export interface MarkedOrganization extends MarkedPlace {
+export interface MarkedOrganization extends MarkedRecords {
   id: string;
   /** Marks of who belongs to it or is invited to it. */
   people: string[];

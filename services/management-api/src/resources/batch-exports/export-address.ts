@@ -4,7 +4,7 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { projectParams } from '../../access/addressed-project.ts';
 import type { Caller } from '../../access/caller.ts';
 import { parentEnvironment } from '../../access/parent-environment.ts';
-import type { ExportPlace } from './batch-export-store.ts';
+import type { ExportAddress } from './batch-export-store.ts';
 
 /** The paths under which exports are served (reference/management-api.md section 10). */
 export type Family = 'environments' | 'projects' | 'organizations';
@@ -13,7 +13,7 @@ const id = Type.String({ format: 'uuid', description: 'Id of the export.' });
 const part = (description: string) => Type.String({ description });
 
 /** Path, parameters and target of a family's routes. */
-export function exportPlace(family: Family, sql: Sql) {
+export function exportAddress(family: Family, sql: Sql) {
   const isOrganization = family === 'organizations';
   const parent: TObject = isOrganization ? organizationParams : projectParams;
   return {
@@ -34,7 +34,7 @@ type Context = { caller: Caller; params: unknown };
 
 function ofOrganization(sql: Sql) {
   const address = addressedOrganization(sql);
-  return async ({ caller, params }: Context): Promise<ExportPlace> => {
+  return async ({ caller, params }: Context): Promise<ExportAddress> => {
     const { organizationId } = await address({ caller, params: params as { organization_id: string } });
     return { userId: caller.userId, organizationId, environmentId: null };
   };
@@ -42,7 +42,7 @@ function ofOrganization(sql: Sql) {
 
 function ofEnvironment(sql: Sql) {
   const address = parentEnvironment(sql);
-  return async ({ caller, params }: Context): Promise<ExportPlace> => {
+  return async ({ caller, params }: Context): Promise<ExportAddress> => {
     const { organizationId, environmentId } = await address({ caller, params: params as { project_id: string } });
     return { userId: caller.userId, organizationId, environmentId };
   };
