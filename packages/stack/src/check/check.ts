@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
+import { documentProblems } from '../docs/document-problems.ts';
 import { runProgram } from '../process/run-program.ts';
 
 /** Each is a promise of CONTRIBUTING.md that a machine can hold. */
-const checks: { name: string; program: string; arguments: string[] }[] = [
+const programs: { name: string; program: string; arguments: string[] }[] = [
   {
     name: 'format and lint (biome)',
     program: 'biome',
@@ -27,20 +28,34 @@ const checks: { name: string; program: string; arguments: string[] }[] = [
   },
 ];
 
+/** What a check has to say; it fails with any status but 0. */
+interface Outcome {
+  status: number;
+  output: string;
+}
+
 /** `pnpm check`: runs every check, shows what each has to say, fails when any fails. */
 export const main: Command = async ({ progress, root }) => {
-  const outcomes = await Promise.all(
-    checks.map(async (check) => {
-      const startedAt = Date.now();
-      const { status, output } = await runProgram(join(root, 'node_modules/.bin', check.program), check.arguments, {
-        cwd: root,
-      });
-      const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-      progress.print(`${status === 0 ? '✓' : '✗'} ${check.name} (${seconds} s)`);
-      return { ...check, status, output };
-    }),
-  );
+  async function run(name: string, check: () => Promise<Outcome>): Promise<Outcome & { name: string }> {
+    const startedAt = Date.now();
+    const { status, output } = await check();
+    const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+    progress.print(`${status === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
+    return { name, status, output };
+  }
+
+  const outcomes = await Promise.all([
+    ...programs.map(({ name, program, arguments: programArguments }) =>
+      run(name, () => runProgram(join(root, 'node_modules/.bin', program), programArguments, { cwd: root })),
+    ),
+    run('links, paths and citations of the documents', () => checkDocuments(root)),
+  ]);
   const failed = outcomes.filter(({ status }) => status !== 0);
   for (const { name, output } of failed) console.log(`\n── ${name} ──\n${output.trim()}`);
   return failed.length > 0 ? 1 : 0;
 };
+
+async function checkDocuments(root: string): Promise<Outcome> {
+  const problems = await documentProblems(root);
+  return { status: problems.length, output: problems.join('\n') };
+}

@@ -1,82 +1,26 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { programs } from '../build/programs.ts';
-import { citationsIn } from './citations-in.ts';
 import { generatedPages } from './generated-pages.ts';
-import { anchorOf, headingsOf } from './headings-of.ts';
 import { readRegistrations } from './read-registrations.ts';
-import { type SourceFile, sourceFiles } from './source-files.ts';
+import { repositoryTexts } from './repository-texts.ts';
+import type { SourceFile } from './source-files.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
-const atTheTop = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
 
 let pages: SourceFile[];
 
 beforeAll(async () => {
-  const top = atTheTop.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') }));
-  pages = [...(await Promise.all(top)), ...(await sourceFiles(root, ['docs'], ['.md']))];
+  ({ pages } = await repositoryTexts(root));
 });
 
 test('pages made from the code are what `npm run docs` would write', async () => {
   for (const { path, text } of await generatedPages(root)) {
     expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
   }
-});
-
-test('every link leads to a file, and to a heading where it names one', () => {
-  expect(pages.flatMap((page) => linksOf(page).filter((link) => !leadsSomewhere(page, link)))).toEqual([]);
-});
-
-test('every path of the repository that a document names is there, whole or without its first folders', async () => {
-  const sources = await sourceFiles(
-    root,
-    ['packages', 'services', 'test-e2e', 'prisma', 'deploy'],
-    ['.ts', '.mjs', '.sql'],
-  );
-  const isThere = (named: string) =>
-    plannedPaths.has(named) || existsSync(join(root, named)) || sources.some(({ path }) => path.endsWith(`/${named}`));
-  const missing = pages.flatMap(({ path, text }) =>
-    [
-      ...text.matchAll(
-        /`((?:packages|services|test-e2e|prisma|deploy|docs)\/[\w./-]*\w|[\w/-]+\/[\w.-]+\.(?:ts|sql))\/?`/g,
-      ),
-    ]
-      .map(([, named = '']) => named)
-      .filter((named) => !isThere(named))
-      .map((named) => `${path}: ${named}`),
-  );
-  expect(missing).toEqual([]);
-});
-
-/** Named by a document because they are not there. */
-const plannedPaths = new Set(['packages/browser', 'packages/react']);
-
-test('every citation of a document in the source names a file, and a heading, that is there', async () => {
-  const sources = await sourceFiles(root, ['packages', 'services', 'test-e2e', 'prisma'], ['.ts', '.mjs', '.sql']);
-  const broken = sources
-    .filter(({ path }) => !path.startsWith('packages/stack/src/docs/'))
-    .flatMap(({ path, text }) =>
-      citationsIn(text)
-        .filter(({ file, heading }) => {
-          const page = pages.find((candidate) => candidate.path === file);
-          return page === undefined || (heading !== null && !headingsOf(page.text).includes(heading));
-        })
-        .map(({ file, heading }) => `${path}: ${file} ${heading ?? ''}`),
-    );
-  expect(broken).toEqual([]);
-});
-
-test('texts outside the repository that the source cites are explained in docs/sources.md', async () => {
-  const sources = await sourceFiles(root, ['packages', 'services', 'test-e2e', 'prisma'], ['.ts', '.mjs', '.sql']);
-  const cited = sources.flatMap(
-    ({ text }) => text.match(/\b(?:reference|contract|design)\/[a-z-]+\.(?:md|json)/g) ?? [],
-  );
-  const explained = pages.find(({ path }) => path === 'docs/sources.md')?.text ?? '';
-  expect([...new Set(cited)].filter((text) => !explained.includes(`\`${text}\``))).toEqual([]);
 });
 
 test('commands of the documents are scripts of package.json, programs of the build, and wait for nobody', async () => {
@@ -128,15 +72,3 @@ describe('reading registrations', () => {
     expect(() => readRegistrations('metrics.counter(name, help)', 'file.ts')).toThrow('file.ts');
   });
 });
-
-function linksOf({ text }: SourceFile): string[] {
-  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^https?:/.test(link));
-}
-
-function leadsSomewhere({ path }: SourceFile, link: string): boolean {
-  const [file = '', anchor] = link.split('#');
-  const target = file === '' ? path : join(dirname(path), file);
-  if (anchor === undefined) return existsSync(join(root, target));
-  const page = pages.find((candidate) => candidate.path === target);
-  return page !== undefined && headingsOf(page.text).some((heading) => anchorOf(heading) === anchor);
-}
