@@ -91,6 +91,12 @@ module.exports = {
       to: { path: '^packages/', pathNot: '^packages/(http|cache|db|runtime|contracts|errors)/' },
     },
     {
+      name: 'accounts-know-only-the-database',
+      severity: 'error',
+      from: { path: '^packages/accounts/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(accounts|db|contracts|errors)/' },
+    },
+    {
       name: 'http-cache-db-do-not-know-each-other',
       severity: 'error',
       from: { path: '^packages/(http|cache|db)/', pathNot: '\\.test\\.ts$' },
@@ -180,7 +186,12 @@ module.exports = {
       ...['kafka/kafkajs-internals', 'kafka', 'postgres', 'fallback'],
       ...['.', 'testing'],
     ]),
-    ...roomsInOrder('packages/db', ['pg-internals', '.', 'persons', 'dead-letters', 'accounts', 'testing']),
+    ...roomsInOrder('packages/db', ['pg-internals', '.', 'persons', 'dead-letters', 'testing']),
+    ...roomsInOrder('packages/accounts', [
+      // Shared by all; then each knows those before it.
+      ...['input', 'activity', 'keys', 'users', 'organizations', 'members', 'projects', 'invites', 'restrictions'],
+      ...['.'],
+    ]),
     ...roomsInOrder('packages/http', [
       'schema',
       'errors',

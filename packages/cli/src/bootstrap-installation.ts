@@ -1,4 +1,3 @@
-import { membershipLevels, type PlanName, productFeaturesOf } from '@millrace/contracts';
 import {
   type AccountClient,
   addMember,
@@ -8,9 +7,10 @@ import {
   createUser,
   getUser,
   listOrganizations,
-  type PrismaClient,
   recordOperatorActivity,
-} from '@millrace/db';
+} from '@millrace/accounts';
+import { membershipLevels, type PlanName, productFeaturesOf } from '@millrace/contracts';
+import type { PrismaClient } from '@millrace/db';
 import { isAppError } from '@millrace/errors';
 
 export interface BootstrapInput {

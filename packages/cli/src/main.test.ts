@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { hashPersonalApiKey } from '@millrace/accounts';
 import { createRedisKeyValue } from '@millrace/cache';
 import { hasPlanFeature, planFeatures, projectKeyChannel } from '@millrace/contracts';
-import { createDatabase, type Database, hashPersonalApiKey } from '@millrace/db';
+import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import {
   type CompiledPrograms,

@@ -1,3 +1,4 @@
+import { getUser } from '@millrace/accounts';
 import {
   isPlanName,
   isRestrictionKind,
@@ -8,7 +9,7 @@ import {
   type RestrictionKind,
   restrictionKinds,
 } from '@millrace/contracts';
-import { getUser, type PrismaClient } from '@millrace/db';
+import type { PrismaClient } from '@millrace/db';
 import { InvalidArgumentError, Option } from 'commander';
 
 /** `--plan free|full`. */

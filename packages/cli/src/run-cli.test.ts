@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createDatabase, createUser, type Database } from '@millrace/db';
+import { createUser } from '@millrace/accounts';
+import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import { runCli } from './run-cli.ts';

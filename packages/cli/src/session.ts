@@ -1,11 +1,6 @@
+import { type AccountClient, type OperatorActivity, recordOperatorActivity } from '@millrace/accounts';
 import { type RedisConnection, redisConnection } from '@millrace/cache';
-import {
-  type AccountClient,
-  createDatabase,
-  type OperatorActivity,
-  type PrismaClient,
-  recordOperatorActivity,
-} from '@millrace/db';
+import { createDatabase, type PrismaClient } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { announceKeyChanges } from './announce-key-changes.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { addMember, createOrganization, createPersonalApiKey, createProject, createUser } from '@millrace/accounts';
 import {
   type GrantedScope,
   type MembershipLevel,
@@ -6,15 +7,7 @@ import {
   type PlanName,
   productFeaturesOf,
 } from '@millrace/contracts';
-import {
-  addMember,
-  createDatabase,
-  createOrganization,
-  createPersonalApiKey,
-  createProject,
-  createUser,
-  type Database,
-} from '@millrace/db';
+import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 
 /** An organization of a test's own with one member, one project and one personal key. */

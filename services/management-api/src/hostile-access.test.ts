@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { addMember, createEnvironment, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createInProcessKeyValue } from '@millrace/cache';
-import { addMember, createEnvironment, createPersonalApiKey, createUser } from '@millrace/db';
 import { insufficient, NF, PD } from './testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestAnswer, type TestApi } from './testing/start-test-api.ts';

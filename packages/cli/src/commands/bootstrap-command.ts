@@ -1,5 +1,5 @@
+import { listOrganizations } from '@millrace/accounts';
 import type { PlanName } from '@millrace/contracts';
-import { listOrganizations } from '@millrace/db';
 import type { Command } from 'commander';
 import { bootstrapInstallation } from '../bootstrap-installation.ts';
 import { planOption } from '../option-values.ts';

@@ -1,4 +1,4 @@
-import { createEnvironment, listEnvironments, organizationOfProject } from '@millrace/db';
+import { createEnvironment, listEnvironments, organizationOfProject } from '@millrace/accounts';
 import type { Command } from 'commander';
 import { parseId } from '../option-values.ts';
 import type { Row } from '../print.ts';

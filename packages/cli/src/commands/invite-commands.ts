@@ -8,7 +8,7 @@ import {
   inviteExpiresAt,
   listInvites,
   revokeInvite,
-} from '@millrace/db';
+} from '@millrace/accounts';
 import { isAppError } from '@millrace/errors';
 import type { Command } from 'commander';
 import { levelName } from '../option-values.ts';

@@ -4,7 +4,7 @@ import {
   type PersonalApiKeyWithValue,
   revokePersonalApiKey,
   rollPersonalApiKey,
-} from '@millrace/db';
+} from '@millrace/accounts';
 import type { Command } from 'commander';
 import { parseExpiry, parseIds, parseList, resolveUserId } from '../option-values.ts';
 import type { Printer, Row } from '../print.ts';

@@ -1,4 +1,3 @@
-import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import {
   type AccountClient,
   addMember,
@@ -8,7 +7,8 @@ import {
   listMembers,
   removeMember,
   setMemberLevel,
-} from '@millrace/db';
+} from '@millrace/accounts';
+import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import type { Command } from 'commander';
 import { levelName, levelOption, resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';

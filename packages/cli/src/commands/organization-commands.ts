@@ -1,5 +1,5 @@
+import { createOrganization, listOrganizations } from '@millrace/accounts';
 import { type PlanName, productFeaturesOf } from '@millrace/contracts';
-import { createOrganization, listOrganizations } from '@millrace/db';
 import type { Command } from 'commander';
 import { planOption } from '../option-values.ts';
 import type { Row } from '../print.ts';

@@ -1,4 +1,5 @@
-import { deletePersons, findPersonToDelete, organizationOfEnvironment, showPerson, sqlOf } from '@millrace/db';
+import { organizationOfEnvironment } from '@millrace/accounts';
+import { deletePersons, findPersonToDelete, showPerson, sqlOf } from '@millrace/db';
 import type { Command } from 'commander';
 import { parseId } from '../option-values.ts';
 import { withSession } from '../session.ts';

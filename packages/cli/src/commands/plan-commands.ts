@@ -1,3 +1,4 @@
+import { getOrganization, listProjects, setOrganizationPlan } from '@millrace/accounts';
 import {
   findPlanFeature,
   isPlanFeature,
@@ -9,7 +10,6 @@ import {
   planNames,
   productFeaturesOf,
 } from '@millrace/contracts';
-import { getOrganization, listProjects, setOrganizationPlan } from '@millrace/db';
 import type { Command } from 'commander';
 import { parseLimit, planOption } from '../option-values.ts';
 import type { Row } from '../print.ts';

@@ -1,4 +1,4 @@
-import { createProject, getOrganization, listProjects } from '@millrace/db';
+import { createProject, getOrganization, listProjects } from '@millrace/accounts';
 import type { Command } from 'commander';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';

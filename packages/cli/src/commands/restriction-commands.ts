@@ -1,5 +1,5 @@
+import { addRestriction, listRestrictions, removeRestriction } from '@millrace/accounts';
 import type { RestrictionKind } from '@millrace/contracts';
-import { addRestriction, listRestrictions, removeRestriction } from '@millrace/db';
 import type { Command } from 'commander';
 import { restrictionKindOption } from '../option-values.ts';
 import type { Row } from '../print.ts';

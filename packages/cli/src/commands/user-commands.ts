@@ -1,4 +1,4 @@
-import { createUser, getOrganization, getUser, listUsers, type NewUser, setUserActive } from '@millrace/db';
+import { createUser, getOrganization, getUser, listUsers, type NewUser, setUserActive } from '@millrace/accounts';
 import type { Command } from 'commander';
 import { resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';

@@ -1,4 +1,5 @@
-import { type AccountClient, sqlOf, withdrawInvites } from '@millrace/db';
+import { type AccountClient, withdrawInvites } from '@millrace/accounts';
+import { sqlOf } from '@millrace/db';
 import type { RecordActivity } from '../session.ts';
 
 /** Withdraws the invites somebody may not stand for any more (see `withdrawInvites`), each with its record. */

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase, type Database, hashPersonalApiKey, listMembers, listPersonalApiKeys } from '@millrace/db';
+import { hashPersonalApiKey, listMembers, listPersonalApiKeys } from '@millrace/accounts';
+import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { type Demo, ensureDemo } from './demo.ts';

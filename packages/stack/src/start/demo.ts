@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
 import {
   type AccountClient,
   addMember,
@@ -8,7 +7,6 @@ import {
   createPersonalApiKey,
   createProject,
   createUser,
-  type Database,
   hashPersonalApiKey,
   listMembers,
   listOrganizations,
@@ -16,7 +14,9 @@ import {
   listProjects,
   recordOperatorActivity,
   revokePersonalApiKey,
-} from '@millrace/db';
+} from '@millrace/accounts';
+import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
+import type { Database } from '@millrace/db';
 
 /** The first organization of a fresh system, with what a person or a script needs to begin. */
 export interface Demo {

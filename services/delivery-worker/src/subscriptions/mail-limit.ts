@@ -1,4 +1,5 @@
-import { type Transaction, takeMails } from '@millrace/db';
+import { takeMails } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 import { type ClaimedDelivery, putOffMails } from './delivery-store.ts';
 
 /**

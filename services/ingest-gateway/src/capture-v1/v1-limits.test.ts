@@ -1,4 +1,4 @@
-import { setOrganizationPlan } from '@millrace/db';
+import { setOrganizationPlan } from '@millrace/accounts';
 import { createTestTenant } from '@millrace/testing';
 import { sendV1, v1Batch, v1Event } from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture } from '../testing/test-gateway.ts';

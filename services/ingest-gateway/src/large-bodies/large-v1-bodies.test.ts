@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { setOrganizationPlan } from '@millrace/db';
+import { setOrganizationPlan } from '@millrace/accounts';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { sendV1, type V1Sending, v1Batch, v1Event } from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';

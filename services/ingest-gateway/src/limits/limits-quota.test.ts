@@ -1,5 +1,5 @@
+import { setOrganizationPlan } from '@millrace/accounts';
 import { createRedisKeyValue } from '@millrace/cache';
-import { setOrganizationPlan } from '@millrace/db';
 import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { openServerDoor, throughDoor } from '../testing/server-door.ts';

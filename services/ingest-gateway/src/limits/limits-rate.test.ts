@@ -1,4 +1,4 @@
-import { setOrganizationPlan } from '@millrace/db';
+import { setOrganizationPlan } from '@millrace/accounts';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type GatewayParts } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';

@@ -1,5 +1,5 @@
+import { addRestriction, removeRestriction } from '@millrace/accounts';
 import type { RestrictionKind } from '@millrace/contracts';
-import { addRestriction, removeRestriction } from '@millrace/db';
 import { createTestTenant, eventually } from '@millrace/testing';
 import {
   createGatewayFixture,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setOrganizationPlan } from '@millrace/db';
+import { setOrganizationPlan } from '@millrace/accounts';
 import { createKafkaLog, type EventLog, withAppendBreaker } from '@millrace/event-log';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createOrganization, createPersonalApiKey, createProject } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
-import { createOrganization, createPersonalApiKey, createProject } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createPersonalApiKey, revokePersonalApiKey } from '@millrace/db';
+import { createPersonalApiKey, revokePersonalApiKey } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 

@@ -1,5 +1,6 @@
+import { hashPersonalApiKey } from '@millrace/accounts';
 import { grants } from '@millrace/contracts';
-import { hashPersonalApiKey, type Sql } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Access } from '@millrace/http';
 import type { Logger } from '@millrace/runtime';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createPersonalApiKey } from '@millrace/accounts';
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/cache';
-import { createPersonalApiKey } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { allScopes, type GrantedScope, type Scope } from '@millrace/contracts';
-import { addMember, createPersonalApiKey, createUser } from '@millrace/db';
 import type { Route } from '@millrace/http';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { declaredRoutes } from '../testing/declared-routes.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hashInviteToken, newInviteToken } from '@millrace/db';
+import { hashInviteToken, newInviteToken } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { addMember, createUser } from '@millrace/db';
+import { addMember, createUser } from '@millrace/accounts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 

@@ -1,4 +1,4 @@
-import { addMember, createPersonalApiKey, createUser } from '@millrace/db';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
 import {
   addMember,
   createEnvironment,
@@ -7,7 +6,8 @@ import {
   createPersonalApiKey,
   createProject,
   createUser,
-} from '@millrace/db';
+} from '@millrace/accounts';
+import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
 import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
 

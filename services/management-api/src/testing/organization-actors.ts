@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace/contracts';
-import { addMember, createPersonalApiKey, createUser, type Database } from '@millrace/db';
+import type { Database } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 
 /** A person in the terms of reference/management-api.md section 13: M member, A administrator, W owner. */

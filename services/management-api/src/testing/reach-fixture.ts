@@ -1,4 +1,4 @@
-import { addMember, createPersonalApiKey } from '@millrace/db';
+import { addMember, createPersonalApiKey } from '@millrace/accounts';
 import {
   type MarkedEnvironment,
   type MarkedOrganization,

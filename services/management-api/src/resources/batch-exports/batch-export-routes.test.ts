@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createPersonalApiKey, createProject } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
-import { createPersonalApiKey, createProject } from '@millrace/db';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { lockOrganization } from '@millrace/accounts';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
-import { type Database, lockOrganization } from '@millrace/db';
+import type { Database } from '@millrace/db';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { findProductFeatures } from '../organizations/organization-store.ts';

@@ -1,5 +1,6 @@
+import { lockOrganization } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import { lockOrganization, type Transaction } from '@millrace/db';
+import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';

@@ -1,5 +1,5 @@
+import { isTimeZone } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
-import { isTimeZone } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 
 /** Lists of up to a thousand environments show it. */

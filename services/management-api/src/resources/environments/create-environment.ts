@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  defaultAccountFilters,
-  findMemberDomains,
-  lockOrganization,
-  newProjectToken,
-  type Transaction,
-} from '@millrace/db';
+import { defaultAccountFilters, findMemberDomains, lockOrganization, newProjectToken } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { type Caller, isLimited } from '../../access/caller.ts';
 import { recordActivity } from '../activity/record-activity.ts';

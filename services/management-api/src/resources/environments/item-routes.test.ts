@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { createProject, recordOperatorActivity } from '@millrace/accounts';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
-import { createProject, recordOperatorActivity } from '@millrace/db';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';

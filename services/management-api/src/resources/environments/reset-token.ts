@@ -1,4 +1,5 @@
-import { newProjectToken, type Transaction } from '@millrace/db';
+import { newProjectToken } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createEnvironment } from '@millrace/db';
+import { createEnvironment } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createEnvironment, createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millrace/db';
+import { createEnvironment, createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millrace/accounts';
 import type { Mail, Mailer } from '@millrace/mail';
 import { createLogger } from '@millrace/runtime';
 import { NF, VE } from '../../testing/expected-errors.ts';

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Database, findInvite, hashInviteToken, inviteExpiresAt, isInviteExpired } from '@millrace/db';
+import { findInvite, hashInviteToken, inviteExpiresAt, isInviteExpired } from '@millrace/accounts';
+import type { Database } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
 import { type ApiRequest, formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';

@@ -1,12 +1,5 @@
-import {
-  type AcceptedInvite,
-  type AccountClient,
-  acceptInvite,
-  createFirstKey,
-  createUser,
-  type Database,
-  sqlOf,
-} from '@millrace/db';
+import { type AcceptedInvite, type AccountClient, acceptInvite, createFirstKey, createUser } from '@millrace/accounts';
+import { type Database, sqlOf } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
 import { type Caller, isLimited } from '../../access/caller.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { hashInviteToken, isInviteExpired, type LockedOrganization, newInviteToken } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import {
-  hashInviteToken,
-  isInviteExpired,
-  type LockedOrganization,
-  newInviteToken,
-  type Transaction,
-} from '@millrace/db';
+import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import { isMember } from '../members/member-store.ts';

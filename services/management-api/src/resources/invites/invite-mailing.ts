@@ -1,4 +1,5 @@
-import { inviteExpiresAt, type Sql, takeMails } from '@millrace/db';
+import { inviteExpiresAt, takeMails } from '@millrace/accounts';
+import type { Sql } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger } from '@millrace/runtime';
 import { inviteMail, joinedMail } from './invite-mail.ts';

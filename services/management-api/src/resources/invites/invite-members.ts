@@ -1,4 +1,5 @@
-import { type Database, lockOrganization } from '@millrace/db';
+import { lockOrganization } from '@millrace/accounts';
+import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { findMember } from '../members/member-store.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createEnvironment, createPersonalApiKey } from '@millrace/accounts';
 import { allScopes } from '@millrace/contracts';
-import { createEnvironment, createPersonalApiKey } from '@millrace/db';
 import { createMailer, type Mailer } from '@millrace/mail';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createFaultProxy, eventually, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';

@@ -1,4 +1,4 @@
-import { isInviteExpired } from '@millrace/db';
+import { isInviteExpired } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import type { InviteRow } from './invite-store.ts';
 

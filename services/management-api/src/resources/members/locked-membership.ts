@@ -1,4 +1,5 @@
-import { type LockedOrganization, lockOrganization, type Transaction } from '@millrace/db';
+import { type LockedOrganization, lockOrganization } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { findMember, type MemberRow } from './member-store.ts';

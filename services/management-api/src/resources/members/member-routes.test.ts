@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { addMember } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import { addMember } from '@millrace/db';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

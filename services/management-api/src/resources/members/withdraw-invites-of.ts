@@ -1,4 +1,5 @@
-import { type Transaction, withdrawInvites } from '@millrace/db';
+import { withdrawInvites } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 import type { Caller } from '../../access/caller.ts';
 import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 

@@ -1,13 +1,12 @@
-import { hasPlanFeature, membershipLevels, type ProductFeature, productFeaturesOf } from '@millrace/contracts';
 import {
   type AccountClient,
   addMember,
   createOrganization,
   createProject,
-  type Database,
   listOrganizations,
-  sqlOf,
-} from '@millrace/db';
+} from '@millrace/accounts';
+import { hasPlanFeature, membershipLevels, type ProductFeature, productFeaturesOf } from '@millrace/contracts';
+import { type Database, sqlOf } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import type { Caller } from '../../access/caller.ts';

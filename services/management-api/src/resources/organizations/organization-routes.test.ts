@@ -1,4 +1,4 @@
-import { addMember, createOrganization, createUser } from '@millrace/db';
+import { addMember, createOrganization, createUser } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 

@@ -1,4 +1,4 @@
-import { createPersonalApiKey, hashPersonalApiKey, type NewPersonalApiKey } from '@millrace/db';
+import { createPersonalApiKey, hashPersonalApiKey, type NewPersonalApiKey } from '@millrace/accounts';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

@@ -1,15 +1,14 @@
 import {
   type AccountClient,
   createPersonalApiKey,
-  type Database,
   getPersonalApiKey,
   listPersonalApiKeys,
   type PersonalApiKeyWithValue,
   revokePersonalApiKey,
   rollPersonalApiKey,
-  sqlOf,
   updatePersonalApiKey,
-} from '@millrace/db';
+} from '@millrace/accounts';
+import { type Database, sqlOf } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';

@@ -1,4 +1,5 @@
-import { type AccountClient, sqlOf } from '@millrace/db';
+import type { AccountClient } from '@millrace/accounts';
+import { sqlOf } from '@millrace/db';
 import { type AccountActivity, recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { StoredKey } from './to-personal-api-key.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/accounts';
 import type { MembershipLevel } from '@millrace/contracts';
-import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 

@@ -1,4 +1,5 @@
-import { lockOrganization, type Transaction } from '@millrace/db';
+import { lockOrganization } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { countSubscriptions } from './subscription-store.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/db';
+import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/accounts';
 import { PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';

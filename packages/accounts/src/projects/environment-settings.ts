@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { checkText, invalidField } from './account-input.ts';
-import { newProjectToken } from './key-values.ts';
+import { checkText, invalidField } from '../input/account-input.ts';
+import { newProjectToken } from '../keys/key-values.ts';
 import { isTimeZone } from './time-zone.ts';
 
 export interface NewEnvironmentSettings {

@@ -1,9 +1,9 @@
+import type { user } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import type { user } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { answeringConstraints, isRowMissing, notFound } from './account-errors.ts';
-import { checkEmail, checkText, isRowId } from './account-input.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { answeringConstraints, isRowMissing, notFound } from '../input/account-errors.ts';
+import { checkEmail, checkText, isRowId } from '../input/account-input.ts';
 
 export interface NewUser {
   email: string;

@@ -1,4 +1,4 @@
-import type { AccountClient } from './account-client.ts';
+import type { AccountClient } from '../input/account-client.ts';
 
 /** The next id of the space that projects and environments share. */
 export async function nextProjectOrEnvironmentId(client: AccountClient): Promise<number> {

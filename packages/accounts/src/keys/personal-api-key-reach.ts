@@ -1,6 +1,6 @@
 import { isScopeName } from '@millrace/contracts';
-import type { AccountClient } from './account-client.ts';
-import { invalidField, isRowId, isUuid } from './account-input.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { invalidField, isRowId, isUuid } from '../input/account-input.ts';
 
 /**
  * The scopes of a key, each once. An empty list is refused: the reference took it for "everything", which is a trap

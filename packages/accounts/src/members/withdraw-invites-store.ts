@@ -1,5 +1,5 @@
 import { membershipLevels } from '@millrace/contracts';
-import type { Sql } from '../sql-database.ts';
+import type { Sql } from '@millrace/db';
 
 export interface WithdrawnInvite {
   id: string;

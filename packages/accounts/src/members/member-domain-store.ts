@@ -1,4 +1,4 @@
-import type { Sql } from '../sql-database.ts';
+import type { Sql } from '@millrace/db';
 
 /** E-mail domains of the active members of an organization, that of the first member in front. */
 export async function findMemberDomains(sql: Sql, organizationId: string): Promise<string[]> {

@@ -1,12 +1,12 @@
 import { isMembershipLevel, type MembershipLevel, membershipLevels } from '@millrace/contracts';
+import type { membership, user } from '@millrace/db';
+import { sqlOf } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v7 as uuidv7 } from 'uuid';
-import type { membership, user } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { answeringConstraints, notFound } from './account-errors.ts';
-import { invalidField, isRowId, isUuid } from './account-input.ts';
-import { lockOrganization } from './lock-organization-store.ts';
-import { sqlOf } from './sql-of.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { answeringConstraints, notFound } from '../input/account-errors.ts';
+import { invalidField, isRowId, isUuid } from '../input/account-input.ts';
+import { lockOrganization } from '../organizations/lock-organization-store.ts';
 
 export interface NewMember {
   organizationId: string;

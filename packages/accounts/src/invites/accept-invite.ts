@@ -1,13 +1,13 @@
 import { isMembershipLevel } from '@millrace/contracts';
+import type { membership, organization_invite, user } from '@millrace/db';
+import { sqlOf } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import type { membership, organization_invite, user } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { notFound } from './account-errors.ts';
-import { isUuid } from './account-input.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { notFound } from '../input/account-errors.ts';
+import { isUuid } from '../input/account-input.ts';
+import { addMember } from '../members/members.ts';
+import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import { isInviteExpired } from './invite-validity.ts';
-import { lockOrganization } from './lock-organization-store.ts';
-import { addMember } from './members.ts';
-import { sqlOf } from './sql-of.ts';
 
 export interface AcceptedInvite {
   invite: organization_invite;

@@ -1,8 +1,8 @@
+import type { Prisma, personal_api_key } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import type { Prisma, personal_api_key } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { answeringConstraints, isRowMissing, notFound } from './account-errors.ts';
-import { checkText, invalidField, isRowId } from './account-input.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { answeringConstraints, isRowMissing, notFound } from '../input/account-errors.ts';
+import { checkText, invalidField, isRowId } from '../input/account-input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue } from './key-values.ts';
 import { checkScopedOrganizations, checkScopedTeams, checkScopes } from './personal-api-key-reach.ts';
 import { randomBase62 } from './random-text.ts';

@@ -8,12 +8,12 @@ import {
   productFeaturesOf,
   toLimitFeatures,
 } from '@millrace/contracts';
+import type { organization, Prisma } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v7 as uuidv7 } from 'uuid';
-import type { organization, Prisma } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { isRowMissing, notFound } from './account-errors.ts';
-import { checkText, invalidField, isUuid } from './account-input.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { isRowMissing, notFound } from '../input/account-errors.ts';
+import { checkText, invalidField, isUuid } from '../input/account-input.ts';
 import { slugCandidates } from './organization-slug.ts';
 
 export interface NewOrganization {

@@ -1,4 +1,4 @@
-import type { Sql } from '../sql-database.ts';
+import type { Sql } from '@millrace/db';
 
 export interface LockedOrganization {
   id: string;

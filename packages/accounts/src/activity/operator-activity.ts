@@ -1,7 +1,7 @@
+import type { Prisma } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { notFound } from './account-errors.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { notFound } from '../input/account-errors.ts';
 
 /** Something an operator did by the command line, in the history the management API keeps and shows. */
 export interface OperatorActivity {

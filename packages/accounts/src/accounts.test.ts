@@ -5,16 +5,15 @@ import {
   planFeatures,
   productFeaturesOf,
 } from '@millrace/contracts';
+import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
 import {
   addMember,
-  createDatabase,
   createEnvironment,
   createOrganization,
   createProject,
   createUser,
-  type Database,
   getOrganization,
   getUser,
   listEnvironments,
@@ -23,7 +22,7 @@ import {
   listProjects,
   listUsers,
   setOrganizationPlan,
-} from '../index.ts';
+} from './index.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -1,7 +1,7 @@
-import type { Sql } from '../sql-database.ts';
-import type { AccountClient } from './account-client.ts';
+import type { Prisma } from './generated/client.ts';
+import type { Sql } from './sql-database.ts';
 
 /** The typed client or one of its transactions for stores that speak SQL. */
-export function sqlOf(client: AccountClient): Sql {
+export function sqlOf(client: Prisma.TransactionClient): Sql {
   return { query: (text, values = []) => client.$queryRawUnsafe(text, ...values) };
 }

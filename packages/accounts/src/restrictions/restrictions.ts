@@ -1,9 +1,9 @@
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
+import type { ingestion_restriction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
-import type { ingestion_restriction } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { isRowMissing, notFound } from './account-errors.ts';
-import { checkText, invalidField, isUuid } from './account-input.ts';
+import type { AccountClient } from '../input/account-client.ts';
+import { isRowMissing, notFound } from '../input/account-errors.ts';
+import { checkText, invalidField, isUuid } from '../input/account-input.ts';
 
 export interface NewRestriction {
   kind: RestrictionKind;

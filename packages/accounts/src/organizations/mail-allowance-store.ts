@@ -1,4 +1,4 @@
-import type { Sql } from '../sql-database.ts';
+import type { Sql } from '@millrace/db';
 
 /**
  * Takes mails out of what an organization may send in this hour of the clock, whoever sends them.

@@ -1,6 +1,6 @@
-import type { organization_invite } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { createPersonalApiKey, type PersonalApiKeyWithValue } from './personal-api-keys.ts';
+import type { organization_invite } from '@millrace/db';
+import type { AccountClient } from '../input/account-client.ts';
+import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
 
 /**
  * Gives somebody who has joined by an invite a first key: one that can do no more than the key that invited, and for no

@@ -1,7 +1,7 @@
-import type { environment } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { answeringConstraints, notFound } from './account-errors.ts';
-import { isRowId } from './account-input.ts';
+import type { environment } from '@millrace/db';
+import type { AccountClient } from '../input/account-client.ts';
+import { answeringConstraints, notFound } from '../input/account-errors.ts';
+import { isRowId } from '../input/account-input.ts';
 import { defaultFiltersOf } from './default-filters-of.ts';
 import { type NewEnvironmentSettings, newEnvironmentColumns } from './environment-settings.ts';
 

@@ -1,7 +1,7 @@
-import type { AccountClient } from './account-client.ts';
+import { sqlOf } from '@millrace/db';
+import type { AccountClient } from '../input/account-client.ts';
+import { findMemberDomains } from '../members/member-domain-store.ts';
 import { defaultAccountFilters } from './default-account-filters.ts';
-import { findMemberDomains } from './member-domain-store.ts';
-import { sqlOf } from './sql-of.ts';
 
 /** The filters of a new environment of an organization; demo data is not filtered. */
 export async function defaultFiltersOf(client: AccountClient, organizationId: string, isDemo: boolean) {

@@ -1,7 +1,7 @@
-import type { organization_invite } from '../generated/client.ts';
-import type { AccountClient } from './account-client.ts';
-import { isRowMissing, notFound } from './account-errors.ts';
-import { isUuid } from './account-input.ts';
+import type { organization_invite } from '@millrace/db';
+import type { AccountClient } from '../input/account-client.ts';
+import { isRowMissing, notFound } from '../input/account-errors.ts';
+import { isUuid } from '../input/account-input.ts';
 
 /** Invites of an organization that nobody has accepted, expired ones included, the newest first. */
 export async function listInvites(
