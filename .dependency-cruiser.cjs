@@ -136,7 +136,7 @@ module.exports = {
       // What becomes of events that are not stored as they came.
       ...['warnings', 'dead-letters'],
       // Pure rules; then reading what came in, and what is stored of it.
-      ...['identity', 'groups', 'intake', 'cookieless', 'events', 'ledger', 'definitions'],
+      ...['identity', 'groups', 'intake', 'cookieless', 'events', 'ledger', 'definitions', 'flag-calls'],
       // Beside the way of a batch.
       ...['output', 'former-log', 'locks'],
       // The tables of contents, and what only tests use.

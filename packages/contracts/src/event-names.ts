@@ -15,4 +15,5 @@ export const eventNames = {
   surveySent: 'survey sent',
   surveyShown: 'survey shown',
   surveyDismissed: 'survey dismissed',
+  featureFlagCalled: '$feature_flag_called',
 } as const;

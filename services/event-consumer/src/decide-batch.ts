@@ -5,6 +5,8 @@ import type { Definitions, SeenDefinitions } from './definitions/definitions.ts'
 import { insertIdentities } from './events/event-identity-store.ts';
 import { type WrittenEvents, writeEvents } from './events/event-store.ts';
 import { identitiesOf } from './events/fresh-events.ts';
+import type { FlagCall } from './flag-calls/flag-call-store.ts';
+import type { FlagCalls } from './flag-calls/flag-calls.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
 import { buildOn } from './ledger/build-on.ts';
 import { forgetDeleted } from './ledger/forget-deleted.ts';
@@ -22,6 +24,7 @@ export interface DecideDeps {
   turns: Turns<Ledger>;
   knownIds: KnownIds;
   definitions: Pick<Definitions, 'see'>;
+  flagCalls: Pick<FlagCalls, 'see'>;
   step: StepTimer;
 }
 
@@ -37,6 +40,7 @@ export interface DecidedBatch {
   /** Distinct ids that have a person once the batch is committed, as `KnownIds` names them. */
   distinctIds: string[];
   seen: SeenDefinitions;
+  flagCalls: FlagCall[];
 }
 
 /**
@@ -54,7 +58,7 @@ export async function decideBatch(
   tx: Transaction,
   fresh: AdmittedEvent[],
   { lockFirst }: Pick<BatchWork, 'lockFirst'>,
-  { step, knownIds, turns, definitions }: DecideDeps,
+  { step, knownIds, turns, definitions, flagCalls }: DecideDeps,
 ): Promise<DecidedBatch> {
   await step('store_identities', () => insertIdentities(tx, identitiesOf(fresh)));
   const touched = touchedByBatch(fresh, knownIds);
@@ -74,6 +78,7 @@ export async function decideBatch(
       projectsStored: [...new Set(rows.map(({ projectId }) => projectId))],
       distinctIds: [...touched.distinctIds.keys()],
       seen: definitions.see(rows, loaded.ledger),
+      flagCalls: flagCalls.see(rows),
     };
   });
 }

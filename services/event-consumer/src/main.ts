@@ -30,6 +30,7 @@ import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
 import { createDefinitions } from './definitions/definitions.ts';
 import { createEventPartitions } from './events/event-partitions.ts';
 import { describeFailure } from './failures/describe-failure.ts';
+import { createFlagCalls } from './flag-calls/flag-calls.ts';
 import { drainFormerLog, type FormerLogReader } from './former-log/drain-former-log.ts';
 import { nameFormerLogs } from './former-log/name-former-logs.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
@@ -112,7 +113,8 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
 
   // Stopped after the lanes, so that it writes what their last batches showed.
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
-  const batchDeps = { ...createProcessDeps({ database, changes, log, topics, metrics }), definitions };
+  const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
+  const batchDeps = { ...createProcessDeps({ database, changes, log, topics, metrics }), definitions, flagCalls };
   const metricsOf = createConsumeMetrics(metrics);
   const published = createPublishMetrics(metrics);
   const liveLoad = createLiveLoad();
@@ -173,7 +175,7 @@ interface ProcessParts {
   metrics: Metrics;
 }
 
-function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definitions'> {
+function createProcessDeps(parts: ProcessParts): Omit<ProcessBatchDeps, 'definitions' | 'flagCalls'> {
   const { database, changes, log, topics, metrics } = parts;
   return {
     database,

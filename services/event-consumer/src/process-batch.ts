@@ -7,6 +7,7 @@ import { type DecideDeps, type DecidedBatch, decideBatch } from './decide-batch.
 import type { Definitions } from './definitions/definitions.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
 import { freshEvents } from './events/fresh-events.ts';
+import type { FlagCalls } from './flag-calls/flag-calls.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
 import type { Intake } from './intake/admit-records.ts';
 import type { ReadingDepth } from './intake/parse-records.ts';
@@ -21,6 +22,7 @@ export interface ProcessBatchDeps extends TakeInDeps, DecideDeps, WriteDeps, Com
   database: Pick<SqlDatabase, 'transaction'>;
   deadLetters: DeadLetterLog;
   definitions: Pick<Definitions, 'see' | 'note'>;
+  flagCalls: Pick<FlagCalls, 'see' | 'note'>;
   partitions: EventPartitions;
   projects: ProjectResolver;
 }
@@ -108,10 +110,11 @@ async function appendDeadLetters({ deadLetters }: Intake, deps: ProcessBatchDeps
 }
 
 /** What this process need not ask or write again, now that the batch is committed. */
-function remember(decided: DecidedBatch, { projects, knownIds, definitions }: ProcessBatchDeps): void {
+function remember(decided: DecidedBatch, { projects, knownIds, definitions, flagCalls }: ProcessBatchDeps): void {
   projects.noteEvents(decided.projectsStored);
   knownIds.note(decided.distinctIds);
   definitions.note(decided.seen);
+  flagCalls.note(decided.flagCalls);
 }
 
 function reportOf(work: BatchWork, intake: Intake, duplicates: number, decided: DecidedBatch): BatchReport {

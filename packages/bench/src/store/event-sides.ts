@@ -7,6 +7,7 @@ import { createDefinitions } from '../../../../services/event-consumer/src/defin
 import { createEventPartitions } from '../../../../services/event-consumer/src/events/event-partitions.ts';
 import { insertEvents, writeEvents } from '../../../../services/event-consumer/src/events/event-store.ts';
 import { LedgerConflict } from '../../../../services/event-consumer/src/failures/ledger-conflict.ts';
+import { createFlagCalls } from '../../../../services/event-consumer/src/flag-calls/flag-calls.ts';
 import { createProjectResolver } from '../../../../services/event-consumer/src/intake/resolve-projects.ts';
 import { createKnownIds } from '../../../../services/event-consumer/src/ledger/known-ids.ts';
 import { createTurns } from '../../../../services/event-consumer/src/ledger/turns.ts';
@@ -91,6 +92,7 @@ function processDeps(database: Database): ProcessBatchDeps {
     turns: createTurns(),
     knownIds: createKnownIds(),
     definitions: createDefinitions({ database, logger, now: Date.now }),
+    flagCalls: createFlagCalls({ database, logger, now: Date.now }),
     throttle: createWarningThrottle(Date.now),
     step: async (_name, work) => work(),
     now: Date.now,

@@ -54,11 +54,16 @@ export async function insertDeletedIds(tx: Sql, projectId: number, deletions: Pe
   );
 }
 
-/** Deletes persons this transaction has locked, and their ids. */
+/** Deletes persons this transaction has locked, their ids, and what cohorts and flags know of them. */
 export async function deleteLockedPersons(tx: Sql, projectId: number, uuids: string[]): Promise<void> {
   const values = [projectId, uuids];
   await tx.query(
     'DELETE FROM person_distinct_id WHERE project_id = $1::int AND person_uuid = ANY ($2::uuid[])',
+    values,
+  );
+  await tx.query('DELETE FROM cohort_member WHERE project_id = $1::int AND person_uuid = ANY ($2::uuid[])', values);
+  await tx.query(
+    'DELETE FROM feature_flag_hash_key WHERE project_id = $1::int AND person_uuid = ANY ($2::uuid[])',
     values,
   );
   await tx.query('DELETE FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])', values);

@@ -25,6 +25,8 @@ async function storeData(environmentId: number): Promise<void> {
     `INSERT INTO person (project_id, uuid, main_distinct_id, created_at) VALUES ($1, '${randomUUID()}', 'd', now())`,
     `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid) VALUES ($1, 'd', '${randomUUID()}')`,
     `INSERT INTO "group" (project_id, group_type_index, group_key, created_at) VALUES ($1, 0, 'k', now())`,
+    `INSERT INTO cohort_member (project_id, cohort_id, person_uuid) SELECT $1, 1, gen_random_uuid() FROM generate_series(1, 25)`,
+    `INSERT INTO feature_flag_hash_key VALUES ($1, '${randomUUID()}', 'beta', 'd')`,
     `INSERT INTO group_type_mapping VALUES ($1, 'company', 0, now())`,
     `INSERT INTO ingestion_warning (project_id, id, type, severity, timestamp)
      VALUES ($1, '${randomUUID()}', 't', 'error', now())`,
@@ -58,7 +60,7 @@ test('the data of a deleted project go in portions, those of others stay', async
   while (await cleanUp(database, 10)) rounds += 1;
   expect(rounds).toBeGreaterThan(6);
   expect(await rowsOf(gone.environmentId)).toBe(0);
-  expect(await rowsOf(kept.environmentId)).toBe(55);
+  expect(await rowsOf(kept.environmentId)).toBe(81);
   expect(await database.sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
 });
 
@@ -67,7 +69,7 @@ test('nothing goes before consumers can have noticed', async () => {
   await storeData(tenant.environmentId);
   await deleteProject(tenant.projectId, { isOver: false });
   expect(await cleanUp(database)).toBe(false);
-  expect(await rowsOf(tenant.environmentId)).toBe(55);
+  expect(await rowsOf(tenant.environmentId)).toBe(81);
   await database.sql.query('DELETE FROM environment_cleanup');
 });
 

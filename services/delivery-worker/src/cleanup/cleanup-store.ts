@@ -7,6 +7,8 @@ import type { Transaction } from '@millrace/db';
 export const ingestedTables = [
   'event',
   'event_identity',
+  'cohort_member',
+  'feature_flag_hash_key',
   'person_distinct_id',
   'person',
   'group',

@@ -18,6 +18,7 @@
  *  5. stored persons, locked in the order of (project, uuid)                     lockPersonsOf or lockVersions
  *  6. new persons, inserted in the order of (project, uuid)                      insertPersons
  *  7. mappings: moves, then new ones in the order of (project, id)               moveMappings, insertMappings
+ *     cohort memberships and flag buckets, only of persons held by 5              merged-flag-data-store.ts
  *  8. new group types in the order of (project, index)                           groups/group-store.ts
  *  9. environments by id                                                        events/first-event-store.ts
  * 10. the turn of its groups, then stored groups in the order of (project, type
@@ -28,7 +29,8 @@
  * 5 to 9 waits for nothing above it, a turn waits only for batches that took theirs before, and whoever holds the turn of
  * its groups waits for nothing but groups and warnings. (A batch that locks first takes 5 when it loads; it builds on nobody.)
  *
- * Who deletes persons (packages/db, delete-persons.ts) takes 5, then the mappings of persons it holds, and nothing else.
+ * Who deletes persons (packages/db, delete-persons.ts) takes 5, then the mappings, memberships and buckets of persons it
+ * holds, and nothing else.
  *
  * A batch that locks first and then reads a person it has not locked, because a mapping moved in between, gives its locks
  * back and asks again: it must not lock once more out of order.

@@ -14,6 +14,7 @@ import {
   updatePersons,
 } from './ledger-store.ts';
 import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
+import { moveCohortMembers, moveFlagHashKeys } from './merged-flag-data-store.ts';
 
 /**
  * Writes back what the rules changed about persons, ids and group types: one statement per kind of change, none for a kind without changes. An id that is
@@ -30,6 +31,8 @@ export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise
     updatePersons(tx, changes.changedPersons),
     moveMappings(tx, changes.mergedPersons),
     deletePersons(tx, changes.mergedPersons),
+    moveCohortMembers(tx, changes.mergedPersons),
+    moveFlagHashKeys(tx, changes.mergedPersons),
     insertMappings(tx, changes.newMappings),
     insertGroupTypes(tx, changes.newGroupTypes),
   ]);

@@ -9,7 +9,7 @@ export const notHere: { no: number[]; because: string }[] = [
     because:
       'races with another writer and faults of the database: a batch whose persons were changed by another one since they were read is redone whole (identity/ledger-store.ts)',
   },
-  { no: [88, 89], because: 'overrides of feature flags are not kept' },
+  { no: [88, 89], because: 'the store moves them with the ids: ledger/merged-flag-data-store' },
   { no: [97], because: 'a name that is not text does not reach the log; parse-record refuses such a record' },
   { no: [102, 118], because: 'the first event of a project is noticed by the store' },
   {

@@ -61,6 +61,7 @@ export async function createConsumerFixture(): Promise<ConsumerFixture> {
       turns: createTurns(),
       knownIds: createKnownIds(),
       definitions: { see: () => ({ events: [], properties: [] }), note: () => {} },
+      flagCalls: { see: () => [], note: () => {} },
       throttle: createWarningThrottle(Date.now),
       step: untimed,
       now: Date.now,
