@@ -4,6 +4,7 @@ export default {
   roots: ['<rootDir>/packages', '<rootDir>/services', '<rootDir>/test-e2e'],
   testMatch: ['**/*.test.ts'],
   testEnvironment: 'node',
+  setupFiles: ['<rootDir>/packages/stack/src/jest/seed-properties.mjs'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

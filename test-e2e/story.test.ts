@@ -1,4 +1,12 @@
-import { eventually, expectedState, type StoryEvent, seededRandom, storedState, writeStory } from '@millrace/testing';
+import {
+  eventually,
+  expectedState,
+  type StoryEvent,
+  seededRandom,
+  storedState,
+  testSeed,
+  writeStory,
+} from '@millrace/testing';
 import { awaitDrained, consumedRecords } from './support/log-progress.ts';
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
@@ -10,7 +18,7 @@ const kills = 5;
 const batchSize = 100;
 
 describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) => {
-  const seed = Math.floor(Math.random() * 1e9);
+  const seed = testSeed();
   const streams = writeStory({ ...sizes[eventLog], clients: 4, seed });
   const expected = expectedState(streams);
   let services: RunningServices;

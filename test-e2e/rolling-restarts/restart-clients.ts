@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '@millrace/testing';
 
 /** One request, sent once: whatever goes wrong with it is a failure. */
 export interface Sent {
@@ -24,23 +25,23 @@ interface ClientStyle {
 }
 
 /** Busy and thoughtful clients that keep their connection, some that do not, one with much to say. */
-function clientStyles(): ClientStyle[] {
+function clientStyles(random: () => number): ClientStyle[] {
   const keeping = () => new Agent({ keepAlive: true, maxSockets: 1 });
   const some = (count: number, name: string, style: () => Omit<ClientStyle, 'name'>) =>
     Array.from({ length: count }, (_, index) => ({ name: `${name} ${index}`, ...style() }));
   return [
     ...some(4, 'busy', () => ({ agent: keeping(), pauseMs: () => 5, bodyBytes: 200 })),
-    ...some(4, 'now and then', () => ({ agent: keeping(), pauseMs: () => Math.random() * 200, bodyBytes: 200 })),
+    ...some(4, 'now and then', () => ({ agent: keeping(), pauseMs: () => random() * 200, bodyBytes: 200 })),
     ...some(2, 'new each time', () => ({ agent: undefined, pauseMs: () => 20, bodyBytes: 200 })),
     ...some(1, 'large', () => ({ agent: keeping(), pauseMs: () => 50, bodyBytes: 400_000 })),
   ];
 }
 
 /** Sends events without a pause for restarts and without a second try. */
-export function startRestartClients(url: string, projectApiKey: string): RestartClients {
+export function startRestartClients(url: string, projectApiKey: string, seed: number): RestartClients {
   const sent: Sent[] = [];
   let isRunning = true;
-  const styles = clientStyles();
+  const styles = clientStyles(seededRandom(seed));
 
   const loops = styles.map(async ({ name, agent, pauseMs, bodyBytes }) => {
     while (isRunning) {

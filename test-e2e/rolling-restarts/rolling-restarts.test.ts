@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '@millrace/testing';
+import { type ServiceProcess, testSeed } from '@millrace/testing';
 import { awaitDrained } from '../support/log-progress.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { startRestartClients } from './restart-clients.ts';
@@ -9,6 +9,7 @@ import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
  * balancer does, and drains. Nobody who sends may notice.
  */
 const restarts = 20;
+const seed = testSeed();
 let services: RunningServices;
 let balancer: TcpBalancer;
 /** In the rotation, the oldest first. */
@@ -29,12 +30,12 @@ afterAll(async () => {
   await services?.stop();
 }, 60_000);
 
-test(`${restarts} rolling restarts under load: no request fails, and every event is stored once`, async () => {
+test(`${restarts} rolling restarts under load: no request fails, and every event is stored once (seed ${seed})`, async () => {
   await balancer.add(services.gateway.port);
   const second = await services.startGateway();
   gateways.push(second);
   await balancer.add(second.port);
-  const clients = startRestartClients(balancer.url, services.tenant.projectApiKey);
+  const clients = startRestartClients(balancer.url, services.tenant.projectApiKey, seed);
   const exits: (number | null)[] = [];
   try {
     let starting = services.startGateway();

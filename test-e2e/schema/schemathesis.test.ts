@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createTestTenant } from '@millrace/testing';
+import { createTestTenant, testSeed } from '@millrace/testing';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installPythonTool } from './install-python-tool.ts';
 
@@ -134,7 +134,7 @@ try {
     return run([
       ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],
       ...['--checks', checks.join(','), '--phases', 'examples,fuzzing', '--max-examples', '3'],
-      ...['--max-time', '40', '--seed', '1', '--no-shrink', '--continue-on-failure', '--warnings', 'off'],
+      ...['--max-time', '40', '--seed', `${testSeed(1)}`, '--no-shrink', '--continue-on-failure', '--warnings', 'off'],
       ...which,
     ]);
   }

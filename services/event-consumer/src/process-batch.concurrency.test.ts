@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
+import { seededRandom } from '@millrace/testing';
 import {
   type ConsumerFixture,
   capturedEvent,
@@ -18,15 +19,6 @@ afterAll(() => fixture.stop());
 const members = 4;
 const batchesPerMember = 40;
 const eventsPerBatch = 6;
-
-/** A fixed sequence of numbers in [0, 1), so that a failure can be looked at again. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 /**
  * Members of one group at work on partitions of their own, whose events name the same few people and groups all the

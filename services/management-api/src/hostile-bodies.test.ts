@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TObject } from 'typebox';
@@ -197,7 +198,7 @@ async function idOfOne(path: string): Promise<Record<string, string>> {
   const maker = declared.find(({ method, path: where }) => method === 'POST' && where === below);
   if (!path.includes('/:id') || !maker) return {};
   const body = { ...(maker.examples.request as object) };
-  if ('domain' in body) body.domain = `d${Math.random().toString(36).slice(2)}.example.com`;
+  if ('domain' in body) body.domain = `${randomUUID()}.example.com`;
   const made = await api.send('POST', `${fill(maker.path, ids)}/`, { key: tenant.personalApiKey, body });
   return made.status === 201 ? { id: String(made.body.id) } : {};
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { testSeed } from '@millrace/testing';
 import { chaosConsumer } from './consumer-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
 
@@ -7,7 +8,8 @@ const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--
 
 Starts PostgreSQL, Kafka (Java 17 or newer) and Redis of its own, and the services as they are installed, breaks each of
 them in turn under load, --seconds a phase, and compares what was acknowledged with what is stored. Ends with 1 when
-anything is lost, doubled or wrong. --logs keeps what each consumer says there, with the turns of the phases. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
+anything is lost, doubled or wrong. --logs keeps what each consumer says there, with the turns of the phases. What the consumer's chaos makes up
+follows from --seed or MILLRACE_SEED; it is printed. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,7 +33,7 @@ if (!(seconds > 0 && eventsPerSecond > 0) || (values.seed !== undefined && !Numb
 } else if (positionals[0] === 'gateway') {
   process.exitCode = (await chaosGateway({ seconds, only, hasFallback: values.fallback }, print)) ? 0 : 1;
 } else if (positionals[0] === 'consumer') {
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
+  const seed = Number(values.seed ?? testSeed());
   process.exitCode = (await chaosConsumer({ seconds, only, seed, eventsPerSecond, logs: values.logs ?? null }, print))
     ? 0
     : 1;

@@ -1,4 +1,4 @@
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '@millrace/testing/seeded-random';
 
 const words = 'amber basin cedar delta ember fjord grove harbor island jetty knoll lagoon meadow north orchard'.split(
   ' ',

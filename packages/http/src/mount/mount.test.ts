@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '@millrace/errors';
 import { allToyScopes, startToyApi, type ToyApi } from '../testing/toy-api.ts';
 
@@ -311,7 +312,7 @@ describe('headers and figures', () => {
     await fetch(`${other.url}/api/things/x`);
     await fetch(`${other.url}/api/things/x/`);
     await fetch(`${other.url}/api/things/`);
-    await fetch(`${other.url}/nowhere/${Math.random()}`);
+    await fetch(`${other.url}/nowhere/${randomUUID()}`);
     await other.stop();
     const text = await other.metrics.registry.metrics();
     expect(text).toContain('millrace_http_request_seconds_count{operation="things_retrieve",status="2xx"} 2');

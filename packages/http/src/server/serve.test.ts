@@ -28,8 +28,8 @@ test('stopping lets a request in progress finish, takes no new one and waits for
 });
 
 test('clients that go on sending while it stops lose no request', async () => {
-  const listener: RequestListener = (_request, response) =>
-    void setTimeout(() => response.end('ok'), Math.random() * 3);
+  let requests = 0;
+  const listener: RequestListener = (_request, response) => void setTimeout(() => response.end('ok'), requests++ % 4);
   const start = () => serve(listener, { port: 0, host: '127.0.0.1', drainTimeoutMs: 20_000, stopGraceMs: 400 });
   let current = await start();
   let answered = 0;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { seededRandom } from '../seeded-random.ts';
 import { personScript } from './person-script.ts';
-import { seededRandom } from './seeded-random.ts';
 import type { StoryEvent } from './story-event.ts';
 
 export interface StoryOptions {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +103,7 @@ test('a large interval is written in parts, compressed when asked, and not one r
   const { environmentId, id } = await oneExport({ prefix: 'large' });
   const compressed = await oneExport({ prefix: 'zipped', compression: 'gzip' });
   // Random text, so that compressing does not make it small.
-  const noise = Array.from({ length: 3000 }, () => Math.random().toString(36).slice(2)).join('');
+  const noise = randomBytes(24_000).toString('base64');
   for (const target of [environmentId, compressed.environmentId]) {
     await storeEvents(fixture.database.sql, target, {
       count: 300,

@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that a seed decides (mulberry32): a failed story can be told again. */
+/** Numbers in [0, 1) that a seed decides (mulberry32): what failed can be had again, and both sides of a comparison get the same work. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,0 +1,30 @@
+import { environment } from '@millrace/runtime';
+import { testSeed } from './test-seed.ts';
+
+const before = environment().MILLRACE_SEED;
+afterEach(() => setSeed(before));
+
+function setSeed(seed: string | undefined): void {
+  if (seed === undefined) delete environment().MILLRACE_SEED;
+  else environment().MILLRACE_SEED = seed;
+}
+
+test.each([
+  ['12', 12],
+  ['-1404220512', -1404220512],
+])('MILLRACE_SEED=%s is the seed', (given, seed) => {
+  setSeed(given);
+  expect(testSeed()).toBe(seed);
+  expect(testSeed(1)).toBe(seed);
+});
+
+test('without it the seed is another one each time, or the one a test has', () => {
+  setSeed(undefined);
+  expect(testSeed(1)).toBe(1);
+  expect(testSeed()).not.toBe(testSeed());
+});
+
+test.each(['x', '1.5', '12345678901'])('MILLRACE_SEED=%s is refused', (given) => {
+  setSeed(given);
+  expect(testSeed).toThrow('MILLRACE_SEED must be a whole number');
+});
