@@ -13,7 +13,7 @@ export default {
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],
-  // Tests talk to real servers on two cores; waiting is not failing.
-  testTimeout: 30_000,
+  // Tests talk to real servers on two cores that may do much else; waiting is not failing. Longer than `eventually` waits.
+  testTimeout: 180_000,
   maxWorkers: 2,
 };

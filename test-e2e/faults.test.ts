@@ -51,8 +51,8 @@ describe('on Kafka', () => {
       databaseUrlForServices: throughProxy,
       managementApi: false,
     });
-  }, 180_000);
-  afterAll(() => services?.stop(), 60_000);
+  });
+  afterAll(() => services?.stop());
 
   test.each(faults)(
     'broker %s: 503 in time, no 200 without a stored event, recovery by itself',
@@ -107,13 +107,13 @@ describe('on Kafka', () => {
         if (after <= before + 50) throw new Error(`${after} records are consumed. It said: ${consumer?.output()}`);
       },
       // A statement's answer is waited for 35 s, and a statement for a lock 30 s.
-      { what: 'Consuming on', timeoutMs: 20_000 },
+      { what: 'Consuming on' },
     );
     await answers(load, 50, 200);
     await load.stop();
     expect(statuses(load)).toEqual(new Set([200]));
     await expectStored(services, load);
-  }, 120_000);
+  });
 });
 
 describe('on the embedded log', () => {
@@ -123,8 +123,8 @@ describe('on the embedded log', () => {
       databaseUrlForServices: throughProxy,
       managementApi: false,
     });
-  }, 180_000);
-  afterAll(() => services?.stop(), 60_000);
+  });
+  afterAll(() => services?.stop());
 
   test.each(faults)(
     'PostgreSQL %s: 503 in time, no 200 without a stored event, recovery by itself',
@@ -151,7 +151,7 @@ async function answers(load: SteadyLoad, count: number, status: number): Promise
       const found = tally(since());
       if ((found[status] ?? 0) < count) throw new Error(`answers by status: ${JSON.stringify(found)}`);
     },
-    { what: `Getting ${count} answers with ${status}`, timeoutMs: 40_000 },
+    { what: `Getting ${count} answers with ${status}` },
   );
 }
 

@@ -110,7 +110,7 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
             const letters = ends.reduce((sum, { high }) => sum + Number(high), 0);
             if (letters < count) throw new Error(`there are ${letters}`);
           },
-          { what: `${count} dead letters`, timeoutMs: 30_000 },
+          { what: `${count} dead letters` },
         );
       } finally {
         await admin.disconnect();
@@ -126,7 +126,7 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
     async untilReady() {
       const ports = [services.gateway, ...services.consumers, worker].map(({ port }) => port);
       for (const url of [...ports.map((port) => `http://127.0.0.1:${port}`), services.apiUrl]) {
-        await eventually(async () => (await fetch(`${url}/_readiness`)).ok, { what: 'Readiness', timeoutMs: 60_000 });
+        await eventually(async () => (await fetch(`${url}/_readiness`)).ok, { what: 'Readiness' });
       }
     },
     async startWithWrongLogins() {

@@ -23,12 +23,12 @@ beforeAll(async () => {
   });
   balancer = await startTcpBalancer();
   gateways = [services.gateway];
-}, 180_000);
+});
 afterAll(async () => {
   await balancer?.stop();
   await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));
   await services?.stop();
-}, 60_000);
+});
 
 test(`${restarts} rolling restarts under load: no request fails, and every event is stored once (seed ${seed})`, async () => {
   await balancer.add(services.gateway.port);

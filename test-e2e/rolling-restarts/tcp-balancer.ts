@@ -68,7 +68,7 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
     async add(port) {
       const backend: Backend = { port, isReady: false, timer: setTimeout(() => void probe(backend), 0) };
       backends.set(port, backend);
-      await eventually(() => backend.isReady, { what: `The gateway at ${port} being ready`, timeoutMs: 30_000 });
+      await eventually(() => backend.isReady, { what: `The gateway at ${port} being ready` });
     },
     remove,
     async stop() {

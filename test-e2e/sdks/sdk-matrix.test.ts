@@ -18,11 +18,11 @@ let services: RunningServices;
 
 beforeAll(async () => {
   services = await startServices({ eventLog: 'kafka' });
-}, 180_000);
+});
 afterAll(async () => {
   matrix.print();
   await services?.stop();
-}, 60_000);
+});
 
 for (const sdk of sdks) {
   // What cannot be had is skipped, and said: a skipped test fails in CI.
@@ -37,7 +37,7 @@ for (const sdk of sdks) {
       api = createManagementClient({ ...services, tenant });
       proxy = await startRecordingProxy(services.ingestUrl);
       session = await sdk.open({ ingestUrl: proxy.url, projectApiKey: tenant.projectApiKey });
-    }, 60_000);
+    });
     afterAll(async () => {
       await session?.close();
       await proxy?.stop();
@@ -58,7 +58,7 @@ for (const sdk of sdks) {
             expect(found).toHaveLength(count);
             return found;
           },
-          { what: `Sending ${names.join(' and ')}`, timeoutMs: 20_000 },
+          { what: `Sending ${names.join(' and ')}` },
         );
         const rows = await eventually(() => findRows(sent), { what: `Storing ${names.join(' and ')}` });
         for (const [index, row] of rows.entries()) expectStoredAsSent(row, sent[index] as SentEvent);

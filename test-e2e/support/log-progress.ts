@@ -19,7 +19,7 @@ async function appendedRecords(services: RunningServices): Promise<number> {
 }
 
 /** Waits until every record appended so far has taken effect. */
-export async function awaitDrained(services: RunningServices, timeoutMs = 60_000): Promise<void> {
+export async function awaitDrained(services: RunningServices): Promise<void> {
   const appended = await appendedRecords(services);
   await eventually(
     async () => {
@@ -28,7 +28,7 @@ export async function awaitDrained(services: RunningServices, timeoutMs = 60_000
       const said = services.consumers.map(({ output }) => output().slice(-1500)).join('\n--\n');
       throw new Error(`${consumed} of ${appended} are consumed. The consumers said:\n${said}`);
     },
-    { what: `Consuming all ${appended} records`, timeoutMs, intervalMs: 100 },
+    { what: `Consuming all ${appended} records`, timeoutMs: 180_000, intervalMs: 100 },
   );
 }
 

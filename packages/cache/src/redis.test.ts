@@ -80,7 +80,7 @@ test('a subscriber finds out by itself that the network swallowed its connection
   proxy.blackHole();
   const before = proxy.connectionCount();
   // Nobody sends a command, so only the pings of the subscriber can find out.
-  await eventually(() => proxy.connectionCount() > before, { timeoutMs: 20_000, what: 'The attempt to connect anew' });
+  await eventually(() => proxy.connectionCount() > before, { what: 'The attempt to connect anew' });
   await proxy.pass();
   await expectMessages(received);
 });
@@ -117,6 +117,6 @@ async function expectMessages(received: string[]): Promise<void> {
       await direct.publish('channel', message);
       return received.includes(message);
     },
-    { timeoutMs: 20_000, what: 'The message' },
+    { what: 'The message' },
   );
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@millrace/testing';
 import type { AdapterName } from './testing/adapters.ts';
 import {
   type ContractFixture,
@@ -8,7 +9,6 @@ import {
   range,
 } from './testing/contract-fixture.ts';
 import { countEffects, createExactHandler, type Effect } from './testing/effects.ts';
-import { eventually } from './testing/eventually.ts';
 import { type MemberProcess, startMember } from './testing/start-member.ts';
 
 /** What the port promises about members of a group that come, go and die, on both adapters. */
@@ -44,12 +44,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
 
     await join('first');
     const appending = appendSlowly(topic, 300);
-    await eventually('work of the first', async () => (await handledBy()).has('first'));
+    await eventually(async () => (await handledBy()).has('first'), { what: 'work of the first' });
     const second = await join('second');
-    await eventually('work of the second', async () => (await handledBy()).has('second'));
+    await eventually(async () => (await handledBy()).has('second'), { what: 'work of the second' });
     await second.stop();
     const third = await join('third');
-    await eventually('work of the third', async () => (await handledBy()).has('third'));
+    await eventually(async () => (await handledBy()).has('third'), { what: 'work of the third' });
     await appending;
 
     const effects = await fixture.effects(topic, group, keys.length * 300);
@@ -58,7 +58,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     // Alone again: the first has all partitions.
     await appendSlowly(topic, 1);
     await fixture.effects(topic, group, keys.length * 301);
-  }, 60_000);
+  });
 
   test('tells handlers at work when their partitions go to a new member, which need not wait for them', async () => {
     const topic = await fixture.createTopic(4);
@@ -72,14 +72,14 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
       ...exact,
       async handler(batch, { signal }) {
         atWork += 1;
-        await eventually('a word', () => signal.aborted || isReleased);
+        await eventually(() => signal.aborted || isReleased, { what: 'a word' });
         told += signal.aborted ? 1 : 0;
         return exact.handler(batch);
       },
     });
-    await eventually('four handlers at work', () => atWork === 4);
+    await eventually(() => atWork === 4, { what: 'four handlers at work' });
     await fixture.consume(topic, group, createExactHandler(fixture.database, topic, group, 'new'));
-    await eventually('a word to two of them', () => told >= 2);
+    await eventually(() => told >= 2, { what: 'a word to two of them' });
     isReleased = true;
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length), 1);
   });
@@ -100,16 +100,21 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     }
     // Members settle, then every partition has one owner and no member has two.
     let number = 0;
-    await eventually('four members with one partition each', async () => {
-      partitionsOf.clear();
-      await fixture.log.append(keys.flatMap((key) => numbered(topic, key, number, 1)));
-      number += 1;
-      const expected = keys.length * number;
-      await eventually('the records', async () => (await countEffects(fixture.database, topic, group)) >= expected);
-      return partitionsOf.size === 4 && [...partitionsOf.values()].every((partitions) => partitions.size === 1);
-    });
+    await eventually(
+      async () => {
+        partitionsOf.clear();
+        await fixture.log.append(keys.flatMap((key) => numbered(topic, key, number, 1)));
+        number += 1;
+        const expected = keys.length * number;
+        await eventually(async () => (await countEffects(fixture.database, topic, group)) >= expected, {
+          what: 'the records',
+        });
+        return partitionsOf.size === 4 && [...partitionsOf.values()].every((partitions) => partitions.size === 1);
+      },
+      { what: 'four members with one partition each' },
+    );
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length * number), number);
-  }, 60_000);
+  });
 
   test('loses and doubles nothing when members are killed without warning', async () => {
     const topic = await fixture.createTopic(4);
@@ -118,8 +123,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     const start = (name: string): MemberProcess =>
       startMember({ adapter, databaseUrl: fixture.databaseUrl, topic, group, name, batchMs: 15 });
     const progress = async (count: number) =>
-      eventually(`${count} effects`, async () => (await countEffects(fixture.database, topic, group)) >= count, {
-        timeoutMs: 40_000,
+      eventually(async () => (await countEffects(fixture.database, topic, group)) >= count, {
+        what: `${count} effects`,
         describe: async () => `seen: ${await countEffects(fixture.database, topic, group)}`,
       });
 
@@ -140,5 +145,5 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     } finally {
       await Promise.all(members.map((member) => member.kill()));
     }
-  }, 120_000);
+  });
 });

@@ -102,16 +102,14 @@ function startService(body: string, drainTimeoutMs = 10_000) {
   return service;
 }
 
-/** Starting TypeScript in a process of its own takes seconds on a busy machine. */
-const timeoutMs = 90_000;
 type Service = ReturnType<typeof startService>;
 
 async function exitOf(service: Service, signal?: NodeJS.Signals) {
   if (signal) {
-    await eventually(() => service.output.includes('started'), { timeoutMs: 40_000, what: 'The start of the service' });
+    await eventually(() => service.output.includes('started'), { what: 'The start of the service' });
     service.child.kill(signal);
   }
-  await eventually(() => service.exit !== null, { timeoutMs: 40_000, what: 'The end of the service' });
+  await eventually(() => service.exit !== null, { what: 'The end of the service' });
   return { ...service.exit, output: service.output };
 }
 
@@ -163,16 +161,12 @@ const endings: [string, () => Service, NodeJS.Signals | undefined, object][] = [
 ];
 
 describe('a service', () => {
-  test.each(endings)(
-    'ends after %s',
-    async (_, start, signal, expected) => {
-      const service = start();
-      try {
-        expect(await exitOf(service, signal)).toMatchObject(expected);
-      } finally {
-        service.child.kill('SIGKILL');
-      }
-    },
-    timeoutMs,
-  );
+  test.each(endings)('ends after %s', async (_, start, signal, expected) => {
+    const service = start();
+    try {
+      expect(await exitOf(service, signal)).toMatchObject(expected);
+    } finally {
+      service.child.kill('SIGKILL');
+    }
+  });
 });

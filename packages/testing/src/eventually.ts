@@ -1,12 +1,25 @@
+/** Long enough for a machine that does much else: the deadline is a limit for a broken program, not a measurement. */
+const patienceMs = 90_000;
+
+interface EventuallyOptions {
+  /** A noun phrase, for the message. */
+  what?: string;
+  /** Shown with the failure: what there is instead. */
+  describe?: () => unknown;
+  /** Only where the time is the promise under test, or known to be longer. */
+  timeoutMs?: number;
+  intervalMs?: number;
+}
+
 /**
  * Repeats `attempt` until it neither throws nor returns false, and gives its result. For what happens by itself after
- * a while: the deadline is a limit for a broken program, not a measurement.
+ * a while.
  *
- * @throws Error with the last failure in its message and as its cause, after `timeoutMs` (10 s by default).
+ * @throws Error with the last failure in its message and as its cause.
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
-  { timeoutMs = 10_000, intervalMs = 50, what = 'It' }: { timeoutMs?: number; intervalMs?: number; what?: string } = {},
+  { what = 'It', describe = () => '', timeoutMs = patienceMs, intervalMs = 50 }: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
   const deadline = Date.now() + timeoutMs;
   for (let attempts = 1; ; attempts += 1) {
@@ -20,9 +33,8 @@ export async function eventually<T>(
     }
     if (Date.now() >= deadline) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`${what} did not happen within ${timeoutMs} ms (${attempts} attempts). Last failure: ${reason}`, {
-        cause,
-      });
+      const tries = `${what} did not happen within ${timeoutMs} ms (${attempts} attempts)`;
+      throw new Error(`${tries}. Last failure: ${reason} ${String(await describe())}`.trimEnd(), { cause });
     }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }

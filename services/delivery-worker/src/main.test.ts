@@ -96,7 +96,7 @@ test('killed in the middle of an export, the next process exports every event ex
   // As if its lease were over.
   await sql.query('UPDATE batch_export_run SET attempt_at = now()');
   const second = await start();
-  await eventually(async () => (await run())?.status === 'Completed', { what: 'The export', timeoutMs: 30_000 });
+  await eventually(async () => (await run())?.status === 'Completed', { what: 'The export' });
   expect(await end(second.child, 'SIGTERM')).toBe(0);
   expect(await run()).toEqual({ status: 'Completed', records: count });
   const [stored] = await sql.query('SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1', [id]);

@@ -9,7 +9,7 @@ import {
   type LogConsumer,
 } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
-import { testServers } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
@@ -50,18 +50,6 @@ async function openLog(kind: 'kafka' | 'postgres'): Promise<{ log: EventLog; clo
 
 function toRecord(topic: string, event: CapturedEvent): AppendRecord {
   return { topic, key: recordKey('live', event.token, event.distinct_id), value: encodeCapturedRecord(event) };
-}
-
-/** Waits until a condition holds; says what it still was when it never did. */
-async function eventually(what: () => Promise<unknown>, expected: unknown): Promise<void> {
-  const deadline = Date.now() + 25_000;
-  for (;;) {
-    // Right after a topic was made the broker may not know its offsets yet.
-    const seen = await what().catch((error: unknown) => `${error}`);
-    if (JSON.stringify(seen) === JSON.stringify(expected)) return;
-    if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(seen)} instead of ${JSON.stringify(expected)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
@@ -142,7 +130,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
       { topic: topics.live, key: `${project.token}:x`, value: Buffer.from('garbage'), headers: { from: 'test' } },
     ]);
     await log.append(events.slice(150).map((event) => toRecord(topics.live, event)));
-    await eventually(lag, 0);
+    await eventually(async () => expect(await lag()).toBe(0));
     await consumer.stop();
     expect(await countEvents()).toBe(300);
     const dead = await log.endOffsets(topics.deadLetter);
@@ -155,7 +143,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     events.push(...more);
     await log.append(more.map((event) => toRecord(topics.live, event)));
     const consumer = await consume();
-    await eventually(lag, 0);
+    await eventually(async () => expect(await lag()).toBe(0));
     await consumer.stop();
     expect(await countEvents()).toBe(340);
   });
@@ -164,7 +152,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     const before = await tableChecksums(fixture.database.sql);
     await fixture.database.prisma.consumer_position.deleteMany({ where: { topic: topics.live } });
     const consumer = await consume();
-    await eventually(lag, 0);
+    await eventually(async () => expect(await lag()).toBe(0));
     await consumer.stop();
     expect(await tableChecksums(fixture.database.sql)).toEqual(before);
   });
@@ -181,7 +169,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
           WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`,
       );
     }
-    await eventually(lag, 0);
+    await eventually(async () => expect(await lag()).toBe(0));
     await Promise.all(members.map((member) => member.stop()));
     const where = { project_id: project.id, distinct_id: { startsWith: 'shared-' } };
     expect(await fixture.database.prisma.event.count({ where })).toBe(600);
@@ -213,7 +201,7 @@ describe('starting before the log is there', () => {
       joins: [async () => ({ ready: Promise.resolve(), stop: async () => {} })],
     });
     expect(lanes.isReady()).toBe(false);
-    await eventually(async () => lanes.isReady(), true);
+    await eventually(() => lanes.isReady());
     await lanes.stop();
     expect(lanes.isReady()).toBe(false);
     await close();

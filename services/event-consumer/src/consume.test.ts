@@ -239,7 +239,7 @@ describe('transient failures', () => {
     const steady = persons.find(({ main_distinct_id }) => main_distinct_id === 'steady');
     // Created by the first event; each later one changed it, exactly once.
     expect(steady).toMatchObject({ version: BigInt(2 * batches - 1), properties: { n: batches } });
-  }, 120_000);
+  });
 
   test('a commit whose answer is lost is found done', async () => {
     let isLost = false;

@@ -159,7 +159,7 @@ test('events of more large persons, or groups, than fit are done in parts', asyn
   );
   expect([persons, groups]).toEqual([{ n: 20 }, { n: 20 }]);
   expect(await storedEvents()).toBe(80);
-}, 60_000);
+});
 
 test('rows that show persons of some size are written in parts', async () => {
   const set = manyProperties(60_000, 'a');

@@ -82,7 +82,6 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
     const where = { project_id: project.id };
     await eventually(async () => expect(await fixture.database.prisma.event.count({ where })).toBe(150), {
       what: 'All events of the lane',
-      timeoutMs: 25_000,
     });
     await consumer.stop();
     const persons = await fixture.database.prisma.person.findMany({ where });

@@ -42,9 +42,9 @@ test('without any server it comes up, is alive but not ready, and stops when ask
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('millrace_consumer_batches_total');
   child.kill('SIGTERM');
   expect(await exit).toBe(0);
-}, 90_000);
+});
 
 test('a wrong configuration ends it with a non-zero code', async () => {
   const { exit } = start({ DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', CONSUMER_LANES: 'fast' });
   expect(await exit).toBe(1);
-}, 90_000);
+});

@@ -54,7 +54,6 @@ async function startMain(settings: Record<string, string>): Promise<GatewayProce
 const ready = (gateway: GatewayProcess) =>
   eventually(async () => (await fetch(`${gateway.url}/_readiness`)).status === 200, {
     what: 'readiness',
-    timeoutMs: 20_000,
   });
 const capture = async (gateway: GatewayProcess, token: string) => {
   const body = JSON.stringify({ api_key: token, event: 'a', distinct_id: 'b' });

@@ -183,7 +183,7 @@ describe.each([...bodies.values()].map((route) => [`${route.method} ${route.path
         },
       );
       expect(failures).toEqual([]);
-    }, 120_000);
+    });
   },
 );
 

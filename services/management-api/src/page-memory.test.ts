@@ -102,4 +102,4 @@ test('pages of huge persons stay small, none is lost or shown twice, and memory 
   await watching;
   // Pages and what is made of them on the way, some 30 MiB, and as much again that waits to be collected.
   expect(peak - atRest).toBeLessThan(96 * MiB);
-}, 120_000);
+});

@@ -1,10 +1,9 @@
 import { isAppError } from '@millrace/errors';
 import { createMetrics } from '@millrace/runtime';
-import { createFaultProxy, type FaultProxy } from '@millrace/testing';
+import { createFaultProxy, eventually, type FaultProxy } from '@millrace/testing';
 import type { AppendRecord, EventLog } from '../port/event-log.ts';
 import { type AdapterName, openLog, serverAddress } from '../testing/adapters.ts';
 import { type ContractFixture, createContractFixture, numbered, range } from '../testing/contract-fixture.ts';
-import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { withAppendBreaker } from './append-breaker.ts';
 
@@ -67,10 +66,13 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
       expect(await isOpen()).toBe(0);
       await proxy[fault]();
       expect(new Set(await attempts(3))).toEqual(new Set(['unavailable']));
-      await eventually('the open breaker', async () => {
-        await attempts(3);
-        return (await isOpen()) === 1;
-      });
+      await eventually(
+        async () => {
+          await attempts(3);
+          return (await isOpen()) === 1;
+        },
+        { what: 'the open breaker' },
+      );
 
       // Neither the log nor memory sees more than the one that is tried.
       const before = reached;
@@ -78,7 +80,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
       expect(reached - before).toBeLessThanOrEqual(1);
 
       await proxy.pass();
-      await eventually('an acknowledged append', async () => (await attempts(1)).includes('acknowledged'));
+      await eventually(async () => (await attempts(1)).includes('acknowledged'), { what: 'an acknowledged append' });
       expect(await isOpen()).toBe(0);
       expect(new Set(await attempts(50, 'after'))).toEqual(new Set(['acknowledged']));
     },
@@ -100,7 +102,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
     const failing = attempts(1);
     expect(await failing).toEqual(['unavailable']);
     await proxy.pass();
-    await eventually('an acknowledged append', async () => (await attempts(1)).includes('acknowledged'));
+    await eventually(async () => (await attempts(1)).includes('acknowledged'), { what: 'an acknowledged append' });
     expect(await isOpen()).toBe(0);
   });
 });

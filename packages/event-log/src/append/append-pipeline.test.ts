@@ -1,7 +1,7 @@
 import { isAppError } from '@millrace/errors';
 import { createMetrics } from '@millrace/runtime';
+import { eventually } from '@millrace/testing';
 import fc from 'fast-check';
-import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createAppendPipeline } from './append-pipeline.ts';
 import { defaultAppendSettings } from './append-settings.ts';
@@ -100,7 +100,7 @@ test('whatever fails, each key keeps its order, no call is lost, and no partitio
     ),
     { numRuns: 40 },
   );
-}, 60_000);
+});
 
 test('many calls share a request', async () => {
   const { transport } = createFailingServer([]);
@@ -124,10 +124,9 @@ test('a server that never answers costs a call its time limit and no memory afte
   const second = pipeline.append([record]).catch((error: unknown) => error);
   const overBudget = await pipeline.append([record]).catch((error: unknown) => error);
   for (const error of [await first, await second, overBudget]) expect(isAppError(error, 'unavailable')).toBe(true);
-  await eventually(
-    'no bytes under way',
-    async () => (await pipeline.figures()).millrace_log_append_in_flight_bytes === 0,
-  );
+  await eventually(async () => (await pipeline.figures()).millrace_log_append_in_flight_bytes === 0, {
+    what: 'no bytes under way',
+  });
   expect(await pipeline.figures()).toMatchObject({
     'millrace_log_append_failures_total{reason="expired"}': 2,
     'millrace_log_append_failures_total{reason="budget"}': 1,

@@ -1,10 +1,9 @@
 import { createDatabase, type Database } from '@millrace/db';
-import { createTestDatabase, type TestDatabase, testServers } from '@millrace/testing';
+import { createTestDatabase, eventually, type TestDatabase, testServers } from '@millrace/testing';
 import { createKafkaLog } from '../kafka/create-kafka-log.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from '../kafka/testing/kafka-cluster.ts';
 import type { EventLog } from '../port/event-log.ts';
 import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';
-import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createFallbackLog } from './create-fallback-log.ts';
 import { drainFallback } from './drain-fallback.ts';
@@ -49,14 +48,9 @@ describeWithJava('the log that stands in for Kafka', () => {
     cluster = await startKafkaCluster({ nodes: 1 });
     reader = openKafka();
     kafkaOfDrains = openKafka();
-    await eventually('topics', () =>
-      reader.ensureTopics(topics.map((topic) => ({ topic, partitions: 4 }))).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await eventually(() => reader.ensureTopics(topics.map((topic) => ({ topic, partitions: 4 }))), { what: 'topics' });
     gateways = [openGateway(), openGateway()];
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all([...(gateways ?? []), reader, kafkaOfDrains].map((log) => log?.close()));
     await Promise.all(databases.map((database) => database.stop()));
@@ -89,7 +83,7 @@ describeWithJava('the log that stands in for Kafka', () => {
     });
     const more = async (count: number, what: string) => {
       const from = total;
-      await eventually(what, () => total >= from + count, { timeoutMs: 30_000, describe: () => `${total - from}` });
+      await eventually(() => total >= from + count, { what, describe: () => `${total - from}` });
     };
     const isOpen = async () => {
       const [row] = (await databases[0]?.sql.query<{ phase: string }>('SELECT phase FROM event_log_fallback')) ?? [];
@@ -100,12 +94,12 @@ describeWithJava('the log that stands in for Kafka', () => {
     await more(500, 'records in Kafka');
     for (const _ of range(0, 2)) {
       await cluster.kill(0);
-      await eventually('an open fallback', async () => (await isOpen()) === 'open', { timeoutMs: 30_000 });
+      await eventually(async () => (await isOpen()) === 'open', { what: 'an open fallback' });
       await more(2000, 'records in the fallback');
       // One that copies is stopped and begins anew just when there is something to do.
       await Promise.all([cluster.start(0), drains[0]?.stop()]);
       drains = [startDrain(), ...drains.slice(1)];
-      await eventually('a closed fallback', async () => (await isOpen()) === 'closed', { timeoutMs: 60_000 });
+      await eventually(async () => (await isOpen()) === 'closed', { what: 'a closed fallback' });
       await more(500, 'records in Kafka again');
     }
     isOver = true;

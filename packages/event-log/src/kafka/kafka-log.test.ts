@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
-import { testServers } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import type { EventLog, LogBatch } from '../port/event-log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
 import { storedOffset } from '../testing/effects.ts';
-import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
 
@@ -76,7 +75,7 @@ test('tells the handler the stored offset a batch goes on from, not the one behi
         return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };
       },
     });
-    await eventually('a batch', () => batches.length > 0);
+    await eventually(() => batches.length > 0, { what: 'a batch' });
     await consumer.stop();
     expect(batches[0]?.continuesFrom).toBe(stored);
     expect(batches[0]?.records[0]?.offset).toBe(stored === 12n ? 12n : 10n);
@@ -103,7 +102,7 @@ test('tells Kafka how far the group is, for lag tools', async () => {
   };
   await fixture.log.append(range(0, 20).flatMap((key) => numbered(topic, `k${key}`, 0, 5)));
   const consumer = await fixture.consume(topic, group);
-  await eventually('offsets while it runs', async () => (await committed()) === 100);
+  await eventually(async () => (await committed()) === 100, { what: 'offsets while it runs' });
   await fixture.log.append(range(0, 20).flatMap((key) => numbered(topic, `k${key}`, 5, 1)));
   await fixture.effects(topic, group, 120);
   await consumer.stop();

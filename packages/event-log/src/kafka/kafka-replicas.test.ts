@@ -1,8 +1,7 @@
 import { isAppError } from '@millrace/errors';
-import { testServers } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import type { EventLog } from '../port/event-log.ts';
 import { numbered, numbersByKey, range, readAll } from '../testing/contract-fixture.ts';
-import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
@@ -26,13 +25,8 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
       ...{ brokers: cluster.brokers, clientId: 'replicas-test', logger: testLogger(), replicationFactor: 3 },
       topicConfig: { 'min.insync.replicas': '2' },
     });
-    await eventually('three brokers', () =>
-      log.ensureTopics([{ topic, partitions: 6 }]).then(
-        () => true,
-        () => false,
-      ),
-    );
-  }, 180_000);
+    await eventually(() => log.ensureTopics([{ topic, partitions: 6 }]), { what: 'three brokers' });
+  });
   afterAll(async () => {
     await log?.close();
     await cluster?.stop();
@@ -55,8 +49,8 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
   }
 
   async function allAcknowledged(): Promise<void> {
-    await eventually('every key acknowledged', async () => (await round()).every((one) => one === 'acknowledged'), {
-      timeoutMs: 30_000,
+    await eventually(async () => (await round()).every((one) => one === 'acknowledged'), {
+      what: 'every key acknowledged',
     });
   }
 
@@ -89,5 +83,5 @@ describeWithJava('three brokers, min.insync.replicas=2', () => {
       expect(first).toEqual([...first].sort((a, b) => a - b));
       expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));
     }
-  }, 150_000);
+  });
 });

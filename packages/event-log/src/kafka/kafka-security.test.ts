@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { testServers } from '@millrace/testing';
+import { eventually, testServers } from '@millrace/testing';
 import { range, readAll } from '../testing/contract-fixture.ts';
-import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
 import { kafkaConnection } from './kafka-config.ts';
@@ -48,7 +47,7 @@ describeWithJava('a broker with SASL over TLS', () => {
         'listener.name.client.scram-sha-512.sasl.jaas.config': `${jaas}.scram.ScramLoginModule required;`,
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await cluster?.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -68,12 +67,9 @@ describeWithJava('a broker with SASL over TLS', () => {
     try {
       const topic = `secure-${mechanism}`;
       await log.ensureTopics([{ topic, partitions: 1 }]);
-      await eventually('an acknowledged append', () =>
-        log.append(range(0, 5).map((n) => ({ topic, key: 'k', value: Buffer.from(String(n)) }))).then(
-          () => true,
-          () => false,
-        ),
-      );
+      await eventually(() => log.append(range(0, 5).map((n) => ({ topic, key: 'k', value: Buffer.from(String(n)) }))), {
+        what: 'an acknowledged append',
+      });
       expect((await readAll(log, topic, 5)).map(({ value }) => Number(value.toString())).slice(0, 5)).toEqual(
         range(0, 5),
       );

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { EventLog, LogConsumer } from '../port/event-log.ts';
 import { numbered, range } from '../testing/contract-fixture.ts';
 import { countEffects, createEffectTable, createExactHandler, readEffects } from '../testing/effects.ts';
-import { eventually } from '../testing/eventually.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
 
@@ -92,14 +91,10 @@ describeWithJava('a log that lost its end', () => {
   }
 
   async function untilEffects(fixture: Fixture, count: number): Promise<void> {
-    await eventually(
-      `${count} effects`,
-      async () => (await countEffects(database, fixture.topic, fixture.group)) >= count,
-      {
-        timeoutMs: 60_000,
-        describe: async () => `seen: ${await fixture.values()}`,
-      },
-    );
+    await eventually(async () => (await countEffects(database, fixture.topic, fixture.group)) >= count, {
+      what: `${count} effects`,
+      describe: async () => `seen: ${await fixture.values()}`,
+    });
   }
 
   /** What `millrace offsets accept` does. */
@@ -111,27 +106,16 @@ describeWithJava('a log that lost its end', () => {
   }
 
   async function eventuallyAppend(fixture: Fixture, from: number, count: number): Promise<void> {
-    await eventually(
-      'a broker that takes records',
-      () =>
-        fixture.log.append(numbered(fixture.topic, 'k', from, count)).then(
-          () => true,
-          () => false,
-        ),
-      { timeoutMs: 60_000 },
-    );
+    await eventually(() => fixture.log.append(numbered(fixture.topic, 'k', from, count)), {
+      what: 'a broker that takes records',
+    });
   }
 
   test('a broker restored from an older copy stops the partition until somebody decides', async () => {
     const own = await startKafkaCluster({ nodes: 1 });
     cluster = own;
     const fixture = await openFixture(own.brokers, {});
-    await eventually('a topic', () =>
-      fixture.log.ensureTopics([{ topic: fixture.topic, partitions: 1 }]).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await eventually(() => fixture.log.ensureTopics([{ topic: fixture.topic, partitions: 1 }]), { what: 'a topic' });
     await fixture.consume();
     await fixture.log.append(numbered(fixture.topic, 'k', 0, 10));
     await untilEffects(fixture, 10);
@@ -145,7 +129,7 @@ describeWithJava('a log that lost its end', () => {
     await own.kill(0);
     restore();
     await own.start(0);
-    await eventually('the partition to be reported', fixture.isTruncated, { timeoutMs: 60_000 });
+    await eventually(fixture.isTruncated, { what: 'the partition to be reported' });
     expect(fixture.errors).toEqual([expect.stringContaining('the log was truncated')]);
     expect(await fixture.stored()).toMatchObject([{ next_offset: '30' }]);
 
@@ -158,7 +142,7 @@ describeWithJava('a log that lost its end', () => {
     await goOnFrom(fixture, 10);
     await untilEffects(fixture, 55);
     expect(await fixture.values()).toEqual([...range(0, 30), ...range(100, 25)]);
-    await eventually('no report', async () => !(await fixture.isTruncated()));
+    await eventually(async () => !(await fixture.isTruncated()), { what: 'no report' });
   }, 240_000);
 
   test('a leader that was behind is elected: what it did not have is missed, also when the log has grown again', async () => {
@@ -168,12 +152,7 @@ describeWithJava('a log that lost its end', () => {
       replicationFactor: 2,
       topicConfig: { 'unclean.leader.election.enable': 'true' },
     });
-    await eventually('a topic', () =>
-      fixture.log.ensureTopics([{ topic: fixture.topic, partitions: 1 }]).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await eventually(() => fixture.log.ensureTopics([{ topic: fixture.topic, partitions: 1 }]), { what: 'a topic' });
     const admin = new Kafka({ brokers: own.brokers, logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
     const { topics } = await admin.fetchTopicMetadata({ topics: [fixture.topic] });
@@ -190,7 +169,7 @@ describeWithJava('a log that lost its end', () => {
     await own.kill(leader);
     await own.start(follower);
     await eventuallyAppend(fixture, 100, 40);
-    await eventually('the partition to be reported', fixture.isTruncated, { timeoutMs: 60_000 });
+    await eventually(fixture.isTruncated, { what: 'the partition to be reported' });
     expect(fixture.errors).toEqual([expect.stringContaining('the log was truncated')]);
     // An append that was not answered in time is sent again, so some may be there twice.
     expect([...new Set(await fixture.values())]).toEqual(range(0, 30));
@@ -198,7 +177,7 @@ describeWithJava('a log that lost its end', () => {
     await goOnFrom(fixture, 0);
     const again = async () => new Set((await fixture.values()).slice(seen));
     const left = [...range(0, 10), ...range(100, 40)];
-    await eventually('all that is left', async () => (await again()).size >= left.length);
+    await eventually(async () => (await again()).size >= left.length, { what: 'all that is left' });
     expect([...(await again())]).toEqual(left);
   }, 240_000);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@millrace/testing';
 import type { LogBatch } from '../port/event-log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
-import { eventually } from '../testing/eventually.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createTrimmer } from './trimmer.ts';
 
@@ -140,6 +140,6 @@ test('a reader goes on behind what was trimmed, also when nothing is left, and a
     },
   });
   await fixture.log.append(numbered(topic, 'k', 10, 1));
-  await eventually('a batch', () => batches.length === 1);
+  await eventually(() => batches.length === 1, { what: 'a batch' });
   expect(batches[0]).toMatchObject({ continuesFrom: 3n, records: [{ offset: 10n }] });
 });

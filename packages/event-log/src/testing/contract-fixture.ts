@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
-import { createTestDatabase, type TestDatabase, testServers } from '@millrace/testing';
+import { createTestDatabase, eventually, type TestDatabase, testServers } from '@millrace/testing';
 import { deleteTopics } from '../kafka/testing/delete-topics.ts';
 import type { AppendRecord, ConsumeOptions, EventLog, LogConsumer, LogRecord } from '../port/event-log.ts';
 import { type AdapterName, type LogSettings, openLog } from './adapters.ts';
 import { countEffects, createEffectTable, createExactHandler, type Effect, readEffects } from './effects.ts';
-import { eventually } from './eventually.ts';
 import { testLogger } from './test-logger.ts';
 
 export interface ContractFixture {
@@ -67,7 +66,8 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
       return consumer;
     },
     async effects(topic, group, count) {
-      await eventually(`${count} effects`, async () => (await countEffects(database, topic, group)) >= count, {
+      await eventually(async () => (await countEffects(database, topic, group)) >= count, {
+        what: `${count} effects`,
         describe: async () => `seen: ${await countEffects(database, topic, group)}`,
       });
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -126,7 +126,10 @@ export async function readAll(
     },
   });
   try {
-    await eventually(`${count} records`, () => records.length >= count, { describe: () => `seen: ${records.length}` });
+    await eventually(() => records.length >= count, {
+      what: `${count} records`,
+      describe: () => `seen: ${records.length}`,
+    });
   } finally {
     await consumer.stop();
   }

@@ -45,7 +45,7 @@ test('commands of `millrace` that the documents name exist', async () => {
   const offered = [...stdout.matchAll(/^ {2}([a-z-]+)(?:\|\S+)?[ \n]/gm)].map(([, name = '']) => name);
   expect(named.length).toBeGreaterThan(5);
   expect([...new Set(named)].filter((name) => !offered.includes(name))).toEqual([]);
-}, 120_000);
+});
 
 describe('reading registrations', () => {
   test('names, helps and labels, wherever they are written', () => {

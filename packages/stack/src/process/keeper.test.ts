@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { waitUntil } from '../testing/wait-until.ts';
+import { eventually } from '@millrace/testing';
 import { isRunning } from './command-line.ts';
 
 const owner = fileURLToPath(new URL('../testing/keeper-owner.ts', import.meta.url));
@@ -20,7 +20,7 @@ test('ends what it watches over when its owner is killed, and nothing else', asy
   const { child, pids } = await startOwner('stays');
   expect([isUp(pids.watched), isUp(pids.forgotten)]).toEqual([true, true]);
   child.kill('SIGKILL');
-  await waitUntil(() => !isUp(pids.watched), 'the watched server runs on although its owner is dead');
+  await eventually(() => !isUp(pids.watched), { what: 'the end of the watched server' });
   expect(isUp(pids.forgotten)).toBe(true);
   process.kill(pids.forgotten, 'SIGKILL');
 });
@@ -31,7 +31,7 @@ test('leaves everything alone once it is dismissed', async () => {
   // The keeper is gone by the time another one of the same kind has done its work.
   const other = await startOwner('stays');
   other.child.kill('SIGKILL');
-  await waitUntil(() => !isUp(other.pids.watched), 'the second keeper did nothing');
+  await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second keeper watched' });
   expect([isUp(pids.watched), isUp(pids.forgotten)]).toEqual([true, true]);
   for (const pid of [pids.watched, pids.forgotten, other.pids.forgotten]) process.kill(pid, 'SIGKILL');
 });

@@ -3,12 +3,12 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@millrace/testing';
 import { removePostgresFiles } from '../postgres/postgres-files.ts';
 import { freePort } from '../process/free-port.ts';
 import { findProcesses } from '../testing/find-processes.ts';
 import { paste } from '../testing/paste.ts';
 import { runStartCommand, type StartCommand } from '../testing/start-command.ts';
-import { waitUntil } from '../testing/wait-until.ts';
 
 let directory: string;
 let taken: Server;
@@ -38,15 +38,18 @@ async function sendAndSee(command: StartCommand): Promise<string> {
   const [send = '', see = ''] = curlLines(command);
   expect(await paste(send)).toBe('{"status":"Ok"}');
   let seen = '';
-  await waitUntil(async () => {
-    seen = await paste(see);
-    return seen.includes('"distinct_id":"you"');
-  }, 'the event did not arrive');
+  await eventually(
+    async () => {
+      seen = await paste(see);
+      return seen.includes('"distinct_id":"you"');
+    },
+    { what: 'the arrival of the event' },
+  );
   return seen;
 }
 
 const nothingRuns = () =>
-  waitUntil(() => findProcesses(directory).length === 0, 'processes of the system are left over');
+  eventually(() => findProcesses(directory).length === 0, { what: 'the end of all processes of the system' });
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'millrace start ü-'));
@@ -102,11 +105,12 @@ test('a service that crashes comes back; a system that is killed leaves nothing 
   await command.ready();
   const [gateway] = findProcesses(join(directory, 'build/ingest-gateway.mjs'));
   process.kill(Number(gateway), 'SIGKILL');
-  await waitUntil(() => command.output().includes('! ingest-gateway was ended by SIGKILL'), 'nobody noticed the crash');
-  await waitUntil(
-    async () => (await paste(String(curlLines(command)[0]))) === '{"status":"Ok"}',
-    'it did not come back',
-  );
+  await eventually(() => command.output().includes('! ingest-gateway was ended by SIGKILL'), {
+    what: 'noticing the crash',
+  });
+  await eventually(async () => (await paste(String(curlLines(command)[0]))) === '{"status":"Ok"}', {
+    what: 'coming back',
+  });
 
   command.kill('SIGKILL');
   await nothingRuns();
@@ -130,4 +134,4 @@ test('an option nobody knows is one line', async () => {
   const command = start({}, ['--kafak']);
   expect(await command.ended).toBe(1);
   expect(command.output().trim()).toMatch(/^✗ Unknown option --kafak/);
-}, 60_000);
+});

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@millrace/testing';
 import type { Connection } from '../start/connection-file.ts';
-import { waitUntil } from './wait-until.ts';
 
 const command = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
 
@@ -49,7 +49,7 @@ export function runStartCommand(
         if (hasEnded) throw new Error(`npm start ended before it was ready:\n${output}`);
         return output.includes('Ctrl-C stops it') && existsSync(join(directory, 'connection.json'));
       };
-      await waitUntil(isReady, 'npm start was not ready in time', 120_000);
+      await eventually(isReady, { what: 'readiness of npm start', timeoutMs: 150_000 });
       return JSON.parse(readFileSync(join(directory, 'connection.json'), 'utf8')) as Connection;
     },
   };

@@ -63,7 +63,7 @@ async function finish(limit?: { events: number; ids: number }): Promise<number> 
     while (await deletePersonData(fixture.database, limit)) rounds += 1;
     return (await query('SELECT 1 FROM person_deletion WHERE finished_at IS NULL')).length === 0;
   };
-  await eventually(isDone, { what: 'The deletion', timeoutMs: 25_000 });
+  await eventually(isDone, { what: 'The deletion' });
   return rounds;
 }
 
@@ -89,7 +89,6 @@ test('the events of all ids go in portions, those of others and of a later life 
   await storeEvents('ada', next, { captured: 60 });
   await eventually(() => deletePersonData(fixture.database, { events: 10, ids: 2 }), {
     what: 'The first portion',
-    timeoutMs: 25_000,
   });
   expect(await progressOf(id)).toMatchObject({ status: 'running' });
   expect(await finish({ events: 10, ids: 2 })).toBeGreaterThan(3);

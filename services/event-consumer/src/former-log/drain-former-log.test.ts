@@ -96,7 +96,7 @@ test('what was left in PostgreSQL is processed before anything else, and what st
   await eventually(async () => expect(await metrics.registry.metrics()).toMatch(/millrace_log_left_records\{.*\} 0/), {
     what: 'Nothing left',
   });
-}, 60_000);
+});
 
 test('without anything left, nobody joins and nobody waits', async () => {
   const of = prefix();

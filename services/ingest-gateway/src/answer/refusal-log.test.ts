@@ -46,7 +46,7 @@ test('a flood of one mistake leaves room for the others, and is summed up when t
 test('what was left out is said although nothing more is refused', async () => {
   const { said, log } = listen();
   for (let i = 0; i < 12; i++) log.write(line(503, 'overloaded'));
-  await eventually(() => said.length === 11, { what: 'the number of those left out', timeoutMs: 5000 });
+  await eventually(() => said.length === 11, { what: 'the number of those left out' });
   expect(said[10]?.facts).toEqual({ status: 503, code: 'overloaded', leftOut: 2 });
   log.write(line(503, 'overloaded'));
   expect(said).toHaveLength(12);

@@ -203,9 +203,8 @@ describe('Redis', () => {
       door.open();
       await eventually(() => dropsOne(other, token), {
         what: 'The counts of the time without Redis',
-        timeoutMs: 15_000,
       });
-      await eventually(() => dropsOne(gateway, token), { what: 'The counts of the other gateway', timeoutMs: 15_000 });
+      await eventually(() => dropsOne(gateway, token), { what: 'The counts of the other gateway' });
     },
   );
 

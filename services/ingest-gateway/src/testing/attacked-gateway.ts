@@ -58,7 +58,6 @@ export async function startAttackedGateway(settings: Record<string, string> = {}
   const url = `http://127.0.0.1:${service.port}`;
   await eventually(async () => (await fetch(`${url}/_readiness`)).status === 200, {
     what: 'readiness',
-    timeoutMs: 30_000,
   });
 
   async function figure(name: string): Promise<number> {

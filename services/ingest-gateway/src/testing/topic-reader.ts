@@ -53,7 +53,7 @@ export async function readTopics(log: EventLog, topics: readonly string[]): Prom
         if (found.length < count) throw new Error(`${found.length} so far`);
         return found;
       },
-      { what: `${count} ${what} in the topics`, timeoutMs: 15_000 },
+      { what: `${count} ${what} in the topics` },
     );
   }
   const ofToken = (token: string) => seen.filter(({ value }) => value.token === token);

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';
-import { createFaultProxy, testServers } from '@millrace/testing';
+import { createFaultProxy, eventually, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
 import { type ContractFixture, createContractFixture, numbered, range } from '../../testing/contract-fixture.ts';
 import { createExactHandler } from '../../testing/effects.ts';
-import { eventually } from '../../testing/eventually.ts';
 import { testLogger } from '../../testing/test-logger.ts';
 import { createKafkaLog } from '../create-kafka-log.ts';
 
@@ -54,7 +53,7 @@ test('a member that lost its brokers for longer than its client is patient comes
     const before = await membersOf(group);
 
     await proxy.refuse();
-    await eventually('a crash of the client', () => crashes > 0);
+    await eventually(() => crashes > 0, { what: 'a crash of the client' });
     await fixture.log.append(numbered(topic, 'k', 3, 3));
     await proxy.pass();
 
@@ -69,7 +68,7 @@ test('a member that lost its brokers for longer than its client is patient comes
     await log.close();
     await proxy.stop();
   }
-}, 60_000);
+});
 
 test('a member whose session has ended joins anew', async () => {
   const topic = await fixture.createTopic(2);
@@ -88,7 +87,7 @@ test('a member whose session has ended joins anew', async () => {
     const consumer = await fixture.consume(topic, group, {}, log);
     const [before] = await membersOf(group);
     await proxy.refuse();
-    await eventually('an empty group', async () => (await membersOf(group)).length === 0);
+    await eventually(async () => (await membersOf(group)).length === 0, { what: 'an empty group' });
     await fixture.log.append(numbered(topic, 'k', 0, 3));
     await proxy.pass();
     expect(await fixture.effects(topic, group, 3)).toHaveLength(3);
@@ -100,7 +99,7 @@ test('a member whose session has ended joins anew', async () => {
     await log.close();
     await proxy.stop();
   }
-}, 60_000);
+});
 
 test('a member whose connection breaks while it joins is still one member', async () => {
   const topic = await fixture.createTopic(2);
@@ -122,18 +121,18 @@ test('a member whose connection breaks while it joins is still one member', asyn
     ...exact,
     async handler(batch) {
       isAtWork = true;
-      await eventually('release', () => isReleased, { timeoutMs: 30_000 });
+      await eventually(() => isReleased, { what: 'release' });
       return exact.handler(batch);
     },
   });
   try {
     await fixture.log.append(numbered(topic, 'k', 0, 3));
-    await eventually('work', () => isAtWork);
+    await eventually(() => isAtWork, { what: 'work' });
     // The group waits for the first, which is at work.
     const joining = fixture.consume(topic, group, createExactHandler(fixture.database, topic, group, 'second'), log);
-    await eventually('a second member', async () => (await membersOf(group)).length === 2);
+    await eventually(async () => (await membersOf(group)).length === 2, { what: 'a second member' });
     proxy.cut();
-    await eventually('new connections', () => proxy.connectionCount() >= 2);
+    await eventually(() => proxy.connectionCount() >= 2, { what: 'new connections' });
     isReleased = true;
     await joining;
     await fixture.log.append(range(0, 20).flatMap((key) => numbered(topic, `k${key}`, 0, 1)));
@@ -144,4 +143,4 @@ test('a member whose connection breaks while it joins is still one member', asyn
     await log.close();
     await proxy.stop();
   }
-}, 60_000);
+});

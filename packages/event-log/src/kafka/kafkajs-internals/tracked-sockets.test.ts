@@ -43,4 +43,4 @@ test('a silent broker is told by its address, its connections can be broken, and
     await admin.disconnect();
     await proxy.stop();
   }
-}, 30_000);
+});

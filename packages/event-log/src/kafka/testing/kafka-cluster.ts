@@ -8,7 +8,7 @@ import { findJava } from '@millrace/stack/src/kafka/java.ts';
 import { kafkaJars } from '@millrace/stack/src/kafka/kafka-jars.ts';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
 import { runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { eventually } from '../../testing/eventually.ts';
+import { eventually } from '@millrace/testing';
 
 export interface KafkaClusterOptions {
   nodes: 1 | 3;
@@ -85,8 +85,8 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
     child.once('exit', () => {
       node.child = null;
     });
-    await eventually('a broker that listens', () => listens(node.port), {
-      timeoutMs: 90_000,
+    await eventually(() => listens(node.port), {
+      what: 'a broker that listens',
       describe: () => readFileSync(join(node.directory, 'kafka.log'), 'utf8').slice(-2000),
     });
   }
