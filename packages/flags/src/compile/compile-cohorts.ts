@@ -1,6 +1,6 @@
+import { isObject } from '@millrace/contracts';
 import type { CohortDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
-import { isObject } from '../values/is-object.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 

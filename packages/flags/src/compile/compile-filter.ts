@@ -1,6 +1,6 @@
+import { isObject } from '@millrace/contracts';
 import { compileTest } from '../filters/compile-test.ts';
 import { never, type TestOptions } from '../filters/value-test.ts';
-import { isObject } from '../values/is-object.ts';
 import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { isObject } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
-import { isObject } from '../values/is-object.ts';
 import { textForm } from '../values/text-form.ts';
 import { compileCondition } from './compile-condition.ts';
 import { groupTypeIndex, idOf, objectsIn } from './compile-filter.ts';

@@ -1,5 +1,5 @@
+import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
-import { isObject } from '../values/is-object.ts';
 import type { EvaluationContext } from './context.ts';
 import { groupKeyOf } from './group-key.ts';
 import { currentOf } from './initial-properties.ts';

@@ -1,4 +1,4 @@
-import { isObject } from './is-object.ts';
+import { isObject } from '@millrace/contracts';
 
 /**
  * The text that operators compare: a string as it is, anything else as compact JSON with the keys of objects in the
