@@ -10,7 +10,7 @@ function mergeDangerously(distinctId: string, aliasValue: unknown, properties = 
   return { event: '$merge_dangerously', distinct_id: distinctId, properties: { alias: aliasValue, ...properties } };
 }
 
-/** The reference merges an alias the other way round; here the contract's direction holds (reference 3.3). */
+/** The reference merges an alias the other way round; here the direction that was ordered holds. */
 export const aliasCases: RuleCase[] = [
   {
     no: [59],

@@ -16,7 +16,7 @@ export const identifyCases: RuleCase[] = [
     persons: [{ ids: ['u'], properties: { a: 1 }, isIdentified: false, version: 0 }],
   },
   {
-    is: 'in the form of the contract ($set only) it writes even filtered properties',
+    is: 'with $set only, as it was ordered, it writes even filtered properties',
     start: { persons: [{ ids: ['u'], properties: { $browser: 'x' } }] },
     send: [{ event: '$identify', distinct_id: 'u', properties: { $set: { $browser: 'y' } } }],
     persons: [{ ids: ['u'], properties: { $browser: 'y' }, isIdentified: false, version: 1 }],
@@ -252,7 +252,7 @@ export const identifyCases: RuleCase[] = [
     outcomes: [{ personOf: 'anon' }, { personOf: 'anon' }],
   },
   {
-    is: 'an id nobody has seen joins an identified person without being asked (reference 2.1, note 3)',
+    is: 'an id nobody has seen joins an identified person without being asked',
     send: [identify('anon', 'id1'), identify('id1', 'id2')],
     persons: [{ ids: ['anon', 'id1', 'id2'], uuidOf: 'id1', mainId: 'id2', isIdentified: true }],
     outcomes: [{}, {}],

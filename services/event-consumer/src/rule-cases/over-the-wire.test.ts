@@ -118,7 +118,7 @@ function isForGateway(sent: SentEvent): boolean {
   const gatewayFields = ['now', 'ip', 'sent_at', 'token', 'historical_migration', 'force_disable_person_processing'];
   return (
     !gatewayFields.some((field) => Object.hasOwn(sent, field)) &&
-    // The gateway cuts long texts, drops blank ids, and takes no performance events (ingest-wire.md 4.3, 4.4, 8.2).
+    // The gateway cuts long texts and drops blank ids and performance events (docs/wire-rules.md#dropped-events).
     sent.distinct_id.length <= 200 &&
     sent.distinct_id.trim() !== '' &&
     sent.event.length <= 200 &&

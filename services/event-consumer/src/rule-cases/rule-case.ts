@@ -33,7 +33,7 @@ export interface ExpectedOutcome {
 }
 
 /**
- * One rule as an example. `no` are the numbers of reference/event-processing.md section 16; a case of our own has none.
+ * One rule as an example. `no` are the numbers of docs/ingestion-rules.md#cases; a case of our own has none.
  */
 export interface RuleCase {
   no?: number[];
