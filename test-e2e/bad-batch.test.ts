@@ -3,7 +3,7 @@ import { createManagementClient, type ManagementClient } from './support/managem
 import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 
-/** contract/ingestion.md, "Errors": what is refused is refused with a reason, what is dropped can be looked up. */
+/** docs/wire-rules.md#dropped-events: what is refused is refused with a reason, what is dropped can be looked up. */
 describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
   let services: RunningServices;
   let api: ManagementClient;

@@ -12,8 +12,8 @@ import { type RunningServices, startServices } from './support/start-services.ts
 import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady-load.ts';
 
 /**
- * docs/architecture.md, "What dies, and what is lost": with servers that go away under load. Every service reaches its servers through a door
- * the test can slam; the test itself looks at the servers directly.
+ * docs/architecture.md#what-dies-and-what-is-lost: with servers that go away under load. Every service reaches its
+ * servers through a door the test can slam; the test itself looks at the servers directly.
  */
 const faults = ['refuse', 'blackHole'] as const;
 let kafka: KafkaFaultProxy;
@@ -82,7 +82,8 @@ describe('on Kafka', () => {
       await answers(load, 50, 200);
       await postgres[fault]();
       await answers(load, 1000, 200);
-      // A key no cache has seen cannot be checked now: taken, and decided by the consumer (docs/architecture.md, "The way of one event").
+      // A key no cache has seen cannot be checked now: taken, and decided by the consumer
+      // (docs/architecture.md#the-way-of-one-event).
       const unchecked = startSteadyLoad(services.ingestUrl, stranger.projectApiKey, { clients: 1 });
       await answers(unchecked, 1, 200);
       await unchecked.stop();

@@ -12,7 +12,10 @@ import { post } from './support/post.ts';
 import { eventLogs, type RunningServices, startServices } from './support/start-services.ts';
 import { tableChecksums } from './support/table-checksums.ts';
 
-/** docs/architecture.md, "Effects exactly once": with processes that die: 20,000 events on Kafka, a shorter story on the embedded log. */
+/**
+ * docs/architecture.md#effects-exactly-once: with processes that die: 20,000 events on Kafka, a shorter story on the
+ * embedded log.
+ */
 const sizes = { kafka: { events: 20_000, people: 500 }, postgres: { events: 8000, people: 200 } };
 const kills = 5;
 const batchSize = 100;
@@ -41,7 +44,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     const { events } = await storedState(services);
     const sent = [...expected.events.values()].map(({ uuid, event, distinct_id, timestamp, properties }) => ({
       uuid,
-      // docs/ingestion-rules.md, "What an event name does": an exact synonym, stored under the one name.
+      // docs/ingestion-rules.md#what-an-event-name-does: an exact synonym, stored under the one name.
       event: event === '$group_identify' ? '$groupidentify' : event,
       distinct_id,
       timestamp,

@@ -19,7 +19,7 @@ export function expectStoredAsSent(row: ApiEvent, sent: SentEvent): void {
     $process_person_profile,
     ...sentProperties
   } = sent.properties;
-  // `true` is what is done anyway and is not stored (reference/event-processing.md 2).
+  // `true` is what is done anyway and is not stored (docs/ingestion-rules.md#anonymous-events).
   expect(properties).toEqual($process_person_profile === false ? sent.properties : sentProperties);
   expect($ip).toBe('127.0.0.1');
   if ($group_0 !== undefined) expect(sentProperties.$groups).toMatchObject({ company: $group_0 });

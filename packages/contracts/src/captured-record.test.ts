@@ -3,7 +3,7 @@ import { type CapturedEvent, encodeCapturedRecord, recordKey } from './captured-
 test.each([
   ['live', 'phc_a:user-1'],
   ['overflow', 'phc_a:user-1'],
-  // One project's migration is one ordered lane (docs/architecture.md, "The log").
+  // One project's migration is one ordered lane (docs/architecture.md#the-log).
   ['historical', 'phc_a'],
 ] as const)('the key of the %s lane is %s', (lane, expected) => {
   expect(recordKey(lane, 'phc_a', 'user-1')).toBe(expected);

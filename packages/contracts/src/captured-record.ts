@@ -39,7 +39,7 @@ export interface CapturedEvent {
   plan_unchecked?: true;
   /**
    * Present and true when the operator wants no person for this event, whatever its properties say; an event that would
-   * merge persons is then a plain one (reference/event-processing.md section 5.1).
+   * merge persons is then a plain one (docs/ingestion-rules.md#anonymous-events).
    */
   force_disable_person_processing?: true;
   /** Event-level person updates; the consumer merges them into `properties` (event level wins per key). */
@@ -71,8 +71,8 @@ export interface CapturedWarning {
 export type CapturedRecord = CapturedEvent | CapturedWarning;
 
 /**
- * What the gateway reports. The first three are events dropped from an accepted request; names follow
- * reference/event-processing.md sections 11.1 and 11.3.
+ * What the gateway reports. The first three are events dropped from an accepted request; their names are known to
+ * readers of the reference service (docs/wire-rules.md#dropped-events, docs/ingestion-rules.md#warnings).
  */
 export type GatewayWarningType =
   | 'missing_event_name'
@@ -111,8 +111,8 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
 }
 
 /**
- * Partition key of an event's lane (docs/architecture.md, "The log"). Of the key as sent and not of the environment: events
- * that are taken while no store can be asked know nothing else, and have to stay in line with the others.
+ * Partition key of an event's lane (docs/architecture.md#the-log). Of the key as sent and not of the environment:
+ * events that are taken while no store can be asked know nothing else, and have to stay in line with the others.
  */
 export function recordKey(lane: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
   return lane === 'historical' ? token : `${token}:${distinctId}`;

@@ -1,4 +1,7 @@
-/** Event names the service gives a meaning to (contract/ingestion.md, "Events"). Every other name is a plain event. */
+/**
+ * Event names the service gives a meaning to (docs/ingestion-rules.md#what-an-event-name-does). Every other name is a
+ * plain event.
+ */
 export const eventNames = {
   identify: '$identify',
   createAlias: '$create_alias',

@@ -31,7 +31,7 @@ export interface ProcessedEvent {
   historical_migration: boolean;
 }
 
-/** reference/event-processing.md section 5.4. */
+/** What the numbers of `personMode` are called outside (docs/ingestion-rules.md#the-event-row). */
 export type ProcessedPersonMode = 'full' | 'propertyless' | 'force_upgrade';
 
 export const processedEventVersion = 1;

@@ -1,6 +1,6 @@
 /**
- * What an operator can do to the events of one project API key, or of one distinct id of it. Names follow
- * reference/event-processing.md section 11.1.
+ * What an operator can do to the events of one project API key, or of one distinct id of it
+ * (docs/wire-rules.md#quotas-and-limits).
  * - `drop_event`: accepted with 200, not stored, counted and reported.
  * - `force_overflow`: to the overflow lane without a key and without person processing; historical events stay where
  *   they are.

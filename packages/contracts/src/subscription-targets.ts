@@ -1,4 +1,4 @@
-/** How reports of a subscription are sent (reference/management-api.md 9.2). */
+/** How reports of a subscription are sent (docs/api-rules.md#subscriptions). */
 export const subscriptionTargetTypes = ['email', 'slack', 'webhook'] as const;
 export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 

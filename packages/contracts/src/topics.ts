@@ -1,5 +1,5 @@
 /**
- * The topics of the log (docs/architecture.md, "The log"). Names carry a prefix so that several installations, or several
+ * The topics of the log (docs/architecture.md#the-log). Names carry a prefix so that several installations, or several
  * test files, can share one broker; the prefix is empty in production by default.
  */
 export const lanes = ['live', 'historical', 'overflow'] as const;

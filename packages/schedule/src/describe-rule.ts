@@ -3,7 +3,7 @@ import type { Frequency, RecurrenceRule, Weekday } from './recurrence-rule.ts';
 const units: Record<Frequency, string> = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' };
 const ordinals: Record<number, string> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', [-1]: 'last' };
 
-/** A rule in plain words, as existing clients know them (reference/management-api.md 9.4). */
+/** A rule in plain words, as existing clients know them (docs/api-rules.md#dates-of-delivery). */
 export function describeRule({
   frequency,
   interval,

@@ -26,7 +26,7 @@ const next = (now: string, words: Words, { timeZone = 'UTC', previous = null as 
 const monday: Weekday[] = ['monday'];
 const every = (start: string, rest: Partial<Words> = {}): Words => ({ start, ...rest });
 
-describe('the table of reference/management-api.md 9.3', () => {
+describe('the next date after now', () => {
   test.each<[string, string, Words, string | null]>([
     ['weekly', '2025-01-15T12:00Z', every('2022-01-01T00:00Z', { frequency: 'weekly' }), '2025-01-18T00:00Z'],
     ['daily, today', '2025-01-15T09:40Z', every('2022-01-01T10:00Z'), '2025-01-15T10:00Z'],

@@ -1,7 +1,7 @@
 import { nextOccurrence } from './next-occurrence.ts';
 import type { RecurrenceRule } from './recurrence-rule.ts';
 
-/** Whoever makes a subscription a moment before it is due gets the next one (reference/management-api.md 9.3). */
+/** Whoever makes a subscription a moment before it is due gets the next one (docs/api-rules.md#dates-of-delivery). */
 const noticeMs = 15 * 60_000;
 
 /**

@@ -9,7 +9,10 @@ export interface Periods {
   daysOf(period: number): readonly Day[];
 }
 
-/** How a rule divides time, given the day on which it starts (RFC 5545 section 3.3.10, reference/management-api.md 9.3). */
+/**
+ * How a rule divides time, given the day on which it starts (RFC 5545 section 3.3.10,
+ * docs/api-rules.md#dates-of-delivery).
+ */
 export function periodsOf(rule: RecurrenceRule, startDay: Day): Periods {
   const byweekday = rule.byweekday?.length ? weekdayIndexes(rule.byweekday) : null;
   const { numberOf, daysOf } = undivided(rule.frequency, startDay, byweekday);

@@ -1,7 +1,7 @@
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Frequency = (typeof frequencies)[number];
 
-/** Monday first, as weeks begin here (reference/management-api.md 9.3). */
+/** Monday first, as weeks begin here (docs/api-rules.md#dates-of-delivery). */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 export type Weekday = (typeof weekdays)[number];
 

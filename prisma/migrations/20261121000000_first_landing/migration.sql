@@ -3,7 +3,7 @@
 CREATE TABLE "organization" (
     "id" UUID NOT NULL,
     "name" TEXT NOT NULL,
-    -- List of {key, name}; what the organization's plan includes (reference/management-api.md section 2.9).
+    -- List of {key, name}; what the organization's plan includes (docs/api-rules.md#plans).
     "available_product_features" JSONB NOT NULL DEFAULT '[]',
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -165,7 +165,7 @@ CREATE TABLE "event" (
     "person_id" UUID NOT NULL,
     "person_created_at" TIMESTAMPTZ(3),
     "person_properties" JSONB NOT NULL DEFAULT '{}',
-    -- 0 full, 1 propertyless, 2 force_upgrade (reference/event-processing.md section 5.4).
+    -- 0 full, 1 propertyless, 2 force_upgrade (docs/ingestion-rules.md#the-event-row).
     "person_mode" SMALLINT NOT NULL DEFAULT 0,
     "properties" JSONB NOT NULL,
     "elements_chain" TEXT NOT NULL DEFAULT '',

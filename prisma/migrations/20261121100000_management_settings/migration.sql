@@ -1,4 +1,4 @@
--- Settings of an environment (contract/management-api.md "Project", "Environment") ----------------------------------------
+-- Settings of an environment (docs/api-rules.md#settings) -------------------------------------------------------------
 -- One column per setting, so that a change of one setting is one statement that touches no other. All are added with a
 -- constant default or none: no table is rewritten.
 
@@ -44,7 +44,7 @@ ALTER TABLE "environment"
     ADD COLUMN "default_data_theme" INTEGER;
 
 -- Who may use a private environment (access_control) although only a member of the organization -------------------------
--- (reference/management-api.md 2.8). Administrators and owners need no row.
+-- (docs/api-rules.md#levels). Administrators and owners need no row.
 
 CREATE TABLE "environment_member" (
     "environment_id" INTEGER NOT NULL,
@@ -61,7 +61,7 @@ ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_environment_
 ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_membership_id_fkey" FOREIGN KEY ("membership_id") REFERENCES "membership"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "environment_member" ADD CONSTRAINT "environment_member_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
--- What people said they want to use (reference/management-api.md 8.6) ---------------------------------------------------
+-- What people said they want to use (docs/api-rules.md#product-intents) -----------------------------------------------
 
 CREATE TABLE "product_intent" (
     "environment_id" INTEGER NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE "product_intent" (
 );
 ALTER TABLE "product_intent" ADD CONSTRAINT "product_intent_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Who changed what (reference/management-api.md 8.5) --------------------------------------------------------------------
+-- Who changed what (docs/api-rules.md#activity) -----------------------------------------------------------------------
 
 CREATE TABLE "activity_log" (
     "id" UUID NOT NULL,

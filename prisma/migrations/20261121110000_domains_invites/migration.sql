@@ -1,4 +1,4 @@
--- Organizations: what reference/management-api.md section 3 shows of them ----------------------------------------------
+-- Organizations: what the API shows of them (docs/api-rules.md#organizations) -----------------------------------------
 
 ALTER TABLE "organization"
     -- Unique name for addresses people read. Made of the name by whoever creates the row; the default only fills in.
@@ -26,7 +26,7 @@ ALTER TABLE "user"
     ADD COLUMN "current_organization_id" UUID,
     ADD COLUMN "current_environment_id" INTEGER;
 
--- Domains (contract/management-api.md "Domain") ------------------------------------------------------------------------
+-- Domains (docs/api-rules.md#domains) ---------------------------------------------------------------------------------
 
 CREATE TABLE "organization_domain" (
     "id" UUID NOT NULL,
@@ -51,7 +51,7 @@ CREATE UNIQUE INDEX "organization_domain_domain_key" ON "organization_domain"("d
 CREATE INDEX "organization_domain_organization_id_domain_idx" ON "organization_domain"("organization_id", "domain");
 ALTER TABLE "organization_domain" ADD CONSTRAINT "organization_domain_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- Invites (contract/management-api.md "Invite") ------------------------------------------------------------------------
+-- Invites (docs/api-rules.md#invites) ---------------------------------------------------------------------------------
 
 CREATE TABLE "organization_invite" (
     "id" UUID NOT NULL,

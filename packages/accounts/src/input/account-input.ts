@@ -1,6 +1,6 @@
 import { AppError } from '@millrace/errors';
 
-/** A field broke a rule; codes and texts follow reference/management-api.md section 2.3. */
+/** A field broke a rule; codes and texts follow docs/api-rules.md#errors. */
 export function invalidField(attr: string, code: string, message: string): AppError {
   return new AppError('invalid', message, { attr, code });
 }

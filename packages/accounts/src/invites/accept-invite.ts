@@ -17,7 +17,7 @@ export interface AcceptedInvite {
 
 /**
  * Makes somebody a member by an invite, which is used up. Only the invite of this organization: the reference also
- * removes those of others, who have nothing to do with it (reference/management-api.md 5.5).
+ * removes those of others, who have nothing to do with it (docs/api-rules.md#invites).
  *
  * @param client a transaction.
  * @param requireInvited throws for somebody the invite is not meant for. Nothing is locked or written before.

@@ -4,7 +4,7 @@ import { invalidField, isRowId, isUuid } from '../input/account-input.ts';
 
 /**
  * The scopes of a key, each once. An empty list is refused: the reference took it for "everything", which is a trap
- * (reference/management-api.md section 2.5).
+ * (docs/api-rules.md#personal-api-keys).
  * @throws AppError `invalid` naming `scopes`.
  */
 export function checkScopes(scopes: readonly string[]): string[] {

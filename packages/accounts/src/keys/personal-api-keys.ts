@@ -7,7 +7,7 @@ import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue } from '
 import { checkScopedOrganizations, checkScopedTeams, checkScopes } from './personal-api-key-reach.ts';
 import { randomBase62 } from './random-text.ts';
 
-/** How many keys a user may have (reference/management-api.md section 2.5). */
+/** How many keys a user may have (docs/api-rules.md#personal-api-keys). */
 export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {

@@ -11,7 +11,7 @@ import { lockOrganization } from '../organizations/lock-organization-store.ts';
 export interface NewMember {
   organizationId: string;
   userId: number;
-  /** 1 member (default), 8 administrator, 15 owner (reference/management-api.md section 2.8). */
+  /** 1 member (default), 8 administrator, 15 owner (docs/api-rules.md#levels). */
   level?: MembershipLevel;
 }
 
@@ -39,7 +39,7 @@ export async function addMember(client: AccountClient, input: NewMember): Promis
   );
 }
 
-/** Members of an organization with their user, the latest first (reference/management-api.md section 2.4). */
+/** Members of an organization with their user, the latest first (docs/api-rules.md#pages). */
 export async function listMembers(
   client: AccountClient,
   filter: { organizationId: string },

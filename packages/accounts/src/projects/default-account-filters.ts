@@ -35,7 +35,7 @@ export interface AccountFilter {
 
 /**
  * The filters of a new environment that leave internal traffic out: members of the organization by their e-mail domain,
- * and development machines (reference/management-api.md 8.2).
+ * and development machines (docs/api-rules.md#projects).
  *
  * @param memberDomains domains of the members' addresses in the order of joining.
  */

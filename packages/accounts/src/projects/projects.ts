@@ -14,7 +14,7 @@ export interface NewProject extends NewEnvironmentSettings {
 
 /**
  * Creates a project and its first environment. Both have the same id and name; the environment owns the API token and
- * the settings (docs/architecture.md, "Data"). One statement group: either both exist afterwards or neither.
+ * the settings (docs/architecture.md#data). One statement group: either both exist afterwards or neither.
  *
  * @throws AppError `invalid` naming the field, or `not_found` for the organization.
  */

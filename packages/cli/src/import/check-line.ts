@@ -24,7 +24,7 @@ const uuidForm =
 
 /**
  * Reads a line as an event of a historical migration: a name, a distinct id and the time it happened at, which live
- * events may leave out (contract/ingestion.md "Historical migration rules" 4). What the ingest host would drop in
+ * events may leave out (docs/ingestion-rules.md#historical-migrations). What the ingest host would drop in
  * silence is a fault here, so that nothing is missing afterwards without having been named.
  */
 export function checkLine(line: Line): CheckedLine {
@@ -63,7 +63,7 @@ function findProblem(event: JsonObject): [field: string, reason: string] | null 
   return null;
 }
 
-/** In the places and the order in which the ingest host looks (reference/ingest-wire.md 4.3). */
+/** In the places and the order in which the ingest host looks (docs/wire-rules.md#distinct-ids). */
 function distinctIdOf(event: JsonObject): unknown {
   const properties = (event.properties ?? {}) as JsonObject;
   return event.distinct_id ?? event.$distinct_id ?? properties.distinct_id ?? properties.$distinct_id ?? undefined;

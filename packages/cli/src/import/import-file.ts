@@ -46,7 +46,10 @@ export interface ImportSummary {
   rejectedLines: readonly Fault[];
 }
 
-/** The longest event the ingest host could take; the whole request must be under 20 MB (contract/ingestion.md Limits). */
+/**
+ * The longest event the ingest host could take; the whole request must be under 20 MB
+ * (docs/wire-rules.md#decoding-of-bodies).
+ */
 const maxLineBytes = 20_000_000;
 
 /**

@@ -90,7 +90,7 @@ function readRetryAfter(value: string | null): number {
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 }
 
-/** The error body's own words (reference/ingest-wire.md section 6), never the whole body: it may repeat what was sent. */
+/** The error body's own words (docs/wire-rules.md#answers), never the whole body: it may repeat what was sent. */
 function describeBody(text: string): string {
   const { detail, attr } = parseObject(text);
   if (typeof detail !== 'string') return '';

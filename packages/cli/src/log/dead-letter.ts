@@ -1,7 +1,7 @@
 import { type DeadLetterDecision, type DeadLetterPosition, type DecidedDeadLetter, deadLetterName } from '@millrace/db';
 import type { AppendRecord, LogRecord } from '@millrace/event-log';
 
-/** A record of the topic of dead letters (reference/event-processing.md 10.5), read for an operator. */
+/** A record of the topic of dead letters (docs/ingestion-rules.md#dead-letters), read for an operator. */
 export interface ReadDeadLetter {
   /** Where the record was when it was given up; its name. */
   position: DeadLetterPosition;

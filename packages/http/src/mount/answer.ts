@@ -11,9 +11,9 @@ import type { Access } from './access.ts';
 import { parseQuery } from './parse-query.ts';
 
 /**
- * The way of one request through one route, in the order of reference/management-api.md 2.2: who calls (401), with what
- * scope (403), how often (429), what the path addresses (404, 403), with what level there (403), then query and body
- * (400), then the handler.
+ * The way of one request through one route, in the order of docs/api-rules.md#order-of-checks: who calls (401), with
+ * what scope (403), how often (429), what the path addresses (404, 403), with what level there (403), then query and
+ * body (400), then the handler.
  */
 export async function answer<Caller>(
   route: Route<Caller>,
@@ -56,7 +56,7 @@ function requireLevel<Caller>(access: Access<Caller>, target: unknown, level: Me
   access.requireLevel(target, level);
 }
 
-/** @throws AppError `not_found`: an address of the wrong shape addresses nothing (reference/management-api.md 2.1). */
+/** @throws AppError `not_found`: an address of the wrong shape addresses nothing (docs/api-rules.md#paths-and-ids). */
 function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>): unknown {
   const params = coerce(route.params, raw, { trimStrings: false });
   const isOdd = Object.entries(raw).some(([name, value]) => {

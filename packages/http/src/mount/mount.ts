@@ -137,7 +137,7 @@ function allowedMethods<Caller>(siblings: readonly Route<Caller>[]): string[] {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
 }
 
-/** Who may not call at all learns nothing about methods: 401 goes before 405 (reference/management-api.md 2.2). */
+/** Who may not call at all learns nothing about methods: 401 goes before 405 (docs/api-rules.md#order-of-checks). */
 async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
   access: Access<Caller>,

@@ -2,7 +2,7 @@ import type { ApiRequest } from '../route/api-request.ts';
 import { allToyScopes, startToyApi, type ToyApi } from '../testing/toy-api.ts';
 import { offsetPage } from './offset-page.ts';
 
-/** The pagination cases of reference/management-api.md 13.9, on a list of 254 numbers. */
+/** The cases G1 to G8 (docs/api-rules.md#pages), on a list of 254 numbers. */
 let api: ToyApi;
 beforeAll(async () => {
   api = await startToyApi();

@@ -26,7 +26,7 @@ export const offsetQuery = {
   }),
 };
 
-/** Schema of the page envelope (contract/management-api.md "Paginated list envelope"). */
+/** Schema of the page envelope (docs/api-rules.md#pages). */
 export function offsetPageOf<S extends TSchema>(item: S) {
   return Type.Object({
     count: Type.Integer({ description: 'Number of results on all pages together.' }),
@@ -39,7 +39,7 @@ export function offsetPageOf<S extends TSchema>(item: S) {
 }
 
 /**
- * Wraps the results of one page in the envelope, with links (reference/management-api.md 2.4). A page that ended early,
+ * Wraps the results of one page in the envelope, with links (docs/api-rules.md#pages). A page that ended early,
  * because of its bytes, is continued behind its last result.
  */
 export function offsetPage<T>(

@@ -2,7 +2,7 @@ import type { ApiRequest } from '../route/api-request.ts';
 
 /**
  * The absolute address of another page of the same list: the caller's own path and query parameters, sorted by name,
- * with some of them replaced (`null` removes one). Reference/management-api.md 2.4.
+ * with some of them replaced (`null` removes one; docs/api-rules.md#pages).
  */
 export function pageLink(request: ApiRequest, changes: Record<string, string | number | null>): string {
   const query = new URLSearchParams(request.query);

@@ -5,7 +5,7 @@ import type { ApiRequest } from './api-request.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * The status of a route that does its work. 405 declares the opposite: a method that is refused with an empty body, after
- * key, scope and address were checked (contract/management-api.md row 22).
+ * key, scope and address were checked (docs/api-rules.md#ordered-routes, row 22).
  */
 export type SuccessStatus = 200 | 201 | 202 | 204 | 405;
 
@@ -78,7 +78,7 @@ export interface RouteDeclaration<
   level?: MembershipLevel;
   /**
    * Finds what the path addresses and refuses what the caller may not touch, before query and body are looked at
-   * (reference/management-api.md 2.2).
+   * (docs/api-rules.md#requests).
    */
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (

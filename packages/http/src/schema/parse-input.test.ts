@@ -19,7 +19,7 @@ const number = Type.Integer({ minimum: 1, maximum: 9 });
 const choice = Type.Enum([1, 8, 15]);
 const time = Type.String({ format: 'date-time' });
 
-describe('loose forms clients send (reference/management-api.md 2.2)', () => {
+describe('loose forms clients send', () => {
   test.each<[TSchema, unknown, unknown]>([
     [text, 5, '5'],
     [text, '  ab ', 'ab'],
@@ -43,7 +43,7 @@ describe('loose forms clients send (reference/management-api.md 2.2)', () => {
   });
 });
 
-describe('refusals name code, sentence and field (reference/management-api.md 2.3)', () => {
+describe('refusals name code, sentence and field', () => {
   test.each<[string, TSchema, unknown, string, string]>([
     ['missing', text, undefined, 'required', 'This field is required.'],
     ['null', text, null, 'null', 'This field may not be null.'],

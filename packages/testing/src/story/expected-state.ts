@@ -97,7 +97,7 @@ function mainDistinctId(ids: readonly string[], merges: readonly StoryEvent[]): 
   return stand.size === 1 && last?.event === '$create_alias' ? String(last.properties.alias) : null;
 }
 
-/** reference/event-processing.md 6.3 for one id's events in order; a group identify changes no person (6.1, 7). */
+/** By one id's events in order (docs/ingestion-rules.md#person-properties); a group identify changes no person. */
 function propertiesLeftBy(events: readonly StoryEvent[]): Record<string, unknown> {
   const properties: Record<string, unknown> = {};
   for (const event of events) {
