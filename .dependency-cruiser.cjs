@@ -121,11 +121,11 @@ module.exports = {
     ...roomsInOrder('services/ingest-gateway', [
       // What reaches inside Node, the memory that all requests share, values as text, the head of a request, an event.
       ...['config.ts', 'node-http-internals', 'memory', 'time', 'json', 'head', 'event'],
-      // The stations: from the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
+      // The steps: from the wire to JSON text, to events, whose they are, what may pass, into the log, what goes back.
       ...['bytes', 'scan', 'request', 'access', 'limits', 'publish', 'answer'],
       // Reading of other kinds: an event in parts, a batch of Capture v1, what is large and read in threads.
       ...['event-parts', 'request-v1', 'large-bodies'],
-      // The stations in their order; what else SDKs ask for; several processes on one port.
+      // The steps in their order; what else SDKs ask for; several processes on one port.
       ...['capture', 'capture-v1', 'config-and-flags', 'cluster'],
       // The whole, and what only tests use.
       ...['.', 'testing', 'wire-cases'],

@@ -13,7 +13,7 @@ import { type Attempt, type SteadyLoad, startSteadyLoad } from './support/steady
 
 /**
  * docs/architecture.md#what-dies-and-what-is-lost: with servers that go away under load. Every service reaches its
- * servers through a door the test can slam; the test itself looks at the servers directly.
+ * servers through a proxy the test can slam; the test itself looks at the servers directly.
  */
 const faults = ['refuse', 'blackHole'] as const;
 let kafka: KafkaFaultProxy;

@@ -47,12 +47,12 @@ test('nothing is said while the database refuses what it is given, and quotes it
 });
 
 test('nothing is said of reports and exports that fail', async () => {
-  await services.doors.mail.refuse();
+  await services.proxies.mail.refuse();
   await services.makeReportsAndExportsDue();
   for (const said of ['a report could not be delivered', 'a batch export run failed', 'a mail could not be sent']) {
     await eventually(() => services.said().includes(said), { what: `"${said}"` });
   }
-  await services.doors.mail.pass();
+  await services.proxies.mail.pass();
   expectNoMarks();
 });
 
@@ -60,10 +60,10 @@ test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
   'nothing is said while %s is away',
   async (server) => {
     for (const fault of ['refuse', 'blackHole'] as const) {
-      await services.doors[server][fault]();
+      await services.proxies[server][fault]();
       await sendToIngest(services, marks);
       await sendToApi(services, marks);
-      await services.doors[server].pass();
+      await services.proxies[server].pass();
       await services.untilReady();
     }
     await awaitDrained(services);

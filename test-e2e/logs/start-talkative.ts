@@ -20,11 +20,11 @@ import pg from 'pg';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import type { PlantedMarks } from './planted-marks.ts';
 
-/** The whole system at level debug, every server behind a door and a password that is marked. */
+/** The whole system at level debug, every server behind a proxy and a password that is marked. */
 export interface TalkativeServices extends RunningServices {
   /** All that all processes have said so far. */
   said(): string;
-  doors: { postgres: FaultProxy; kafka: KafkaFaultProxy; redis: FaultProxy; mail: FaultProxy };
+  proxies: { postgres: FaultProxy; kafka: KafkaFaultProxy; redis: FaultProxy; mail: FaultProxy };
   deadLettersReach(count: number): Promise<void>;
   /** Has the worker send and export everything there is, now. */
   makeReportsAndExportsDue(): Promise<void>;
@@ -40,17 +40,22 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
   const directory = await mkdtemp(join(tmpdir(), 'millrace-said-'));
   const logFile = join(directory, 'said.log');
   const mailServer = await startMailServer();
-  const doors = await openDoors(mailServer);
+  const proxies = await openProxies(mailServer);
   const login = await createLogin(marks.plant('the password of the database'));
-  const through = (url: string, door: FaultProxy, user: string, password: string) =>
-    Object.assign(new URL(url), { hostname: door.host, port: String(door.port), username: user, password }).toString();
+  const through = (url: string, proxy: FaultProxy, user: string, password: string) =>
+    Object.assign(new URL(url), {
+      hostname: proxy.host,
+      port: String(proxy.port),
+      username: user,
+      password,
+    }).toString();
   const settings: Record<string, string> = {
     LOG_LEVEL: 'debug',
     NODE_ENV: 'development',
-    REDIS_URL: through(testServers().redisUrl, doors.redis, 'default', marks.plant('the password of Redis')),
+    REDIS_URL: through(testServers().redisUrl, proxies.redis, 'default', marks.plant('the password of Redis')),
     SMTP_URL: through(
       mailServer.url,
-      doors.mail,
+      proxies.mail,
       marks.plant('the user of the mail server'),
       marks.plant('its password'),
     ),
@@ -67,10 +72,10 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
     API_WRONG_KEYS_PER_MINUTE: '0',
   };
   marks.keep('the key of secrets', settings.SECRETS_KEY ?? '');
-  const databaseUrlForServices = (url: string) => through(url, doors.postgres, login.user, login.password);
+  const databaseUrlForServices = (url: string) => through(url, proxies.postgres, login.user, login.password);
   const services = await startServices({
     eventLog: 'kafka',
-    brokers: doors.kafka.brokers,
+    brokers: proxies.kafka.brokers,
     settings,
     databaseUrlForServices,
     logFile,
@@ -85,7 +90,7 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
   const common = {
     ...settings,
     DATABASE_URL: databaseUrlForServices(databaseUrl),
-    KAFKA_BROKERS: doors.kafka.brokers.join(','),
+    KAFKA_BROKERS: proxies.kafka.brokers.join(','),
     TOPIC_PREFIX: topicPrefix,
     INGEST_PORT: '0',
     API_PORT: '0',
@@ -98,7 +103,7 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
   }, 50);
   return {
     ...services,
-    doors,
+    proxies,
     said: () => said,
     async deadLettersReach(count) {
       const admin = kafkaClient().admin();
@@ -132,8 +137,13 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
     async startWithWrongLogins() {
       const wrong = {
         ...common,
-        DATABASE_URL: through(databaseUrl, doors.postgres, login.user, marks.plant('a wrong password of the database')),
-        REDIS_URL: through(testServers().redisUrl, doors.redis, 'nobody', marks.plant('a wrong password of Redis')),
+        DATABASE_URL: through(
+          databaseUrl,
+          proxies.postgres,
+          login.user,
+          marks.plant('a wrong password of the database'),
+        ),
+        REDIS_URL: through(testServers().redisUrl, proxies.redis, 'nobody', marks.plant('a wrong password of Redis')),
         KAFKA_SASL_MECHANISM: 'plain',
         KAFKA_SASL_USERNAME: marks.plant('a user of Kafka'),
         KAFKA_SASL_PASSWORD: marks.plant('a password of Kafka'),
@@ -153,14 +163,14 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
       await services.stop();
       await login.drop();
       await programs.remove();
-      for (const door of Object.values(doors)) await door.stop();
+      for (const proxy of Object.values(proxies)) await proxy.stop();
       await mailServer.stop();
       await rm(directory, { recursive: true });
     },
   };
 }
 
-async function openDoors(mailServer: MailServer): Promise<TalkativeServices['doors']> {
+async function openProxies(mailServer: MailServer): Promise<TalkativeServices['proxies']> {
   const to = (url: string, usualPort: number) => {
     const { hostname, port } = new URL(url);
     return createFaultProxy({ targetHost: hostname, targetPort: Number(port || usualPort) });

@@ -1,5 +1,5 @@
 import { createLogger } from '@millrace/runtime';
-import { eventually, startTlsDoor, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
+import { eventually, startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
 import { createRedisKeyValue } from './redis.ts';
 import { redisConnection } from './redis-config.ts';
 
@@ -35,12 +35,12 @@ describe('a server behind TLS', () => {
   /** What came of a first connection: `ready`, or why not. */
   async function tried(certificate: TestCertificate | null, redisCaFile?: string): Promise<string> {
     const behind = { host: target.hostname, port: Number(target.port || 6379) };
-    const door = await startTlsDoor({ target: behind, protocol: 'tls', certificate });
+    const proxy = await startTlsProxy({ target: behind, protocol: 'tls', certificate });
     const said: unknown[] = [];
     const logger = createLogger('test', 'error');
     Object.assign(logger, { warn: (_message: string, facts: { error: unknown }) => said.push(facts.error) });
     const connection = redisConnection({
-      redisUrl: `rediss://127.0.0.1:${door.port}`,
+      redisUrl: `rediss://127.0.0.1:${proxy.port}`,
       ...(redisCaFile && { redisCaFile }),
     });
     if (connection === undefined) throw new Error('There is no connection.');
@@ -49,8 +49,8 @@ describe('a server behind TLS', () => {
     const outcome = store.isHealthy() ? 'ready' : String((said[0] as { code?: string }).code);
     if (store.isHealthy()) await store.set('tls', 'x', 1);
     await store.stop();
-    await door.stop();
-    expect(['', handshake]).toContain(door.inTheClear().slice(0, 1));
+    await proxy.stop();
+    expect(['', handshake]).toContain(proxy.inTheClear().slice(0, 1));
     return outcome;
   }
 

@@ -1,5 +1,5 @@
 import { createLogger, environment } from '@millrace/runtime';
-import { startTlsDoor, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
+import { startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
 import { connectionConfig } from './connection-config.ts';
 import { migrate } from './migrate.ts';
 import { createSqlDatabase } from './sql-database.ts';
@@ -70,19 +70,19 @@ describe('a server behind TLS', () => {
 
   async function tried(certificate: TestCertificate | null, query: string, host = '127.0.0.1') {
     const behind = { host: target.hostname, port: Number(target.port || 5432) };
-    const door = await startTlsDoor({ target: behind, protocol: 'postgres', certificate });
+    const proxy = await startTlsProxy({ target: behind, protocol: 'postgres', certificate });
     const url = new URL(target);
-    url.host = `${host}:${door.port}`;
+    url.host = `${host}:${proxy.port}`;
     const database = createSqlDatabase({ url: `${url}${query}`, logger, poolSize: 1 });
     try {
       const [row] = await database.sql.query<{ one: number }>('SELECT 1 AS one');
-      return { outcome: row?.one, inTheClear: door.inTheClear() };
+      return { outcome: row?.one, inTheClear: proxy.inTheClear() };
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };
-      return { outcome: code ?? message, inTheClear: door.inTheClear() };
+      return { outcome: code ?? message, inTheClear: proxy.inTheClear() };
     } finally {
       await database.stop();
-      await door.stop();
+      await proxy.stop();
     }
   }
   const ofThisHost = testCertificates.ofThisHost();
@@ -127,15 +127,15 @@ describe('a server behind TLS', () => {
   });
 
   test('migrating goes the same way', async () => {
-    const door = await startTlsDoor({
+    const proxy = await startTlsProxy({
       target: { host: '127.0.0.1', port: 1 },
       protocol: 'postgres',
       certificate: null,
     });
-    const url = `postgresql://u:secret@127.0.0.1:${door.port}/app`;
+    const url = `postgresql://u:secret@127.0.0.1:${proxy.port}/app`;
     await expect(migrate(`${url}?sslmode=verify-full`, '/nowhere')).rejects.toThrow('does not support SSL');
     await expect(migrate(`${url}?sslMode=verify-full`, '/nowhere')).rejects.toThrow('is not known');
-    expect(door.inTheClear()).toBe('');
-    await door.stop();
+    expect(proxy.inTheClear()).toBe('');
+    await proxy.stop();
   });
 });

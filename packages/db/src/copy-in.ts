@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import copyStreams from 'pg-copy-streams';
-import { copyAtOnce } from './pg-internals/copy-at-once.ts';
+import { copyPipelined } from './pg-internals/copy-pipelined.ts';
 import { takeChunks } from './take-chunks.ts';
 
 /** So much is collected and sent without asking; of more, no more is in memory than the server takes. */
@@ -18,7 +18,7 @@ const maxBytesAtOnce = 8 * 1024 * 1024;
 export async function copyIn(client: pg.ClientBase, statement: string, chunks: Iterable<Buffer>): Promise<void> {
   const rest = chunks[Symbol.iterator]();
   const { taken, isAll } = takeChunks(rest, maxBytesAtOnce);
-  await (isAll ? copyAtOnce(client, statement, taken) : copyStream(client, statement, taken, rest));
+  await (isAll ? copyPipelined(client, statement, taken) : copyStream(client, statement, taken, rest));
 }
 
 async function copyStream(

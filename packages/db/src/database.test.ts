@@ -145,10 +145,10 @@ describe('a transaction', () => {
   test('sends statements at once: they run in their order, and nothing of them stays when one fails', async () => {
     const insert = (tx: Transaction, number: number) => tx.query('INSERT INTO note VALUES ($1)', [number]);
     const add = (tx: Transaction, number: number) => tx.query('UPDATE note SET id = id + $1', [number]);
-    await database.transaction((tx) => tx.atOnce(() => [insert(tx, 1), add(tx, 10), insert(tx, 1), add(tx, 100)]));
+    await database.transaction((tx) => tx.pipeline(() => [insert(tx, 1), add(tx, 10), insert(tx, 1), add(tx, 100)]));
     expect(await notes()).toEqual([101, 111]);
 
-    const failing = database.transaction((tx) => tx.atOnce(() => [insert(tx, 7), insert(tx, 101), insert(tx, 8)]));
+    const failing = database.transaction((tx) => tx.pipeline(() => [insert(tx, 7), insert(tx, 101), insert(tx, 8)]));
     await expect(failing).rejects.toMatchObject({ code: '23505' });
     // The first failure is the one that is told, however long its caller takes to say what it means.
     const reason = new Error('there already');
@@ -183,7 +183,7 @@ describe('a transaction', () => {
   });
 
   test.each<[string, (tx: Transaction) => Promise<unknown>]>([
-    ['at once', (tx) => tx.atOnce(() => [tx.query('SELECT 1'), tx.query('INSERT INTO note VALUES (2)')])],
+    ['at once', (tx) => tx.pipeline(() => [tx.query('SELECT 1'), tx.query('INSERT INTO note VALUES (2)')])],
     ['with the commit', (tx) => tx.commitWith(() => [tx.query('INSERT INTO note VALUES (2)')])],
   ])('whose connection is lost under statements sent %s ends with an error', async (_, send) => {
     const work = database.transaction(async (tx) => {
@@ -230,7 +230,7 @@ describe('a transaction', () => {
     ['one statement', (tx) => tx.query('INSERT INTO note VALUES (2)')],
     [
       'several at once',
-      (tx) => tx.atOnce(() => [tx.query('INSERT INTO note VALUES (2)'), tx.query('INSERT INTO note VALUES (3)')]),
+      (tx) => tx.pipeline(() => [tx.query('INSERT INTO note VALUES (2)'), tx.query('INSERT INTO note VALUES (3)')]),
     ],
   ])('that the network swallows with %s ends with an error and gives its connection up', async (_, send) => {
     const url = new URL(testDatabase.url);

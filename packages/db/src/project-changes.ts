@@ -29,17 +29,17 @@ export function watchProjectChanges({ database, logger, metrics }: ProjectChange
     'millrace_project_changes_heard',
     '1 while changes of keys and settings are heard from PostgreSQL as they happen, 0 while answers are only remembered for a second',
   );
-  const tell = (change: ProjectChange | null) => {
+  const notify = (change: ProjectChange | null) => {
     for (const onChange of subscribers) onChange(change);
   };
   received.set(0);
   const listener = database.listen({
     channel: projectChangeChannel,
-    onMessage: (payload) => tell(parseProjectChange(payload)),
+    onMessage: (payload) => notify(parseProjectChange(payload)),
     onStart() {
       logger.info('changes of keys and settings are heard from PostgreSQL');
       received.set(1);
-      tell(null);
+      notify(null);
     },
     onInterrupted(error) {
       logger.warn(

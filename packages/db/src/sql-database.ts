@@ -6,7 +6,7 @@ import { connectionConfig } from './connection-config.ts';
 import { copyIn } from './copy-in.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
-import { type Statements, sendAtOnce } from './pg-internals/at-once.ts';
+import { type Statements, sendPipelined } from './pg-internals/send-pipelined.ts';
 import { createPlanAge, createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
 import { isConnectionError, isTransientError } from './transient-error.ts';
@@ -25,7 +25,7 @@ export interface Transaction extends Sql {
    * Sends the queries that `send` asks for without waiting between them. They run in their order; no `copy` among them.
    * @throws the error of the first that failed, when none is under way any more.
    */
-  atOnce<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
+  pipeline<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
   /** The same with the COMMIT behind them. Nothing can be asked for after that. */
   commitWith(send: Statements<unknown[]>): Promise<void>;
 }
@@ -183,10 +183,10 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
         return noting(async () => (await client.query({ name, text, values })).rows);
       },
       copy: (statement, chunks) => noting(() => copyIn(client, statement, chunks)),
-      atOnce: (send) => sendAtOnce(client, send),
+      pipeline: (send) => sendPipelined(client, send),
       async commitWith(send) {
         // After a failure among them the server takes it for a rollback.
-        await sendAtOnce(client, () => [...send(), noting(() => client.query('COMMIT'))]);
+        await sendPipelined(client, () => [...send(), noting(() => client.query('COMMIT'))]);
         isCommitted = true;
       },
     };
@@ -217,7 +217,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
     first: ((tx: Sql) => ReturnType<Statements<First>>) | undefined,
   ): Promise<First> {
     const statement = beginOn(client);
-    const [, ...results] = await sendAtOnce(client, () => [
+    const [, ...results] = await sendPipelined(client, () => [
       noting(() => client.query(statement)),
       ...(first === undefined ? [] : first(tx)),
     ]);

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * A door between a program and a server that a test can slam: for the program it is as if the server itself failed,
- * and the server stays whole for everybody else.
+ * A proxy between a program and a server. A test makes it fail: to the program it is as if the server itself failed, and
+ * the server stays whole for everybody else.
  */
 export interface FaultProxy {
   host: string;

@@ -18,5 +18,5 @@ export { createTestDatabase, prismaDirectory, type TestDatabase } from './test-d
 export { testSeed } from './test-seed.ts';
 export { type TestServers, testServers } from './test-servers.ts';
 export { createTestTenant, type TestTenant, type TestTenantOverrides } from './test-tenant.ts';
-export { startTlsDoor, type TlsDoor } from './tls-door.ts';
+export { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
 export { uniqueTopicPrefix } from './unique-topic-prefix.ts';

@@ -32,7 +32,7 @@ import { createEventPartitions } from './events/event-partitions.ts';
 import { describeFailure } from './failures/describe-failure.ts';
 import { createFlagCalls } from './flag-calls/flag-calls.ts';
 import { drainFormerLog, type FormerLogReader } from './former-log/drain-former-log.ts';
-import { nameFormerLogs } from './former-log/name-former-logs.ts';
+import { reportFormerLogs } from './former-log/report-former-logs.ts';
 import { createProjectResolver } from './intake/resolve-projects.ts';
 import { createKnownIds } from './ledger/known-ids.ts';
 import { createTurns } from './ledger/turns.ts';
@@ -136,8 +136,8 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
     })),
   ];
   const readers = readersOf(log);
-  nameFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch((error: unknown) =>
-    logger.debug('logs that were left could not be looked for', describeFailure(error)),
+  reportFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch(
+    (error: unknown) => logger.debug('logs that were left could not be looked for', describeFailure(error)),
   );
   let before: Promise<void> | undefined;
   if (config.eventLog === 'kafka') {

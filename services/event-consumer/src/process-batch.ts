@@ -10,12 +10,12 @@ import { freshEvents } from './events/fresh-events.ts';
 import type { FlagCalls } from './flag-calls/flag-calls.ts';
 import type { AdmittedEvent } from './intake/admit-event.ts';
 import type { Intake } from './intake/admit-records.ts';
-import type { ReadingDepth } from './intake/parse-records.ts';
+import type { ParsingDepth } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
-import { UnreadableProperties } from './intake/unread-event.ts';
+import { UnreadableProperties } from './intake/unparsed-event.ts';
 import { withTurns } from './ledger/with-turns.ts';
 import { type TakeInDeps, takeIn } from './take-in.ts';
-import { handOver } from './values/hand-over.ts';
+import { takeAll } from './values/take-all.ts';
 import { type WriteDeps, writeBatch } from './write-batch.ts';
 
 export interface ProcessBatchDeps extends TakeInDeps, DecideDeps, WriteDeps, CommitDeps {
@@ -49,7 +49,7 @@ export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Pro
 
 async function processRecords(
   work: BatchWork,
-  depth: ReadingDepth,
+  depth: ParsingDepth,
   deps: ProcessBatchDeps,
 ): Promise<BatchReport | StaleBatch> {
   const intake = await takeIn(work, depth, deps);
@@ -76,7 +76,7 @@ function begin(
 ): [Promise<bigint>, Promise<AdmittedEvent[]>] {
   return [
     step('lock_offset', () => lockOffset(tx, offsetKey(work))),
-    step('find_fresh', () => freshEvents(tx, handOver(events))),
+    step('find_fresh', () => freshEvents(tx, takeAll(events))),
   ];
 }
 
@@ -97,7 +97,7 @@ async function takeEffect(
   if (storedOffset !== (work.batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: storedOffset };
   const count = fresh.length;
   await appendDeadLetters(intake, deps);
-  const decided = await decideBatch(tx, handOver(fresh), work, deps);
+  const decided = await decideBatch(tx, takeAll(fresh), work, deps);
   await writeBatch(tx, decided, deps);
   await commitBatch(tx, work, decided, intake.warnings, deps);
   return { outcome: 'done', decided, fresh: count };

@@ -3,7 +3,7 @@ import { replaceVisitors } from './cookieless/replace-visitors.ts';
 import type { CookielessSalts } from './cookieless/salts.ts';
 import type { EventPartitions } from './events/event-partitions.ts';
 import { admitRecords, type Intake } from './intake/admit-records.ts';
-import { ownersOf, parseRecords, type ReadingDepth } from './intake/parse-records.ts';
+import { ownersOf, type ParsingDepth, parseRecords } from './intake/parse-records.ts';
 import type { ProjectResolver } from './intake/resolve-projects.ts';
 import type { StepTimer } from './step-timer.ts';
 
@@ -21,7 +21,7 @@ export interface TakeInDeps {
  */
 export async function takeIn(
   { batch, deadLetterReason }: BatchWork,
-  depth: ReadingDepth,
+  depth: ParsingDepth,
   { step, projects, salts, partitions, now }: TakeInDeps,
 ): Promise<Intake> {
   const parsed = await step('parse_records', () => parseRecords(batch, { deadLetterReason, depth }));

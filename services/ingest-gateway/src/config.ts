@@ -67,7 +67,7 @@ export const gatewayConfigSchema = Type.Object({
 
 export type GatewayConfig = Readonly<Static<typeof gatewayConfigSchema>>;
 
-/** What one request may cost; the part of the config that the capture stations need. */
+/** What one request may cost; the part of the config that the capture steps need. */
 export type CaptureLimits = Pick<
   GatewayConfig,
   'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'

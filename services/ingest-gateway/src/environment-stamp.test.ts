@@ -41,7 +41,7 @@ async function postParts(token: string): Promise<number> {
 
 test.each<[string, number, (token: string) => Promise<number>]>([
   ['a small body', 1, (token) => post(gateway.url, token, [named({})])],
-  ['a body that is mended, and so written anew', 1, (token) => post(gateway.url, token, [named({ torn: '\ud83c' })])],
+  ['a body that is repaired, and so written anew', 1, (token) => post(gateway.url, token, [named({ torn: '\ud83c' })])],
   ['a large body', 400, (token) => post(gateway.url, token, large)],
   ['a migration', 1, (token) => post(gateway.url, token, [named({})], { historical_migration: true })],
   [

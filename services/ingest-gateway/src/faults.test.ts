@@ -4,7 +4,7 @@ import { createKafkaLog } from '@millrace/event-log';
 import { createTestTenant, eventually, testServers } from '@millrace/testing';
 import { quietLogger } from './testing/quiet-logger.ts';
 import { openRawConnection } from './testing/raw-http.ts';
-import { openServerDoor, throughDoor } from './testing/server-door.ts';
+import { startServerProxy, throughProxy } from './testing/server-proxy.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
 
@@ -33,11 +33,11 @@ test.each([
   ['takes connections and says nothing', null],
 ])('R18 a log that %s: 503 with Retry-After, never 200', async (_name, address) => {
   const { token } = await createTestTenant(fixture.database);
-  const door = await openServerDoor('tcp://127.0.0.1:1');
-  door.blackHole();
-  const broker = address === null ? `127.0.0.1:${door.port}` : new URL(address).host;
+  const proxy = await startServerProxy('tcp://127.0.0.1:1');
+  proxy.blackHole();
+  const broker = address === null ? `127.0.0.1:${proxy.port}` : new URL(address).host;
   const log = createKafkaLog({ brokers: [broker], clientId: 'gateway-test', logger });
-  leftOpen.push(log.close, door.stop);
+  leftOpen.push(log.close, proxy.stop);
   const gateway = await fixture.startGateway({ log });
   const answers = await Promise.all([post(gateway, bodyFor(token)), post(gateway, bodyFor(token))]);
   for (const { status, headers, body } of answers) {
@@ -47,61 +47,61 @@ test.each([
   }
   await gateway.stop();
   await log.close();
-  await door.stop();
+  await proxy.stop();
 });
 
 describe('stores of project keys that fail', () => {
-  async function startBehindDoors() {
-    const postgresDoor = await openServerDoor(fixture.databaseUrl);
-    const redisDoor = await openServerDoor(testServers().redisUrl);
+  async function startBehindProxies() {
+    const postgresProxy = await startServerProxy(fixture.databaseUrl);
+    const redisProxy = await startServerProxy(testServers().redisUrl);
     const database = createDatabase({
-      url: throughDoor(fixture.databaseUrl, postgresDoor),
+      url: throughProxy(fixture.databaseUrl, postgresProxy),
       logger,
       poolSize: 2,
       connectTimeoutMs: 500,
       queryTimeoutMs: 700,
     });
-    const cache = createRedisKeyValue(throughDoor(testServers().redisUrl, redisDoor), logger, {
+    const cache = createRedisKeyValue(throughProxy(testServers().redisUrl, redisProxy), logger, {
       keyPrefix: fixture.cachePrefix,
     });
-    leftOpen.push(cache.stop, database.stop, postgresDoor.stop, redisDoor.stop);
+    leftOpen.push(cache.stop, database.stop, postgresProxy.stop, redisProxy.stop);
     // Entries are stale at once, so that every request would like to ask.
     const gateway = await fixture.startGateway({ keys: { sql: database.sql, cache, knownForMs: 0 } });
     await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
     return {
       gateway,
-      postgresDoor,
-      redisDoor,
+      postgresProxy,
+      redisProxy,
       async stop() {
         await gateway.stop();
         await cache.stop();
-        await Promise.all([postgresDoor.stop(), redisDoor.stop(), database.stop()]);
+        await Promise.all([postgresProxy.stop(), redisProxy.stop(), database.stop()]);
       },
     };
   }
 
-  test.each(['slam', 'blackHole'] as const)(
+  test.each(['refuse', 'blackHole'] as const)(
     'a known key is answered with 200 when both are lost by %s',
     async (fault) => {
       const { token } = await createTestTenant(fixture.database);
-      const { gateway, postgresDoor, redisDoor, stop } = await startBehindDoors();
+      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies();
       expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
-      postgresDoor[fault]();
-      redisDoor[fault]();
+      await postgresProxy[fault]();
+      await redisProxy[fault]();
       for (let i = 0; i < 5; i++) expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
       await stop();
     },
   );
 
-  test.each(['slam', 'blackHole'] as const)(
+  test.each(['refuse', 'blackHole'] as const)(
     'an unknown key is accepted while both are lost by %s, refused afterwards',
     async (fault) => {
-      const { gateway, postgresDoor, redisDoor, stop } = await startBehindDoors();
-      postgresDoor[fault]();
-      redisDoor[fault]();
+      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies();
+      await postgresProxy[fault]();
+      await redisProxy[fault]();
       expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });
-      postgresDoor.open();
-      redisDoor.open();
+      await postgresProxy.pass();
+      await redisProxy.pass();
       await eventually(async () => expect((await post(gateway, bodyFor('phc_nobody'))).status).toBe(401), {
         what: 'a refusal after the stores are back',
       });
@@ -111,8 +111,8 @@ describe('stores of project keys that fail', () => {
 
   test('Redis alone lost: keys are looked up in PostgreSQL', async () => {
     const { token } = await createTestTenant(fixture.database);
-    const { gateway, redisDoor, stop } = await startBehindDoors();
-    redisDoor.slam();
+    const { gateway, redisProxy, stop } = await startBehindProxies();
+    await redisProxy.refuse();
     expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
     expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 401 });
     await stop();
@@ -122,8 +122,8 @@ describe('stores of project keys that fail', () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'free' });
     const other = await fixture.startGateway();
     await post(other, bodyFor(token));
-    const { gateway, postgresDoor, stop } = await startBehindDoors();
-    postgresDoor.slam();
+    const { gateway, postgresProxy, stop } = await startBehindProxies();
+    await postgresProxy.refuse();
     const historical = { api_key: token, batch: [{ event: 'a', distinct_id: 'b' }], historical_migration: true };
     // Only who knows the project can say that its plan does not include this.
     await eventually(async () => expect((await post(gateway, JSON.stringify(historical))).status).toBe(402), {

@@ -1,4 +1,4 @@
-import { type ContractTable, departures, userTable } from './testing/contract-table.ts';
+import { type ContractTable, deviations, userTable } from './testing/contract-table.ts';
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
 import { startTestApi, type TestApi } from './testing/start-test-api.ts';
 
@@ -61,29 +61,29 @@ const send = (method: Send, at: string, body?: unknown, headers = {}) =>
 /** A page of at least one record, each as the table says. */
 async function walkList(at: string, table: ContractTable): Promise<void> {
   const { status, body } = await api.get(`${path}${at}?limit=1`, acme.A.key);
-  expect([status, departures(envelopeTable, body)]).toEqual([200, []]);
-  expect(body.results.map((record: Record<string, unknown>) => departures(table, record))).toEqual([[]]);
+  expect([status, deviations(envelopeTable, body)]).toEqual([200, []]);
+  expect(body.results.map((record: Record<string, unknown>) => deviations(table, record))).toEqual([[]]);
 }
 
 test('Domain, rows 3 to 8', async () => {
   const full = { domain: 'contract.example.com', saml_entity_id: 'a', saml_acs_url: 'b', saml_x509_cert: 'c' };
   const created = await send('POST', '/domains/', full);
-  expect([created.status, departures(domainTable, created.body)]).toEqual([201, []]);
-  expect(departures(domainTable, (await send('POST', '/domains/', { domain: 'bare.example.com' })).body)).toEqual([]);
+  expect([created.status, deviations(domainTable, created.body)]).toEqual([201, []]);
+  expect(deviations(domainTable, (await send('POST', '/domains/', { domain: 'bare.example.com' })).body)).toEqual([]);
   await walkList('/domains/', domainTable);
   const at = `/domains/${created.body.id}/`;
   const read = await api.get(path + at, acme.A.key);
-  expect([read.status, departures(domainTable, read.body)]).toEqual([200, []]);
+  expect([read.status, deviations(domainTable, read.body)]).toEqual([200, []]);
   const changed = await send('PATCH', at, { saml_entity_id: null });
-  expect([changed.status, departures(domainTable, changed.body)]).toEqual([200, []]);
+  expect([changed.status, deviations(domainTable, changed.body)]).toEqual([200, []]);
   expect(await send('POST', `${at}verify/`, full)).toMatchObject({ status: 200, body: undefined });
   const verified = await send('POST', `${at}verify/`, full, representation);
-  expect([verified.status, departures(domainTable, verified.body)]).toEqual([200, []]);
+  expect([verified.status, deviations(domainTable, verified.body)]).toEqual([200, []]);
   await api.database.prisma.organization_domain.update({
     where: { id: created.body.id },
     data: { verified_at: new Date() },
   });
-  expect(departures(domainTable, (await api.get(path + at, acme.A.key)).body)).toEqual([]);
+  expect(deviations(domainTable, (await api.get(path + at, acme.A.key)).body)).toEqual([]);
   expect(await send('DELETE', at)).toMatchObject({ status: 204, body: undefined });
 });
 
@@ -99,13 +99,13 @@ test('Invite, rows 9 to 12', async () => {
   };
   for (const body of [full, { target_email: 'bare@example.com' }]) {
     const created = await send('POST', '/invites/', body);
-    expect([created.status, departures(inviteTable, created.body)]).toEqual([201, []]);
+    expect([created.status, deviations(inviteTable, created.body)]).toEqual([201, []]);
     expect(created.body).toMatchObject(body);
   }
   await walkList('/invites/', inviteTable);
   expect(await send('POST', '/invites/bulk/', [full])).toMatchObject({ status: 200, body: undefined });
   const bulk = await send('POST', '/invites/bulk/', full, representation);
-  expect([bulk.status, departures(inviteTable, bulk.body[0])]).toEqual([200, []]);
+  expect([bulk.status, deviations(inviteTable, bulk.body[0])]).toEqual([200, []]);
   expect(await send('DELETE', `/invites/${bulk.body[0].id}/`)).toMatchObject({ status: 204, body: undefined });
   // The inviter is gone.
   const { id } = await api.database.prisma.organization_invite.findFirstOrThrow();
@@ -118,17 +118,17 @@ test('Member, rows 13 to 15, also after a sign-in', async () => {
   await api.database.prisma.user.update({ where: { id: acme.A.userId }, data: { last_login: new Date() } });
   await walkList('/members/', memberTable);
   const changed = await send('PATCH', `/members/${acme.M.uuid}/`, { level: 8 });
-  expect([changed.status, departures(memberTable, changed.body)]).toEqual([200, []]);
+  expect([changed.status, deviations(memberTable, changed.body)]).toEqual([200, []]);
   expect(await send('DELETE', `/members/${acme.M.uuid}/`)).toMatchObject({ status: 204, body: undefined });
 });
 
 test('the walk finds what is missing, of another type, or not in the contract', () => {
   const { id, ...rest } = { id: 1, uuid: 'x', extra: true };
-  expect(departures({ id: 'integer', uuid: 'uuid' }, rest)).toEqual([
+  expect(deviations({ id: 'integer', uuid: 'uuid' }, rest)).toEqual([
     'id is missing',
     'uuid is no uuid: "x"',
     'extra is not in the table',
   ]);
-  expect(departures({ by: 'User' }, { by: { id } })).toContain('by.uuid is missing');
+  expect(deviations({ by: 'User' }, { by: { id } })).toContain('by.uuid is missing');
   expect(Object.keys(userTable)).toHaveLength(9);
 });

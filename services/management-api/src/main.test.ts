@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@millrace/db';
 import { createLogger, environment } from '@millrace/runtime';
 import {
+  createFaultProxy,
   createTestDatabase,
   createTestTenant,
   eventually,
+  type FaultProxy,
   type TestDatabase,
   type TestTenant,
 } from '@millrace/testing';
@@ -15,7 +16,7 @@ import {
 /** The process as an operator runs it: it starts while PostgreSQL is away, recovers by itself, and stops cleanly. */
 let testDatabase: TestDatabase;
 let tenant: TestTenant;
-let door: Door;
+let proxy: FaultProxy;
 let child: ChildProcess;
 let url: string;
 let output = '';
@@ -25,12 +26,15 @@ beforeAll(async () => {
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
   tenant = await createTestTenant(database);
   await database.stop();
-  door = await createDoor(new URL(testDatabase.url));
+  const address = new URL(testDatabase.url);
+  proxy = await createFaultProxy({ targetHost: address.hostname, targetPort: Number(address.port || 5432) });
+  await proxy.refuse();
+  address.host = `${proxy.host}:${proxy.port}`;
   child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
     env: {
       ...environment(),
       NODE_OPTIONS: '',
-      DATABASE_URL: door.url,
+      DATABASE_URL: address.toString(),
       API_PORT: '0',
       API_HOST: '127.0.0.1',
       DRAIN_TIMEOUT_MS: '2000',
@@ -49,7 +53,7 @@ afterAll(async () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
   }
-  await door.shut();
+  await proxy.stop();
   await testDatabase.drop();
 });
 
@@ -67,14 +71,14 @@ test('without its database it is alive, not ready, and says so to callers', asyn
 
 test('it recovers by itself, again and again', async () => {
   for (let round = 0; round < 2; round += 1) {
-    await door.open();
+    await proxy.pass();
     await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
     expect((await probe()).status).toBe(200);
-    await door.shut();
+    await proxy.refuse();
     expect((await probe()).status).toBe(503);
     await eventually(async () => (await readiness()) === 503, { what: 'noticing the loss' });
   }
-  await door.open();
+  await proxy.pass();
   await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
 });
 
@@ -106,53 +110,3 @@ test('a wrong configuration is refused with every mistake at once', async () => 
   expect(code).not.toBe(0);
   for (const name of ['DATABASE_URL', 'API_PORT', 'TRUST_PROXY']) expect(errors).toContain(name);
 });
-
-interface Door {
-  url: string;
-  open(): Promise<void>;
-  shut(): Promise<void>;
-}
-
-/** A way to the database that can be shut: connections through it break, new ones are refused. Shut at first. */
-async function createDoor(target: URL): Promise<Door> {
-  const sockets = new Set<Socket>();
-  const create = () =>
-    createServer((inner) => {
-      const outer = connect(Number(target.port || 5432), target.hostname);
-      for (const socket of [inner, outer]) {
-        sockets.add(socket);
-        socket.on('error', () => {});
-        socket.on('close', () => {
-          inner.destroy();
-          outer.destroy();
-          sockets.delete(socket);
-        });
-      }
-      inner.pipe(outer).pipe(inner);
-    });
-  const listen = async (server: Server, port: number) => {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return (server.address() as { port: number }).port;
-  };
-  const close = (server: Server) => new Promise((resolve) => server.close(resolve));
-  const first = create();
-  const port = await listen(first, 0);
-  await close(first);
-  let server: Server | undefined;
-  const url = new URL(target);
-  url.host = `127.0.0.1:${port}`;
-  return {
-    url: url.toString(),
-    async open() {
-      server = create();
-      await listen(server, port);
-    },
-    async shut() {
-      const closed = server && close(server);
-      server = undefined;
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}

@@ -6,7 +6,7 @@ import { startKafka } from '@millrace/stack/src/kafka/start-kafka.ts';
 import { removePostgresFiles } from '@millrace/stack/src/postgres/postgres-files.ts';
 import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
-import { createKeeper } from '@millrace/stack/src/process/keeper.ts';
+import { createReaper } from '@millrace/stack/src/process/reaper.ts';
 import { startRedis } from '@millrace/stack/src/redis/start-redis.ts';
 import {
   compilePrograms,
@@ -47,11 +47,11 @@ export async function startChaosSystem(
   logs: string | null = null,
 ): Promise<ChaosSystem> {
   const root = mkdtempSync(join(tmpdir(), 'millrace-chaos-'));
-  const keeper = createKeeper();
+  const reaper = createReaper();
   const closers: (() => Promise<unknown> | unknown)[] = [
     () => rmSync(root, { recursive: true, force: true }),
     () => removePostgresFiles(join(root, 'postgres')),
-    () => keeper.dismiss(),
+    () => reaper.dismiss(),
   ];
   const stop = async () => {
     for (const close of closers.reverse()) await close();
@@ -62,7 +62,7 @@ export async function startChaosSystem(
       const server = await startChaosServer({
         ...{ directory, killSignal },
         // Never 0: Kafka takes the port beside it for itself, and must find it again.
-        start: async (port) => start({ directory, preferredPort: port || (await freePort()), keeper }),
+        start: async (port) => start({ directory, preferredPort: port || (await freePort()), reaper }),
       });
       closers.push(server.stop);
       return server;

@@ -52,20 +52,20 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
   const results: PhaseResult[] = [];
   try {
     const { hostname, port } = new URL(system.postgres.address);
-    const postgresDoor = await createFaultProxy({ targetHost: hostname, targetPort: Number(port) });
-    closers.push(postgresDoor.stop);
-    const kafkaDoor = await startKafkaFaultProxy([system.kafka.address]);
-    closers.push(kafkaDoor.stop);
-    const throughDoors = {
+    const postgresProxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port) });
+    closers.push(postgresProxy.stop);
+    const kafkaProxy = await startKafkaFaultProxy([system.kafka.address]);
+    closers.push(kafkaProxy.stop);
+    const throughProxies = {
       DATABASE_URL: Object.assign(new URL(system.postgres.address), {
-        hostname: postgresDoor.host,
-        port: String(postgresDoor.port),
+        hostname: postgresProxy.host,
+        port: String(postgresProxy.port),
       }).toString(),
-      KAFKA_BROKERS: kafkaDoor.brokers.join(','),
+      KAFKA_BROKERS: kafkaProxy.brokers.join(','),
     };
     let gateway = await system.startGateway(0);
     let eventLog = 'kafka';
-    const pool = createConsumerPool(() => system.startConsumer({ ...throughDoors, EVENT_LOG: eventLog }), print);
+    const pool = createConsumerPool(() => system.startConsumer({ ...throughProxies, EVENT_LOG: eventLog }), print);
     closers.push(pool.stop);
     await pool.add(consumers);
     const watch = await watchLanes(system.kafka.address, system.database, topicPrefix);
@@ -77,7 +77,7 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     const random = seededRandom(options.seed);
     const url = `http://127.0.0.1:${gateway.port}`;
     const faults = consumerFaults({
-      ...{ system, pool, postgresDoor, kafkaDoor, random, gatewayUrl: url },
+      ...{ system, pool, postgresProxy, kafkaProxy, random, gatewayUrl: url },
       async rest() {
         await load.pause();
         if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);

@@ -20,8 +20,8 @@ export interface ConsumerFaultsDeps {
   system: ChaosSystem;
   pool: ConsumerPool;
   /** What the consumers reach their servers through. */
-  postgresDoor: FaultProxy;
-  kafkaDoor: KafkaFaultProxy;
+  postgresProxy: FaultProxy;
+  kafkaProxy: KafkaFaultProxy;
   random: () => number;
   gatewayUrl: string;
   /** Stops sending, and resolves when all that was sent has taken effect. */
@@ -39,7 +39,7 @@ const repeatedRecords = 3000;
 const frozenBeforeMs = 5000;
 
 export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
-  const { system, pool, postgresDoor, kafkaDoor, random, gatewayUrl } = deps;
+  const { system, pool, postgresProxy, kafkaProxy, random, gatewayUrl } = deps;
   let round = 0;
 
   async function restarted(server: ChaosServer, gentle: NodeJS.Signals, ms: number): Promise<void> {
@@ -65,13 +65,13 @@ export function consumerFaults(deps: ConsumerFaultsDeps): ConsumerFault[] {
       name: 'connection-cut',
       async strike(ms) {
         for (const endsAt = performance.now() + ms / 2; performance.now() < endsAt; ) {
-          postgresDoor.cut();
-          await kafkaDoor.cut();
+          postgresProxy.cut();
+          await kafkaProxy.cut();
           await sleep(cutPauseMs);
         }
-        await (round++ % 2 === 0 ? kafkaDoor : postgresDoor).blackHole();
+        await (round++ % 2 === 0 ? kafkaProxy : postgresProxy).blackHole();
         await sleep(ms / 2);
-        await Promise.all([kafkaDoor.pass(), postgresDoor.pass()]);
+        await Promise.all([kafkaProxy.pass(), postgresProxy.pass()]);
       },
     },
     {

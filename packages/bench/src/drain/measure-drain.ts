@@ -3,7 +3,7 @@ import { type CapturedEvent, consumerGroup, topicNames } from '@millrace/contrac
 import { testServers } from '@millrace/testing';
 import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
 import { startMeasured } from '../process/measured-process.ts';
-import { dearestStatements, forgetStatements } from '../process/statement-costs.ts';
+import { costliestStatements, forgetStatements } from '../process/statement-costs.ts';
 import type { BenchDatabase } from '../topic/bench-project.ts';
 
 export interface DrainMeasurement {
@@ -71,7 +71,7 @@ export async function measureDrain(
     const usage = await consumer.usage();
     const backends = await readBackendCpu(database);
     const measured = eventCount - rowsAtStart;
-    const statements = withStatements ? await dearestStatements(database, measured) : [];
+    const statements = withStatements ? await costliestStatements(database, measured) : [];
     const end = await countAll(database, before.at);
     return {
       eventsPerSecond: measured / ((endedAt - startedAt) / 1000),

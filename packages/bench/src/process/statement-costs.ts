@@ -2,7 +2,7 @@ import type { BenchDatabase } from '../topic/bench-project.ts';
 
 const shown = 14;
 
-/** Begins anew what `dearestStatements` tells. @throws when the server has not loaded `pg_stat_statements`. */
+/** Begins anew what `costliestStatements` tells. @throws when the server has not loaded `pg_stat_statements`. */
 export async function forgetStatements(database: BenchDatabase): Promise<void> {
   await database.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
   await database.query(
@@ -11,7 +11,7 @@ export async function forgetStatements(database: BenchDatabase): Promise<void> {
 }
 
 /** What the statements of this database took, the dearest first: µs per event, calls, blocks looked at per event. */
-export async function dearestStatements(database: BenchDatabase, events: number): Promise<string[]> {
+export async function costliestStatements(database: BenchDatabase, events: number): Promise<string[]> {
   const rows = await database.query<{ micros: number; calls: number; blocks: number; read: number; text: string }>(
     `SELECT (total_exec_time + total_plan_time) * 1000 / $1::float8 AS micros, calls::int AS calls,
             (shared_blks_hit + shared_blks_read) / $1::float8 AS blocks, shared_blks_read / $1::float8 AS read,

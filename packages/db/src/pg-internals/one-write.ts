@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
  * Reason: `pg` writes each message by itself. Each write wakes the server, which then may take the processor from this process
  * before all is sent.
  * Relies on: `connection.stream` of `pg` being the socket that messages are written to.
- * Witness: at-once.test.ts ("in one piece").
+ * Witness: send-pipelined.test.ts ("in one piece").
  * May go: when `pg` collects what is asked for in one turn.
  */
 

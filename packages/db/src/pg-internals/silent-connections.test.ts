@@ -76,13 +76,13 @@ test('the server looks whether the other end is still there, also of connections
 });
 
 test('a statement that takes long, and one that waits for a lock, are left alone', async () => {
-  let tellLocked = () => {};
+  let announceLock = () => {};
   const locked = new Promise<void>((resolve) => {
-    tellLocked = resolve;
+    announceLock = resolve;
   });
   const holding = database.transaction(async (tx) => {
     await tx.query(add, [2]);
-    tellLocked();
+    announceLock();
     await tx.query('SELECT pg_sleep(6)');
   });
   await locked;

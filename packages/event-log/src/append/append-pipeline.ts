@@ -141,7 +141,7 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
   /** Sends what is still waiting and refuses new records. What is not acknowledged within `timeoutMs` is rejected. */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
-    for (const sender of senders.values()) sender.hurry();
+    for (const sender of senders.values()) sender.sendNow();
     if (openCalls > 0) {
       let timer: NodeJS.Timeout | undefined;
       await Promise.race([

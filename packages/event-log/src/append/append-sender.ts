@@ -42,7 +42,7 @@ export function createSender(options: SenderOptions) {
   let waitingBytes = 0;
   let waitingSince = 0;
   let isPumping = false;
-  let isHurried = false;
+  let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
   let lastError: Error | null = null;
 
@@ -57,7 +57,7 @@ export function createSender(options: SenderOptions) {
   function sendWhenDue(): void {
     if (isPumping || waitingBytes === 0) return;
     const restMs = waitingSince + options.lingerMs - performance.now();
-    if (isHurried || waitingBytes >= options.maxBatchBytes || restMs <= 0) void pump();
+    if (isClosing || waitingBytes >= options.maxBatchBytes || restMs <= 0) void pump();
     else timer ??= setTimeout(pump, restMs);
   }
 
@@ -83,7 +83,7 @@ export function createSender(options: SenderOptions) {
   }
 
   function isDue(): boolean {
-    return isHurried || waitingBytes >= options.maxBatchBytes || performance.now() - waitingSince >= options.lingerMs;
+    return isClosing || waitingBytes >= options.maxBatchBytes || performance.now() - waitingSince >= options.lingerMs;
   }
 
   function take(): Taken[] {
@@ -180,8 +180,8 @@ export function createSender(options: SenderOptions) {
       for (const queue of queues) forget(queue);
     },
     /** No more lingering: used when closing. */
-    hurry(): void {
-      isHurried = true;
+    sendNow(): void {
+      isClosing = true;
       sendWhenDue();
     },
   };

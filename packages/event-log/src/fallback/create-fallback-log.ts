@@ -95,7 +95,7 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       throw error;
     } finally {
       onTheWayToKafka -= 1;
-      if (onTheWayToKafka === 0 && which.phase() === 'opening') which.hurry();
+      if (onTheWayToKafka === 0 && which.phase() === 'opening') which.checkNow();
     }
   }
 

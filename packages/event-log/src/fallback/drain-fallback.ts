@@ -15,7 +15,7 @@ import type {
 } from '../port/event-log.ts';
 import { createPostgresLog } from '../postgres/create-postgres-log.ts';
 import { topicHeader } from './create-fallback-log.ts';
-import { tellFormerGateways } from './drain-store.ts';
+import { notifyFormerGateways } from './drain-store.ts';
 import { drainGroup } from './fallback-store.ts';
 
 export interface DrainFallbackOptions {
@@ -58,7 +58,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
       // Somebody else copies this partition now, and has copied this batch as well or will: the events are the same.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceOffset(tx, key, last);
-      await tellFormerGateways(tx, key, last.offset + 1n);
+      await notifyFormerGateways(tx, key, last.offset + 1n);
       copied?.inc({}, batch.records.length);
       return { outcome: 'done', nextOffset: last.offset + 1n };
     });

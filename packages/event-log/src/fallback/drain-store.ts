@@ -5,7 +5,7 @@ import type { OffsetKey } from '../offsets/offset-store.ts';
  * Gateways of the version before look here how far the fallback has been copied, and close it when all of it is; they are
  * upgraded after the consumers.
  */
-export async function tellFormerGateways(
+export async function notifyFormerGateways(
   tx: Transaction,
   { topic, partition, group, log }: OffsetKey,
   nextOffset: bigint,

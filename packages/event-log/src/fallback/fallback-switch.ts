@@ -21,12 +21,12 @@ export interface FallbackSwitchDeps {
   changed(phase: FallbackPhase): void;
 }
 
-const beatIntervalMs = 400;
+const heartbeatIntervalMs = 400;
 /** While everybody waits for the phase to change. */
-const hurriedIntervalMs = 50;
+const changingIntervalMs = 50;
 /** An appender that is silent for this long is not waited for. */
 const leaseMs = 3000;
-const beatTimeoutMs = 2000;
+const heartbeatTimeoutMs = 2000;
 
 /** Keeps this process's view of the phase, tells the others how it stands, and changes the phase when its turn has come. */
 export function createFallbackSwitch(deps: FallbackSwitchDeps) {
@@ -36,7 +36,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
   const waiting = new Set<() => void>();
   let phase: FallbackPhase | 'unknown' = 'unknown';
   let settledEpoch = 0n;
-  let hurry = new AbortController();
+  let checkNow = new AbortController();
 
   async function run(): Promise<void> {
     let isPrepared = false;
@@ -44,17 +44,20 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       try {
         if (!isPrepared) await deps.prepare();
         isPrepared = true;
-        await withDeadline(beat(), beatTimeoutMs, 'asking which log to append to');
+        await withDeadline(heartbeat(), heartbeatTimeoutMs, 'asking which log to append to');
       } catch (error) {
         // Whoever cannot ask goes on as before: with PostgreSQL away there is no fallback anyway.
         logger.debug('which log to append to could not be asked', { error });
       }
-      await sleep(phase === 'opening' || phase === 'closing' ? hurriedIntervalMs : beatIntervalMs, hurry.signal);
-      if (hurry.signal.aborted) hurry = new AbortController();
+      await sleep(
+        phase === 'opening' || phase === 'closing' ? changingIntervalMs : heartbeatIntervalMs,
+        checkNow.signal,
+      );
+      if (checkNow.signal.aborted) checkNow = new AbortController();
     }
   }
 
-  async function beat(): Promise<void> {
+  async function heartbeat(): Promise<void> {
     const seen = await database.transaction(async (tx) => {
       const reachesKafka = deps.reachesKafka();
       await reportAppender(tx, { topic, appenderId, reachesKafka, settledEpoch, leaseMs });
@@ -77,8 +80,9 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
     if (seen.phase !== phase) {
       const from = phase;
       phase = seen.phase;
-      const isNews = seen.phase !== 'closed' || from !== 'unknown';
-      if (isNews) logger.warn('the log to append to changes', { topic, from, to: phase, epoch: String(seen.epoch) });
+      const isReportable = seen.phase !== 'closed' || from !== 'unknown';
+      if (isReportable)
+        logger.warn('the log to append to changes', { topic, from, to: phase, epoch: String(seen.epoch) });
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
@@ -102,11 +106,11 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       });
     },
     /** Asks at once. */
-    hurry: () => hurry.abort(),
+    checkNow: () => checkNow.abort(),
     /** Only once nothing is appended any more. */
     async stop(): Promise<void> {
       stopping.abort();
-      hurry.abort();
+      checkNow.abort();
       await running;
       await database
         .transaction((tx) => removeAppender(tx, topic, appenderId))

@@ -41,7 +41,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
       reachability?.succeeded();
       return result;
     } catch (error) {
-      if (isConnectionTrouble(error)) {
+      if (isConnectionFailure(error)) {
         reachability?.failed(error);
         drop(mine, what);
       }
@@ -135,7 +135,7 @@ function rotate(brokers: string[], by: number): string[] {
 }
 
 /** True unless the broker has answered with an error of its own, which says that the connection is well. */
-function isConnectionTrouble(error: unknown): boolean {
+function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'KafkaJSProtocolError' || cause.name === 'KafkaJSAggregateError') return false;
     if (cause.name === 'KafkaJSCreateTopicError' || cause instanceof TypeError) return false;

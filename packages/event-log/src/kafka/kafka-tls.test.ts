@@ -1,4 +1,4 @@
-import { eventually, startTlsDoor, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
+import { eventually, startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
 import { kafkaConnection } from './kafka-config.ts';
@@ -8,17 +8,17 @@ const [broker = ''] = testServers().kafkaBrokers;
 const [host = '', port] = broker.split(':');
 
 async function open(certificate: TestCertificate | null, caFile: string | undefined) {
-  const door = await startTlsDoor({ target: { host, port: Number(port) }, protocol: 'tls', certificate });
+  const proxy = await startTlsProxy({ target: { host, port: Number(port) }, protocol: 'tls', certificate });
   const log = createKafkaLog({
     ...kafkaConnection({
-      kafkaBrokers: `127.0.0.1:${door.port}`,
+      kafkaBrokers: `127.0.0.1:${proxy.port}`,
       kafkaSsl: true,
       ...(caFile === undefined ? {} : { kafkaSslCaFile: caFile }),
     }),
     clientId: 'tls-test',
     logger: testLogger(),
   });
-  return { door, log };
+  return { proxy, log };
 }
 
 const append = (log: Awaited<ReturnType<typeof open>>['log']) =>
@@ -28,12 +28,12 @@ const { authorityFile, otherAuthorityFile } = testCertificates;
 const handshake = String.fromCharCode(22);
 
 test('a broker with the right certificate is spoken to', async () => {
-  const { door, log } = await open(testCertificates.ofThisHost(), authorityFile);
+  const { proxy, log } = await open(testCertificates.ofThisHost(), authorityFile);
   const appending = append(log).catch(() => {});
-  await eventually(() => door.inSecret() > 0, { what: 'the first request' });
+  await eventually(() => proxy.inSecret() > 0, { what: 'the first request' });
   await log.close();
   await appending;
-  await door.stop();
+  await proxy.stop();
 });
 
 test.each([
@@ -44,11 +44,11 @@ test.each([
 ])(
   'a broker with a certificate %s gets no request, neither in secret nor in the clear',
   async (_what, certificate, ca) => {
-    const { door, log } = await open(certificate, ca);
+    const { proxy, log } = await open(certificate, ca);
     await expect(append(log)).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(door.inSecret()).toBe(0);
-    expect(['', handshake]).toContain(door.inTheClear().slice(0, 1));
+    expect(proxy.inSecret()).toBe(0);
+    expect(['', handshake]).toContain(proxy.inTheClear().slice(0, 1));
     await log.close();
-    await door.stop();
+    await proxy.stop();
   },
 );

@@ -170,5 +170,5 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   };
 }
 
-/** Leases are renewed by the member's own beat, whatever the handler does. */
+/** Leases are renewed by the member's own heartbeat, whatever the handler does. */
 async function heartbeat(): Promise<void> {}

@@ -7,7 +7,7 @@ export interface Member {
   memberId: string;
 }
 
-export interface Standing {
+export interface MembershipState {
   /** How many partitions are this member's fair share. */
   share: number;
   /** Partitions it holds a lease on, renewed just now. */
@@ -15,11 +15,11 @@ export interface Standing {
 }
 
 /**
- * One beat of a member: says that it is alive, renews its leases, and takes free partitions up to its fair share.
- * Members of one group beat one after the other (advisory lock), so nobody decides on a picture that is out of date.
+ * One heartbeat of a member: says that it is alive, renews its leases, and takes free partitions up to its fair share.
+ * Members of one group do this one after the other (advisory lock), so nobody decides on a picture that is out of date.
  * All times are the database's: clocks of the members may differ.
  */
-export async function beat(tx: Transaction, member: Member, leaseMs: number): Promise<Standing> {
+export async function heartbeat(tx: Transaction, member: Member, leaseMs: number): Promise<MembershipState> {
   const { topic, group, memberId } = member;
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('millrace event log group ' || $1 || ' ' || $2, 0))`, [
     topic,

@@ -9,13 +9,13 @@ import type { ConsumeOptions, LogConsumer } from '../port/event-log.ts';
 import { withDeadline } from '../port/with-deadline.ts';
 import { type LeasedPartition, readLeasedPartition } from './leased-partition.ts';
 import {
-  beat,
   type GroupState,
+  heartbeat,
   leaveGroup,
   type Member,
+  type MembershipState,
   readGroupState,
   releaseLeases,
-  type Standing,
 } from './membership-store.ts';
 
 export interface PostgresConsumerDeps {
@@ -46,9 +46,9 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   const stopping = new AbortController();
   const startedAt = performance.now();
   let seen: GroupState = { ends: new Map(), logs: new Map(), members: '' };
-  let lastBeatAt = Number.NEGATIVE_INFINITY;
+  let lastHeartbeatAt = Number.NEGATIVE_INFINITY;
   let isSatisfied = false;
-  let poke: AbortController = new AbortController();
+  let wakeUp: AbortController = new AbortController();
   let stopped: Promise<void> | undefined;
   let announceJoined: () => void = () => {};
   const ready = new Promise<void>((resolve) => {
@@ -64,8 +64,8 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
         dropWhenExpired();
         await sleep(errorPauseMs, stopping.signal);
       }
-      await sleep(deps.pollIntervalMs, poke.signal);
-      if (poke.signal.aborted) poke = new AbortController();
+      await sleep(deps.pollIntervalMs, wakeUp.signal);
+      if (wakeUp.signal.aborted) wakeUp = new AbortController();
     }
   }
 
@@ -73,18 +73,18 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
     const now = await bounded(readGroupState(database.sql, member));
     const membersChanged = now.members !== seen.members;
     seen = now;
-    if (membersChanged || !isSatisfied || performance.now() - lastBeatAt > leaseMs / 3) await renew();
+    if (membersChanged || !isSatisfied || performance.now() - lastHeartbeatAt > leaseMs / 3) await renew();
     for (const partition of held.values()) partition.wake();
   }
 
   async function renew(): Promise<void> {
     const beganAt = performance.now();
-    const standing = await bounded(database.transaction((tx) => beat(tx, member, leaseMs)));
-    lastBeatAt = beganAt;
-    apply(standing);
+    const state = await bounded(database.transaction((tx) => heartbeat(tx, member, leaseMs)));
+    lastHeartbeatAt = beganAt;
+    apply(state);
   }
 
-  function apply({ share, held: leased }: Standing): void {
+  function apply({ share, held: leased }: MembershipState): void {
     for (const partition of [...held.keys()]) if (!leased.includes(partition)) void end(partition);
     // The highest numbers go first: the members then settle without passing partitions around.
     const surplus = leased.slice(share);
@@ -134,7 +134,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
 
   /** Others have taken our partitions by now. Their handlers would find our writes stale, but why make them. */
   function dropWhenExpired(): void {
-    if (held.size === 0 || performance.now() - lastBeatAt < leaseMs) return;
+    if (held.size === 0 || performance.now() - lastHeartbeatAt < leaseMs) return;
     logger.warn('a member lost its partitions because the database does not answer', { topic, group });
     for (const partition of [...held.keys()]) void end(partition);
     isSatisfied = false;
@@ -145,7 +145,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   }
 
   function wake(): void {
-    poke.abort();
+    wakeUp.abort();
   }
 
   async function leave(): Promise<void> {

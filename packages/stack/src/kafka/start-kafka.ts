@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { freePort } from '../process/free-port.ts';
-import type { Keeper } from '../process/keeper.ts';
 import { stopRecordedProcess } from '../process/process-record.ts';
+import type { Reaper } from '../process/reaper.ts';
 import { runProgram } from '../process/run-program.ts';
 import type { RunningServer } from '../process/running-server.ts';
 import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
@@ -16,11 +16,11 @@ export interface KafkaOptions {
   /** Where everything of it is kept, e.g. `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
-  keeper: Keeper;
+  reaper: Reaper;
 }
 
 /** One broker that is its own controller, on loopback only, from Apache Kafka's own jars. */
-export async function startKafka({ directory, preferredPort, keeper }: KafkaOptions): Promise<RunningServer> {
+export async function startKafka({ directory, preferredPort, reaper }: KafkaOptions): Promise<RunningServer> {
   const java = await findJava();
   if (!java) throw new SetupProblem('Kafka needs Java 17 or newer, and none was found.');
   const classPath = `${await kafkaJars()}/*`;
@@ -41,7 +41,7 @@ export async function startKafka({ directory, preferredPort, keeper }: KafkaOpti
       cwd: directory,
       logFile: join(directory, 'kafka.log'),
       recordFile,
-      keeper,
+      reaper,
       stopSignal: 'SIGTERM',
       stopPatienceMs: 30_000,
     });

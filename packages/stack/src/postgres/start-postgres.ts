@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from '../process/free-port.ts';
-import type { Keeper } from '../process/keeper.ts';
 import { endProcess, stopRecordedProcess } from '../process/process-record.ts';
+import type { Reaper } from '../process/reaper.ts';
 import { runProgram } from '../process/run-program.ts';
 import type { RunningServer } from '../process/running-server.ts';
 import { type ServerProcess, startServerProcess, waitUntilReady } from '../process/server-process.ts';
@@ -21,7 +21,7 @@ export interface PostgresOptions {
   preferredPort: number;
   /** Settings of postgresql.conf, e.g. `{ fsync: 'off' }` for data that need not survive a crash. */
   settings?: Record<string, string>;
-  keeper: Keeper;
+  reaper: Reaper;
 }
 
 /** PostgreSQL from its npm package, listening on loopback only, with a password of this directory's own. */
@@ -51,7 +51,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningSe
 }
 
 function launch(
-  { directory, settings = {}, keeper }: PostgresOptions,
+  { directory, settings = {}, reaper }: PostgresOptions,
   { programs, files, port }: { programs: PostgresPrograms; files: PostgresFiles; port: number },
 ): ServerProcess {
   const all = {
@@ -71,7 +71,7 @@ function launch(
     user: files.user,
     logFile: join(directory, 'postgres.log'),
     recordFile: join(directory, 'process.json'),
-    keeper,
+    reaper,
     // Ends open sessions and writes everything down.
     stopSignal: 'SIGINT',
     stopPatienceMs: 60_000,

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupProblem } from '../setup-problem.ts';
-import type { Keeper } from './keeper.ts';
 import { writeProcessRecord } from './process-record.ts';
+import type { Reaper } from './reaper.ts';
 import type { SystemUser } from './unprivileged-user.ts';
 
 export interface ServerProcessOptions {
@@ -20,7 +20,7 @@ export interface ServerProcessOptions {
   logFile: string;
   /** Where it is noted, for a later run to find it if this one dies. */
   recordFile: string;
-  keeper: Keeper;
+  reaper: Reaper;
   stopSignal: NodeJS.Signals;
   stopPatienceMs: number;
 }
@@ -54,7 +54,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
     const end = (error?: Error) => {
       if (error) startError = error;
       hasEnded = true;
-      if (child.pid) options.keeper.forget(child.pid);
+      if (child.pid) options.reaper.forget(child.pid);
       rmSync(options.recordFile, { force: true });
       resolve();
     };
@@ -63,7 +63,7 @@ export function startServerProcess(options: ServerProcessOptions): ServerProcess
   });
   const pid = child.pid ?? 0;
   if (pid > 0) {
-    options.keeper.watch(pid, options.stopSignal);
+    options.reaper.watch(pid, options.stopSignal);
     writeProcessRecord(options.recordFile, { pid, marker: options.marker });
   }
   return {

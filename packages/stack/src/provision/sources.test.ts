@@ -1,11 +1,11 @@
-import { createKeeper } from '../process/keeper.ts';
+import { createReaper } from '../process/reaper.ts';
 import { chromiumSources } from './chromium-sources.ts';
 import { kafkaSources, postgresSources, redisSources } from './sources.ts';
 
-const keeper = createKeeper();
-const options = { directory: '/nowhere', keeper, ports: { kafka: 0, redis: 0 } };
+const reaper = createReaper();
+const options = { directory: '/nowhere', reaper, ports: { kafka: 0, redis: 0 } };
 
-afterAll(() => keeper.dismiss());
+afterAll(() => reaper.dismiss());
 
 test.each([
   [postgresSources, ['DATABASE_URL', 'Docker', 'the npm package']],

@@ -5,7 +5,7 @@ import { findJava } from '../kafka/java.ts';
 import { hasKafkaJars } from '../kafka/kafka-jars.ts';
 import { startKafka } from '../kafka/start-kafka.ts';
 import { startPostgres } from '../postgres/start-postgres.ts';
-import type { Keeper } from '../process/keeper.ts';
+import type { Reaper } from '../process/reaper.ts';
 import { hasProgram } from '../process/run-program.ts';
 import { type RunningServer, serverAt } from '../process/running-server.ts';
 import { startRedis } from '../redis/start-redis.ts';
@@ -16,7 +16,7 @@ import type { Source } from './provision.ts';
 export interface SourceOptions {
   /** Where servers started here keep their files. */
   directory: string;
-  keeper: Keeper;
+  reaper: Reaper;
   /** Each is taken when free, else the next free one; 0 takes any. */
   ports: { kafka: number; redis: number };
 }
@@ -25,7 +25,7 @@ export interface SourceOptions {
 const forTestsOnly = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', shared_buffers: '512MB' };
 
 /** The order of contributing: an address given, Docker, a local program, and as root on Debian an installed package. */
-export function postgresSources({ directory, keeper }: SourceOptions): Source[] {
+export function postgresSources({ directory, reaper }: SourceOptions): Source[] {
   return [
     given('DATABASE_URL'),
     container(startPostgresContainer),
@@ -33,13 +33,13 @@ export function postgresSources({ directory, keeper }: SourceOptions): Source[] 
       name: 'the npm package',
       unavailable: async () => null,
       start: () =>
-        startPostgres({ directory: join(directory, 'postgres'), preferredPort: 0, settings: forTestsOnly, keeper }),
+        startPostgres({ directory: join(directory, 'postgres'), preferredPort: 0, settings: forTestsOnly, reaper }),
     },
   ];
 }
 
-export function kafkaSources({ directory, keeper, ports }: SourceOptions): Source[] {
-  const start = () => startKafka({ directory: join(directory, 'kafka'), preferredPort: ports.kafka, keeper });
+export function kafkaSources({ directory, reaper, ports }: SourceOptions): Source[] {
+  const start = () => startKafka({ directory: join(directory, 'kafka'), preferredPort: ports.kafka, reaper });
   return [
     given('KAFKA_BROKERS'),
     container(startKafkaContainer),
@@ -54,8 +54,8 @@ export function kafkaSources({ directory, keeper, ports }: SourceOptions): Sourc
   ];
 }
 
-export function redisSources({ directory, keeper, ports }: SourceOptions): Source[] {
-  const start = () => startRedis({ directory: join(directory, 'redis'), preferredPort: ports.redis, keeper });
+export function redisSources({ directory, reaper, ports }: SourceOptions): Source[] {
+  const start = () => startRedis({ directory: join(directory, 'redis'), preferredPort: ports.redis, reaper });
   const hasRedis = () => hasProgram('redis-server');
   return [
     given('REDIS_URL'),

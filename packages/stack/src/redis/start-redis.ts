@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../process/free-port.ts';
-import type { Keeper } from '../process/keeper.ts';
 import { stopRecordedProcess } from '../process/process-record.ts';
+import type { Reaper } from '../process/reaper.ts';
 import type { RunningServer } from '../process/running-server.ts';
 import { startServerProcess, waitUntilReady } from '../process/server-process.ts';
 
@@ -11,11 +11,11 @@ export interface RedisOptions {
   /** Where its log is kept. Its data are a cache and kept nowhere. */
   directory: string;
   preferredPort: number;
-  keeper: Keeper;
+  reaper: Reaper;
 }
 
 /** The system's `redis-server`, in memory only, on loopback only. */
-export async function startRedis({ directory, preferredPort, keeper }: RedisOptions): Promise<RunningServer> {
+export async function startRedis({ directory, preferredPort, reaper }: RedisOptions): Promise<RunningServer> {
   mkdirSync(directory, { recursive: true });
   const recordFile = join(directory, 'process.json');
   await stopRecordedProcess(recordFile, 'SIGTERM');
@@ -40,7 +40,7 @@ export async function startRedis({ directory, preferredPort, keeper }: RedisOpti
       marker: `redis-server 127.0.0.1:${port}`,
       logFile: join(directory, 'redis.log'),
       recordFile,
-      keeper,
+      reaper,
       stopSignal: 'SIGTERM',
       stopPatienceMs: 10_000,
     });

@@ -5,7 +5,7 @@ import { bundlePrograms } from '../build/bundle-programs.ts';
 import { programs, type ServiceName, services } from '../build/programs.ts';
 import type { Progress } from '../command.ts';
 import { startPostgres } from '../postgres/start-postgres.ts';
-import type { Keeper } from '../process/keeper.ts';
+import type { Reaper } from '../process/reaper.ts';
 import type { RunningServer } from '../process/running-server.ts';
 import { provide, type Source } from '../provision/provision.ts';
 import { kafkaSources, redisSources } from '../provision/sources.ts';
@@ -22,7 +22,7 @@ export interface SystemOptions {
   directory: string;
   logDirectory: string;
   withKafka: boolean;
-  keeper: Keeper;
+  reaper: Reaper;
   progress: Progress;
   stopRequest: StopRequest;
 }
@@ -75,10 +75,10 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
 
 type Own = (name: string, server: RunningServer) => RunningServer;
 
-async function startData({ root, directory, keeper, progress }: SystemOptions, own: Own) {
+async function startData({ root, directory, reaper, progress }: SystemOptions, own: Own) {
   const { postgres } = readPorts(process.env);
   const { address: databaseUrl } = await progress.step('PostgreSQL', async () =>
-    own('PostgreSQL', await startPostgres({ directory: join(directory, 'postgres'), preferredPort: postgres, keeper })),
+    own('PostgreSQL', await startPostgres({ directory: join(directory, 'postgres'), preferredPort: postgres, reaper })),
   );
   await progress.step('Migrating the database', () => migrate(databaseUrl, join(root, 'prisma')));
   const demo = await progress.step('Demo organization', () => prepareDemo(databaseUrl, directory));
@@ -94,8 +94,8 @@ async function prepareDemo(url: string, directory: string): Promise<Demo> {
   }
 }
 
-async function startBroker({ directory, keeper, progress }: SystemOptions, own: Own) {
-  const options = { directory, keeper, ports: readPorts(process.env) };
+async function startBroker({ directory, reaper, progress }: SystemOptions, own: Own) {
+  const options = { directory, reaper, ports: readPorts(process.env) };
   const start = (name: string, sources: Source[]) =>
     progress.step(name, async () => own(name, (await provide(name, sources)).server));
   const [kafka, redis] = await all([start('Kafka', kafkaSources(options)), start('Redis', redisSources(options))]);
@@ -107,7 +107,7 @@ function startOne(
   built: string,
   { settings, options }: { settings: ServiceSettings; options: SystemOptions },
 ): Promise<SupervisedService> {
-  const { keeper, progress, stopRequest, logDirectory } = options;
+  const { reaper, progress, stopRequest, logDirectory } = options;
   return progress.step(name, () =>
     supervise({
       name,
@@ -116,7 +116,7 @@ function startOne(
       preferredPort: readPorts(process.env)[name],
       env: (port) => serviceEnvironment(process.env, settings, { name, port }),
       url: (port) => serviceUrl(process.env, name, port),
-      keeper,
+      reaper,
       tell: progress.print,
       giveUp: stopRequest.fail,
     }),

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { dataDirectory } from '../data-directory.ts';
-import { createKeeper } from '../process/keeper.ts';
+import { createReaper } from '../process/reaper.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { connectionFile } from './connection-file.ts';
 import { lockInstance } from './instance-lock.ts';
@@ -20,10 +20,10 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   connection.remove();
   const logDirectory = join(directory, 'logs');
   mkdirSync(logDirectory, { recursive: true });
-  const keeper = createKeeper();
+  const reaper = createReaper();
   const stopRequest = createStopRequest();
   try {
-    const system = await runSystem({ root, directory, logDirectory, withKafka, keeper, progress, stopRequest });
+    const system = await runSystem({ root, directory, logDirectory, withKafka, reaper, progress, stopRequest });
     try {
       if (!stopRequest.isMade()) {
         connection.write(system.connection);
@@ -36,7 +36,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
       await system.stop();
     }
   } finally {
-    keeper.dismiss();
+    reaper.dismiss();
     release();
   }
   const failure = stopRequest.failure();

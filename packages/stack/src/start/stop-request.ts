@@ -10,7 +10,7 @@ export interface StopRequest {
 }
 
 /**
- * Listens to Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process at once; the keeper and the
+ * Listens to Ctrl-C, SIGTERM and the end of the terminal. A second signal ends this process at once; the reaper and the
  * services' own watch over their parent do the rest.
  */
 export function createStopRequest(): StopRequest {

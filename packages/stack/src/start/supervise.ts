@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../process/free-port.ts';
-import type { Keeper } from '../process/keeper.ts';
+import type { Reaper } from '../process/reaper.ts';
 import { SetupProblem } from '../setup-problem.ts';
 import { PortTaken, type ServiceOptions, type ServiceRun, startService } from './service.ts';
 
@@ -9,7 +9,7 @@ export interface SupervisedOptions extends Omit<ServiceOptions, 'env'> {
   env(port: number): Record<string, string | undefined>;
   /** Taken when it is free, else the next free one. */
   preferredPort: number;
-  keeper: Keeper;
+  reaper: Reaper;
   /** Called when it crashed so often that starting it again is no use. */
   giveUp(reason: string): void;
 }
@@ -27,7 +27,7 @@ const crashMemoryMs = 60_000;
 
 /** Starts a service and starts it again, on the same port, when it crashes: at once, then after 1, 2, 4 s. */
 export async function supervise(options: SupervisedOptions): Promise<SupervisedService> {
-  const { name, keeper, tell } = options;
+  const { name, reaper, tell } = options;
   let isStopping = false;
   let run = await startOnFreePort(options);
   const { port } = run;
@@ -35,9 +35,9 @@ export async function supervise(options: SupervisedOptions): Promise<SupervisedS
   let watching = watch();
 
   async function watch(): Promise<void> {
-    keeper.watch(run.pid, 'SIGTERM');
+    reaper.watch(run.pid, 'SIGTERM');
     const how = await run.ended;
-    keeper.forget(run.pid);
+    reaper.forget(run.pid);
     if (isStopping) return;
     crashes = [...crashes.filter((time) => Date.now() - time < crashMemoryMs), Date.now()];
     if (crashes.length >= maxCrashes) {

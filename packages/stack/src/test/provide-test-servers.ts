@@ -1,5 +1,5 @@
 import type { Progress } from '../command.ts';
-import type { Keeper } from '../process/keeper.ts';
+import type { Reaper } from '../process/reaper.ts';
 import type { RunningServer } from '../process/running-server.ts';
 import { chromiumSources } from '../provision/chromium-sources.ts';
 import { NotProvided, provide, type Source } from '../provision/provision.ts';
@@ -16,10 +16,10 @@ export interface TestServerSet {
 /** Brings up all side by side. What cannot be had is said, and left out. */
 export async function provideTestServers(
   directory: string,
-  keeper: Keeper,
+  reaper: Reaper,
   progress: Progress,
 ): Promise<TestServerSet> {
-  const options = { directory, keeper, ports: { kafka: 0, redis: 0 } };
+  const options = { directory, reaper, ports: { kafka: 0, redis: 0 } };
   const wanted: [variable: string, name: string, sources: Source[]][] = [
     ['DATABASE_URL', 'PostgreSQL', postgresSources(options)],
     ['KAFKA_BROKERS', 'Kafka', kafkaSources(options)],

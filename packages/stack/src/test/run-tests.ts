@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { dataDirectory } from '../data-directory.ts';
-import { createKeeper } from '../process/keeper.ts';
+import { createReaper } from '../process/reaper.ts';
 import { provideTestServers } from './provide-test-servers.ts';
 import { readCounts, startJest, type TestCounts } from './run-jest.ts';
 import { createTestRunDirectory, removeDeadTestRuns, removeTestRunDirectory } from './test-run-directory.ts';
@@ -17,12 +17,12 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   if (removed > 0) progress.print(`  Removed what ${removed} earlier run(s) left behind`);
   const directory = createTestRunDirectory(runs);
   const countsFile = join(directory, 'counts.json');
-  const keeper = createKeeper();
+  const reaper = createReaper();
   const interruption = watchForInterruption();
   let counts: TestCounts | null = null;
   let exitCode = 1;
   try {
-    const servers = await provideTestServers(directory, keeper, progress);
+    const servers = await provideTestServers(directory, reaper, progress);
     try {
       if (!interruption.signal()) {
         const jest = startJest(root, servers, { countsFile, jestArguments: programArguments });
@@ -35,7 +35,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
       await servers.stop();
     }
   } finally {
-    keeper.dismiss();
+    reaper.dismiss();
     await removeTestRunDirectory(directory);
   }
   if (interruption.signal()) return 130;
@@ -52,7 +52,7 @@ function report(counts: TestCounts | null, jestExitCode: number): number {
   return failed > 0 || isSkipFatal ? 1 : 0;
 }
 
-/** A first signal ends jest, and then the rest in order; a second one ends this process, and the keeper does the rest. */
+/** A first signal ends jest, and then the rest in order; a second one ends this process, and the reaper does the rest. */
 function watchForInterruption() {
   let received: NodeJS.Signals | undefined;
   let passOn: ((signal: NodeJS.Signals) => void) | undefined;

@@ -2,7 +2,7 @@ import { createFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { type KafkaAddressProxy, startKafkaAddressProxy } from './kafka-address-proxy.ts';
 import type { Address } from './kafka-addresses.ts';
 
-/** A fault proxy in front of a whole cluster: every broker a client learns of is reached through a door of ours. */
+/** A fault proxy in front of a whole cluster: every broker a client learns of is reached through a proxy of ours. */
 export interface KafkaFaultProxy extends Pick<FaultProxy, 'stop'> {
   brokers: string[];
   cut(): Promise<void>;
@@ -11,32 +11,32 @@ export interface KafkaFaultProxy extends Pick<FaultProxy, 'stop'> {
   pass(): Promise<void>;
 }
 
-interface Door {
+interface Proxy {
   faults: FaultProxy;
   addresses: KafkaAddressProxy;
 }
 
 export async function startKafkaFaultProxy(brokers: readonly string[]): Promise<KafkaFaultProxy> {
-  const doors = new Map<string, Promise<Door>>();
+  const proxies = new Map<string, Promise<Proxy>>();
 
-  async function openDoor(broker: Address): Promise<Door> {
-    const addresses = await startKafkaAddressProxy(broker, async (address) => (await doorTo(address)).faults);
+  async function openProxy(broker: Address): Promise<Proxy> {
+    const addresses = await startKafkaAddressProxy(broker, async (address) => (await proxyTo(address)).faults);
     return { addresses, faults: await createFaultProxy({ targetPort: addresses.port }) };
   }
-  function doorTo(broker: Address): Promise<Door> {
+  function proxyTo(broker: Address): Promise<Proxy> {
     const name = `${broker.host}:${broker.port}`;
-    const door = doors.get(name) ?? openDoor(broker);
-    doors.set(name, door);
-    return door;
+    const proxy = proxies.get(name) ?? openProxy(broker);
+    proxies.set(name, proxy);
+    return proxy;
   }
-  async function onAll(act: (door: Door) => Promise<void> | void): Promise<void> {
-    await Promise.all((await Promise.all(doors.values())).map(act));
+  async function onAll(act: (proxy: Proxy) => Promise<void> | void): Promise<void> {
+    await Promise.all((await Promise.all(proxies.values())).map(act));
   }
 
   const first = await Promise.all(
     brokers.map((broker) => {
       const [host = '', port] = broker.split(':');
-      return doorTo({ host, port: Number(port) });
+      return proxyTo({ host, port: Number(port) });
     }),
   );
   return {

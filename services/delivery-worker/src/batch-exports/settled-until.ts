@@ -40,7 +40,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
 
   async function look(): Promise<Date | null> {
     const open = await readOpenTransactions(sql, settleSeconds);
-    if (open.hiddenSessions > 0) tellOnce(open.hiddenSessions);
+    if (open.hiddenSessions > 0) warnOnce(open.hiddenSessions);
     const { reached, oldest } = open;
     const first = { firstAt: reached, startedAfter: lastReached };
     seen = new Map(open.hidden.map(({ id }) => [id, seen.get(id) ?? first]));
@@ -55,7 +55,7 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
     return isConsumer || (hasWritten && !isStuck);
   }
 
-  function tellOnce(sessions: number): void {
+  function warnOnce(sessions: number): void {
     if (isTold) return;
     isTold = true;
     logger.warn(

@@ -3,7 +3,7 @@ import type { AdmittedEvent } from '../intake/admit-event.ts';
 import type { Refusal } from '../intake/refuse-event.ts';
 import type { ProjectOf } from '../intake/resolve-projects.ts';
 import { processedName } from '../intake/to-incoming-event.ts';
-import { readWhole } from '../intake/unread-event.ts';
+import { parseWhole } from '../intake/unparsed-event.ts';
 import type { DropReason } from '../model/event-outcome.ts';
 import type { WarningType } from '../model/warning.ts';
 import { isCurrent, type LocalDay, localDay } from './local-day.ts';
@@ -32,7 +32,7 @@ export async function replaceVisitors(
     const { received } = event;
     // Gateways of a former version do not say so.
     if (received.cookieless_mode !== true && received.distinct_id !== sentinel) continue;
-    const whole = readWhole(received);
+    const whole = parseWhole(received);
     const project = projectOf(received);
     if (whole.properties.$cookieless_mode !== true || project === undefined) continue;
     const day = localDay(event.timestampMs, [whole.properties.$timezone, project.timezone]);

@@ -90,7 +90,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
     const hour = Math.floor(now() / hourMs);
     for (const one of seen.events) {
       const key = eventKey(one.projectId, one.name);
-      if (isNews(key, hour, true)) events.set(key, one);
+      if (isNew(key, hour, true)) events.set(key, one);
     }
     for (const one of seen.properties) noteProperty(one, hour);
   }
@@ -98,7 +98,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   function noteProperty(definition: PropertyDefinition, hour: number): void {
     const { propertyType } = definition;
     const key = propertyKey(definition);
-    if (properties.size >= maxPending || !isNews(key, hour, propertyType !== null)) return;
+    if (properties.size >= maxPending || !isNew(key, hour, propertyType !== null)) return;
     const waiting = properties.get(key);
     properties.set(key, { ...definition, propertyType: waiting?.propertyType ?? propertyType });
   }
@@ -108,7 +108,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   }
 
   /** True the first time in an hour, and once more when the type becomes known. */
-  function isNews(key: string, hour: number, isTypeKnown: boolean): boolean {
+  function isNew(key: string, hour: number, isTypeKnown: boolean): boolean {
     const mark = markOf(hour, isTypeKnown);
     if (isNoted(key, mark)) return false;
     noted.set(textHash53(key), mark);

@@ -1,13 +1,13 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { GroupUpdate } from '../model/ledger.ts';
-import { bytesAfter, change, type HeldProperties, hold, noChange } from '../values/held-properties.ts';
 import { jsonEqual } from '../values/json-equal.ts';
 import { setOwn } from '../values/json-object.ts';
+import { bytesAfter, change, noChange, replaceProperties, type SizedProperties } from '../values/sized-properties.ts';
 
 /** Largest properties a group may have, in bytes of JSON; as those of a person. */
 export const maxGroupPropertiesBytes = 655_360;
 
-export interface GroupState extends HeldProperties {
+export interface GroupState extends SizedProperties {
   index: number;
   key: string;
   version: number;
@@ -50,7 +50,7 @@ function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   };
   groups.set(groupStateKey(update), group);
   if (bytesAfter(group, noChange, maxGroupPropertiesBytes) <= maxGroupPropertiesBytes) return true;
-  hold(group, {});
+  replaceProperties(group, {});
   return false;
 }
 

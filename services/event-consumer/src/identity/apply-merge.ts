@@ -2,8 +2,8 @@ import type { JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { PersonState, ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { boundOf, bytesAfter, change, hold } from '../values/held-properties.ts';
 import { setOwn } from '../values/json-object.ts';
+import { boundOf, bytesAfter, change, replaceProperties } from '../values/sized-properties.ts';
 import { isIllegalDistinctId } from './illegal-distinct-ids.ts';
 import { attachDistinctId, createPerson, moveDistinctIds, personOf } from './ledger-persons.ts';
 import type { MergeRequest } from './merge-request.ts';
@@ -82,7 +82,7 @@ function mergePersons(source: PersonState, target: PersonState, event: IncomingE
   const mixing = { put, removed: [] };
   if (isOverSizeLimit(bytesAfter(into, mixing, maxPersonPropertiesBytes))) return [sizeViolation(event, target.uuid)];
   change(into, mixing);
-  if (into === source) hold(target, source.properties, source.size);
+  if (into === source) replaceProperties(target, source.properties, source.size);
   return [];
 }
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { PropertyChange } from '../values/held-properties.ts';
 import { jsonEqual } from '../values/json-equal.ts';
 import { objectOrEmpty, overlaid, setOwn } from '../values/json-object.ts';
 import { type Overlay, propertyOf } from '../values/overlay.ts';
+import type { PropertyChange } from '../values/sized-properties.ts';
 import { isFilteredKey } from './person-write-filter.ts';
 import { unsetKeys } from './unset-keys.ts';
 

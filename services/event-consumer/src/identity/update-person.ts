@@ -2,16 +2,16 @@ import type { JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { PersonState } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
+import type { Overlay } from '../values/overlay.ts';
 import {
   bytesAfter,
   change,
   changed,
-  hold,
   noChange,
   type PropertyChange,
+  replaceProperties,
   roughBytes,
-} from '../values/held-properties.ts';
-import type { Overlay } from '../values/overlay.ts';
+} from '../values/sized-properties.ts';
 import { initialProperties, type PersonChange, personChange, planUpdate } from './person-properties.ts';
 import {
   isOverSizeLimit,
@@ -59,11 +59,11 @@ export function updatePerson({ person, isNewPerson, event, properties }: PersonU
 
 function setFirstProperties(person: PersonState, asked: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
   const properties = initialProperties(asked, event.uuid);
-  hold(person, properties);
+  replaceProperties(person, properties);
   if (!isOverSizeLimit(bytesAfter(person, noChange, maxPersonPropertiesBytes))) {
     return unchanged(show(person, noChange, event, properties));
   }
-  hold(person, { $creator_event_uuid: event.uuid });
+  replaceProperties(person, { $creator_event_uuid: event.uuid });
   return tooLarge(person, event);
 }
 

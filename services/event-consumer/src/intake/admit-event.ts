@@ -5,11 +5,11 @@ import type { RuleWarning } from '../model/warning.ts';
 import { parseTimestamp } from '../values/parse-timestamp.ts';
 import { maxIdCharacters } from '../values/text-length.ts';
 import type { Refusal } from './refuse-event.ts';
-import type { UnreadEvent } from './unread-event.ts';
+import type { UnparsedEvent } from './unparsed-event.ts';
 
 /** An event the rules will see, as it came, with what was found out without reading its properties. */
 export interface AdmittedEvent {
-  received: CapturedEvent | UnreadEvent;
+  received: CapturedEvent | UnparsedEvent;
   project: IngestProject;
   position: RecordPosition;
   /** Milliseconds since the epoch. */
@@ -28,7 +28,7 @@ export type Admission =
   | { kind: 'drop'; reason: DropReason; warnings: RuleWarning[] };
 
 export function admitEvent(
-  received: CapturedEvent | UnreadEvent,
+  received: CapturedEvent | UnparsedEvent,
   project: IngestProject,
   position: RecordPosition,
 ): Admission {

@@ -5,16 +5,16 @@ import type { RecordPosition } from '../model/incoming-event.ts';
 import type { RecordOwner } from '../model/record-owner.ts';
 import type { UnprocessableRecord } from '../model/unprocessable-record.ts';
 import { type ParsedRecord, parseRecord } from './parse-record.ts';
-import { readHead, readProperties, UnreadableProperties, type UnreadEvent } from './unread-event.ts';
+import { parseHead, parseProperties, type UnparsedEvent, UnreadableProperties } from './unparsed-event.ts';
 
 export interface ParsedRecords {
-  events: { captured: CapturedEvent | UnreadEvent; record: LogRecord; position: RecordPosition }[];
+  events: { captured: CapturedEvent | UnparsedEvent; record: LogRecord; position: RecordPosition }[];
   warnings: CapturedWarning[];
   unprocessable: UnprocessableRecord[];
 }
 
 /** `heads`: whether properties are readable shows when they are asked for. `whole`: those of every record were looked at. */
-export type ReadingDepth = 'heads' | 'whole';
+export type ParsingDepth = 'heads' | 'whole';
 
 /**
  * Reads the records of a batch in their order. With `deadLetterReason` none of them is to be processed any more: they all become
@@ -22,7 +22,7 @@ export type ReadingDepth = 'heads' | 'whole';
  */
 export function parseRecords(
   batch: LogBatch,
-  { deadLetterReason, depth }: { deadLetterReason: DeadLetterReason | null; depth: ReadingDepth },
+  { deadLetterReason, depth }: { deadLetterReason: DeadLetterReason | null; depth: ParsingDepth },
 ): ParsedRecords {
   const parsed: ParsedRecords = { events: [], warnings: [], unprocessable: [] };
   for (const record of batch.records) {
@@ -51,14 +51,14 @@ export function parseRecords(
   return parsed;
 }
 
-function readRecord(value: Buffer, depth: ReadingDepth): ParsedRecord | UnreadEvent {
-  const head = readHead(value);
+function readRecord(value: Buffer, depth: ParsingDepth): ParsedRecord | UnparsedEvent {
+  const head = parseHead(value);
   return head !== null && (depth === 'heads' || isReadable(head)) ? head : parseRecord(value);
 }
 
-function isReadable(event: UnreadEvent): boolean {
+function isReadable(event: UnparsedEvent): boolean {
   try {
-    readProperties(event);
+    parseProperties(event);
     return true;
   } catch (error) {
     if (error instanceof UnreadableProperties) return false;

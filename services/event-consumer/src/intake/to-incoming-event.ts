@@ -6,13 +6,13 @@ import { toWritten } from '../values/written-properties.ts';
 import type { AdmittedEvent } from './admit-event.ts';
 import { eventLevelUpdates } from './event-level-updates.ts';
 import { isHistorical } from './is-historical.ts';
-import { isUnread, readProperties } from './unread-event.ts';
+import { isUnparsed, parseProperties } from './unparsed-event.ts';
 
 /**
  * Makes an admitted event ready for the rules of its project (reference/event-processing.md section 6.1): reads its
  * properties, and lays over them what the client wrote beside them.
  *
- * @throws UnreadableProperties as `readProperties` does.
+ * @throws UnreadableProperties as `parseProperties` does.
  */
 export function toIncomingEvent({
   received,
@@ -22,11 +22,12 @@ export function toIncomingEvent({
   capturedAtMs,
   hasUnreadableTimestamp,
 }: AdmittedEvent): IncomingEvent {
-  const { properties: sent, text } = readProperties(received);
+  const { properties: sent, text } = parseProperties(received);
   const over = overlayOf(received, sent, project);
   const kept = project.anonymizeIps ? withoutKeys(sent, addresses) : sent;
   // Where a property had to go, the text still has it.
-  const written = isUnread(received) && text !== null && kept === sent ? toWritten(received.unread, text, over) : null;
+  const written =
+    isUnparsed(received) && text !== null && kept === sent ? toWritten(received.unparsed, text, over) : null;
   const event: IncomingEvent = {
     position,
     // The operator's wish is that of a project which wants no persons at all, for this one event.

@@ -228,7 +228,7 @@ test('an empty list costs no statement', async () => {
   const refuse = async () => {
     throw new Error('a statement was sent');
   };
-  const tx: Transaction = { isTransaction: true, query: refuse, copy: refuse, atOnce: refuse, commitWith: refuse };
+  const tx: Transaction = { isTransaction: true, query: refuse, copy: refuse, pipeline: refuse, commitWith: refuse };
   await lockPersonsOf(tx, [], []);
   await lockVersions(tx, []);
   await insertPersons(tx, []);

@@ -46,7 +46,7 @@ export async function loadLedger(
   };
   if (!lockFirst) {
     // What was deleted is asked for last: a person that was read and deleted since is known to be gone.
-    const [, , withDeletions] = await tx.atOnce(() => [
+    const [, , withDeletions] = await tx.pipeline(() => [
       loadGroupTypes(tx, loaded.ledger, touched),
       loadPersons(tx, loaded, distinctIds),
       projectsWithDeletions(tx, touched.projectIds),

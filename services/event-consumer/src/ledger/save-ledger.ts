@@ -25,7 +25,7 @@ import { moveCohortMembers, moveFlagHashKeys } from './merged-flag-data-store.ts
  */
 export async function saveLedger(tx: Transaction, loaded: LoadedLedger): Promise<void> {
   const changes = collectChanges(loaded);
-  await tx.atOnce(() => [
+  await tx.pipeline(() => [
     lockVersions(tx, [...changes.writtenPersons.values()]),
     insertPersons(tx, changes.newPersons),
     updatePersons(tx, changes.changedPersons),

@@ -2,7 +2,7 @@ import { type CapturedEvent, encodeCapturedRecord } from '@millrace/contracts';
 import fc from 'fast-check';
 import { type AdmittedEvent, admitEvent } from '../intake/admit-event.ts';
 import { toIncomingEvent } from '../intake/to-incoming-event.ts';
-import { readHead, type UnreadEvent } from '../intake/unread-event.ts';
+import { parseHead, type UnparsedEvent } from '../intake/unparsed-event.ts';
 import { arbitraryCaptured, testProject } from '../rule-cases/arbitrary-events.ts';
 import { touchedBy } from './touched-by.ts';
 import { touchedByBatch } from './touched-by-batch.ts';
@@ -18,13 +18,13 @@ function event(name: string, distinctId: string, properties: CapturedEvent['prop
   };
 }
 
-function unread(event: CapturedEvent): UnreadEvent {
-  const head = readHead(encodeCapturedRecord(event));
+function unparsed(event: CapturedEvent): UnparsedEvent {
+  const head = parseHead(encodeCapturedRecord(event));
   if (head === null) throw new Error('the head of a record of the gateway can be read');
   return head;
 }
 
-function admitted(received: CapturedEvent | UnreadEvent): AdmittedEvent {
+function admitted(received: CapturedEvent | UnparsedEvent): AdmittedEvent {
   const admission = admitEvent(received, testProject, { log: 'test', topic: 'events.live', partition: 0, offset: 0n });
   if (admission.kind === 'drop') throw new Error('the test made an event that is not admitted');
   return admission.event;
@@ -49,7 +49,7 @@ test.each<[string, CapturedEvent, string[]]>([
     [],
   ],
 ])('waits for %s only if somebody else is about to change it', (_, one, contested) => {
-  for (const received of [one, unread(one)]) {
+  for (const received of [one, unparsed(one)]) {
     expect([...touchedByBatch([admitted(received)], knownIds).contested].sort()).toEqual(contested);
   }
 });
@@ -57,7 +57,7 @@ test.each<[string, CapturedEvent, string[]]>([
 test('names each id once, also those that are not contested', () => {
   const events = [event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})];
   const touched = touchedByBatch(
-    events.map((one) => admitted(unread(one))),
+    events.map((one) => admitted(unparsed(one))),
     knownIds,
   );
   expect([...touched.distinctIds.values()]).toEqual([
@@ -72,7 +72,7 @@ test.each<[string, CapturedEvent, number[]]>([
   ['a group identify by its other name', event('$group_identify', 'u', { $group_type: 'a', $group_key: 'b' }), [1]],
   ['an event without', event('bought', 'u', { groups: { team: 'blue' } }), []],
 ])('looks for the group types of %s, read or not', (_, one, projects) => {
-  for (const received of [one, unread(one)]) {
+  for (const received of [one, unparsed(one)]) {
     expect(touchedByBatch([admitted(received)], knownIds).projectsWithGroups).toEqual(projects);
   }
 });
@@ -80,11 +80,11 @@ test.each<[string, CapturedEvent, number[]]>([
 test('names at least what touchedBy names, read or not', () => {
   fc.assert(
     fc.property(arbitraryCaptured, (one) => {
-      const unreadOne = readHead(encodeCapturedRecord(one));
-      if (unreadOne === null) return;
+      const unparsedOne = parseHead(encodeCapturedRecord(one));
+      if (unparsedOne === null) return;
       const incoming = toIncomingEvent(admitted(one));
       const exact = touchedBy(incoming);
-      const peeked = touchedByBatch([admitted(unreadOne)], knownIds);
+      const peeked = touchedByBatch([admitted(unparsedOne)], knownIds);
       expect([...peeked.distinctIds.values()].map(({ distinctId }) => distinctId)).toEqual(exact.distinctIds);
       if (exact.groupTypes.length > 0) expect(peeked.projectsWithGroups).toEqual([testProject.id]);
       expect(peeked.contested).toEqual(touchedByBatch([admitted(one)], knownIds).contested);

@@ -2,7 +2,7 @@ import { eventNames } from '@millrace/contracts';
 import { isMergeEvent } from '../identity/identity-rules.ts';
 import type { AdmittedEvent } from '../intake/admit-event.ts';
 import { processedName, toIncomingEvent } from '../intake/to-incoming-event.ts';
-import { isUnread, type UnreadEvent } from '../intake/unread-event.ts';
+import { isUnparsed, type UnparsedEvent } from '../intake/unparsed-event.ts';
 import type { KnownIds } from './known-ids.ts';
 import type { DistinctIdKey } from './ledger-store.ts';
 import { touchedBy } from './touched-by.ts';
@@ -62,10 +62,10 @@ function peek(event: AdmittedEvent): Peek {
   const { received } = event;
   const name = processedName(received.event);
   const isGroupIdentify = name === eventNames.groupIdentify;
-  if (isUnread(received) && !isMergeEvent(name)) {
+  if (isUnparsed(received) && !isMergeEvent(name)) {
     return {
       distinctIds: [received.distinct_id],
-      hasGroups: isGroupIdentify || received.unread.mayNameGroups,
+      hasGroups: isGroupIdentify || received.unparsed.mayNameGroups,
       updatesPerson: !isGroupIdentify && updatesByText(received),
     };
   }
@@ -76,6 +76,6 @@ function peek(event: AdmittedEvent): Peek {
   return { distinctIds, hasGroups: groupTypes.length > 0, updatesPerson: !isGroupIdentify && updates };
 }
 
-function updatesByText({ unread, $set, $set_once, $unset }: UnreadEvent): boolean {
-  return unread.mayNameUpdates || $set !== undefined || $set_once !== undefined || $unset !== undefined;
+function updatesByText({ unparsed, $set, $set_once, $unset }: UnparsedEvent): boolean {
+  return unparsed.mayNameUpdates || $set !== undefined || $set_once !== undefined || $unset !== undefined;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { HeldProperties } from '../values/held-properties.ts';
+import type { SizedProperties } from '../values/sized-properties.ts';
 import type { IncomingEvent } from './incoming-event.ts';
 
 /**
@@ -53,7 +53,7 @@ export interface DeletedId {
   deletedAtMs: number;
 }
 
-export interface PersonState extends HeldProperties {
+export interface PersonState extends SizedProperties {
   uuid: string;
   mainDistinctId: string;
   isIdentified: boolean;

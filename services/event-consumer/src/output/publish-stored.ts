@@ -13,7 +13,7 @@ import {
 import type { Logger } from '@millrace/runtime';
 import { parseRecord } from '../intake/parse-record.ts';
 import type { ProjectResolver } from '../intake/resolve-projects.ts';
-import { readHead } from '../intake/unread-event.ts';
+import { parseHead } from '../intake/unparsed-event.ts';
 import { type EventKey, readStoredEvents, type StoredEvent } from './stored-event-store.ts';
 import { toProcessedRecord } from './to-processed-record.ts';
 
@@ -81,7 +81,7 @@ export function createPublishHandler(
 
   async function eventKeys(records: LogRecord[]): Promise<EventKey[]> {
     const parsed = records
-      .map(({ value }) => readHead(value) ?? parseRecord(value))
+      .map(({ value }) => parseHead(value) ?? parseRecord(value))
       .filter((record) => record.kind === 'event');
     // A stamp is enough: whatever became of the environment since, what is stored of it is published.
     const projectOf = await deps.projects.resolve(parsed.filter(({ environment_id: id }) => id === undefined));

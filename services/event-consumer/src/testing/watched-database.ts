@@ -11,7 +11,7 @@ export function watchedDatabase(
     transaction: (work, first) =>
       database.transaction(async (tx) => {
         const watchedTx = watched(tx, onStatement);
-        return work(watchedTx, await watchedTx.atOnce(() => first?.(watchedTx) ?? ([] as never)));
+        return work(watchedTx, await watchedTx.pipeline(() => first?.(watchedTx) ?? ([] as never)));
       }),
   };
 }
@@ -24,7 +24,7 @@ function watched(tx: Transaction, onStatement: OnStatement): Transaction {
     last = done.catch(() => {});
     return done;
   }
-  const atOnce: Transaction['atOnce'] = async (send) => {
+  const pipeline: Transaction['pipeline'] = async (send) => {
     const statements = send();
     await Promise.allSettled(statements);
     return Promise.all(statements) as never;
@@ -41,9 +41,9 @@ function watched(tx: Transaction, onStatement: OnStatement): Transaction {
         await onStatement(statement, tx);
         return tx.copy(statement, chunks);
       }),
-    atOnce,
+    pipeline,
     async commitWith(send) {
-      await atOnce(send);
+      await pipeline(send);
       await tx.commitWith(() => []);
     },
   };

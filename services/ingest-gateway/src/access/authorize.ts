@@ -4,7 +4,7 @@ import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
- * Station 4: lets a request in whose key is a project's, and a historical batch when the project's plan includes
+ * Step 4: lets a request in whose key is a project's, and a historical batch when the project's plan includes
  * migrations. What cannot be found out because the stores are down is let in: the consumer decides.
  *
  * @returns null when it could not be found out whose key it is.

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '@millrace/errors';
 import { outlineJson } from '../json/json-outline.ts';
-import { mendSurrogates } from '../json/mend-surrogates.ts';
+import { repairSurrogates } from '../json/repair-surrogates.ts';
 import type { ByteLease } from '../memory/byte-budget.ts';
 import { decodeBase64, looksLikeBase64, restorePlus } from './base64-text.ts';
 import { isForm, isFormType, looksLikeJson, parseForm } from './form-body.ts';
@@ -144,7 +144,7 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
 /** The text without a byte order mark, which some platforms put in front and no parser takes. */
 function readUtf8(raw: Buffer, hints: BodyHints, compression: Compression | null): Buffer {
   const isText = isUtf8(raw);
-  const bytes = isText ? raw : mendSurrogates(raw);
+  const bytes = isText ? raw : repairSurrogates(raw);
   if (!isText && !isUtf8(bytes)) {
     if (compression === 'gzip') throw brokenGzip();
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;

@@ -20,7 +20,7 @@ export interface ReceivedBody {
 }
 
 /**
- * Station 2: the bytes of a request as JSON text. Query parameter `data` stands in for the body when it is there
+ * Step 2: the bytes of a request as JSON text. Query parameter `data` stands in for the body when it is there
  * (reference/ingest-wire.md section 3.2 step 1).
  *
  * @throws AppError see `receiveBytes` and `decodeBody`.
@@ -35,7 +35,7 @@ export async function readBody(
   return decodeBody(raw, hints, { maxDecompressedBytes: limits.maxDecompressedBytes, lease });
 }
 
-/** The first half of station 2. @throws AppError see `receiveBytes`; `invalid` when there is nothing. */
+/** The first half of step 2. @throws AppError see `receiveBytes`; `invalid` when there is nothing. */
 export function receiveBody(
   request: IncomingMessage,
   query: CaptureQuery,

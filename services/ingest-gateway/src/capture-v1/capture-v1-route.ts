@@ -31,7 +31,7 @@ function captureV1(request: IncomingMessage, response: ServerResponse, deps: Cap
   return serveRequest(exchange, deps, (progress) => capture(request, progress, deps));
 }
 
-/** The stations in their order. */
+/** The steps in their order. */
 async function capture(request: IncomingMessage, progress: Progress, deps: CaptureDependencies): Promise<Answer> {
   const receivedAtMs = Date.now();
   if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST requests.');

@@ -18,7 +18,7 @@ export interface V1Request extends Omit<ValidatedBatch, 'events'> {
 }
 
 /**
- * Stations 2 and 3, in this thread or, for a body that would keep it too long, in another one.
+ * Steps 2 and 3, in this thread or, for a body that would keep it too long, in another one.
  *
  * @throws AppError see `receiveV1Body`, `decodeV1Body`, `parseV1Batch`; `unavailable` when the thread was lost.
  */

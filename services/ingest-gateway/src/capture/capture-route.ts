@@ -24,7 +24,7 @@ export interface CaptureTarget {
 }
 
 /**
- * Station 1: one request of a capture path, from its head to its answer. Answers 200 only after the log has
+ * Step 1: one request of a capture path, from its head to its answer. Answers 200 only after the log has
  * acknowledged every event (contract/ingestion.md; docs/architecture.md, "The way of one event"). Never rejects.
  */
 export function captureRoute(
@@ -37,7 +37,7 @@ export function captureRoute(
   return serveRequest(exchange, deps, (progress) => capture(request, target, progress, deps));
 }
 
-/** The stations in their order. */
+/** The steps in their order. */
 async function capture(
   request: IncomingMessage,
   target: CaptureTarget,

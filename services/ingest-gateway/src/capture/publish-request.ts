@@ -17,7 +17,7 @@ export interface Publishing extends Pick<Arrival, 'receivedAtMs' | 'nameForNamel
 }
 
 /**
- * Stations 5 and 6: what was let in becomes records, in the lanes they belong to. Resolves when the log has acknowledged
+ * Steps 5 and 6: what was let in becomes records, in the lanes they belong to. Resolves when the log has acknowledged
  * every one of them.
  *
  * @throws AppError see `createPublication`.

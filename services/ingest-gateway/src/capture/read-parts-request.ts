@@ -18,7 +18,7 @@ export interface ReadingParts {
 }
 
 /**
- * Stations 2 and 3 for an event that comes in parts (`POST /i/v0/ai`, multipart/form-data), in this thread or, for a body
+ * Steps 2 and 3 for an event that comes in parts (`POST /i/v0/ai`, multipart/form-data), in this thread or, for a body
  * that would keep it too long, in another one. Its project API key is in the `Authorization` header, or in the event.
  *
  * @throws AppError see `decodeParts`, `parseCaptureRequest`, `requirePossibleKey`.

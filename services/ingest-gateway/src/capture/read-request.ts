@@ -25,7 +25,7 @@ interface Reading {
 const plainJson = { compression: null, contentType: 'application/json', contentEncoding: '' };
 
 /**
- * Stations 2 and 3: from the bytes of a request to its events.
+ * Steps 2 and 3: from the bytes of a request to its events.
  *
  * @returns a promise only where something is waited for: the rest of a body, gzip, another thread, whose key it is.
  * @throws AppError see `receiveBody`, `decodeBody`, `parseCaptureRequest`, `readPartsRequest`.

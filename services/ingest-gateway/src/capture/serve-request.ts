@@ -22,15 +22,15 @@ export interface Progress {
 }
 
 /**
- * The frame around the stations of every capture request: metrics, memory that is given back whatever happens, the answer
+ * The frame around the steps of every capture request: metrics, memory that is given back whatever happens, the answer
  * to a refusal and its line in the log, and the end of the connection while the server stops. Never rejects.
  *
- * @param stations from the head of the request to its answer; what they throw is refused.
+ * @param steps from the head of the request to its answer; what they throw is refused.
  */
 export async function serveRequest(
   { request, response, requestId, path, toRefusal }: Exchange,
   deps: Pick<CaptureDependencies, 'budget' | 'metrics' | 'logRefusal' | 'isStopping'>,
-  stations: (progress: Progress) => Promise<Answer>,
+  steps: (progress: Progress) => Promise<Answer>,
 ): Promise<void> {
   const startedAt = performance.now();
   const progress: Progress = { environmentId: null, lease: deps.budget.lease() };
@@ -38,7 +38,7 @@ export async function serveRequest(
   let status = 200;
   let code: string | null = null;
   try {
-    const answer = await stations(progress);
+    const answer = await steps(progress);
     status = answer.status;
     sendAnswer(request, response, answer, { requestId, isLast: deps.isStopping() });
   } catch (error) {

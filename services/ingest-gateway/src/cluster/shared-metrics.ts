@@ -18,10 +18,10 @@ export function createSharedMetrics(metrics: Metrics, channel: Channel): () => P
 
   channel.on('message', (message) => {
     if (message.type === 'all-metrics') asking.get(message.question)?.(message.text);
-    if (message.type === 'own-metrics-wanted') void tellOwn(message.question);
+    if (message.type === 'own-metrics-wanted') void sendOwn(message.question);
   });
 
-  async function tellOwn(question: number): Promise<void> {
+  async function sendOwn(question: number): Promise<void> {
     const own = await metrics.registry.getMetricsAsJSON();
     if (channel.connected) channel.send?.({ type: 'own-metrics', question, metrics: own });
   }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { hasGzipMagic } from '../bytes/gunzip.ts';
-import { mendEmptyObjects } from '../event/empty-objects.ts';
+import { repairEmptyObjects } from '../event/empty-objects.ts';
 import { describeJsonFault, tryParseJson } from '../json/parse-json.ts';
 import { parsePropertyPath, setAtPath } from './property-path.ts';
 import type { Part } from './read-parts.ts';
@@ -37,7 +37,7 @@ export function assembleEvent(parts: readonly Part[], maxRecordBytes: number): A
   if (eventJson === undefined) throw refused('missing_part', eventPart, 'is missing');
   // A field `batch` would make it another request than this is.
   const { batch: _, ...event } = readObject(eventJson);
-  mendEmptyObjects(event);
+  repairEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
   if (propertiesJson !== undefined && event.properties !== undefined) {
     throw refused('duplicate_part', propertiesPart, 'stands beside properties in the part `event`');

@@ -9,17 +9,17 @@ export const objectProperties = ['$set', '$set_once', '$groups', '$group_set'] a
 type Fields = Record<string, unknown>;
 
 /** Puts empty objects where empty arrays cannot be meant, in place. */
-export function mendEmptyObjects(event: unknown): void {
+export function repairEmptyObjects(event: unknown): void {
   if (!isObject(event)) return;
-  mend(event, objectFields);
-  mendEmptyProperties(event.properties);
+  repair(event, objectFields);
+  repairEmptyProperties(event.properties);
 }
 
-export function mendEmptyProperties(properties: unknown): void {
-  if (isObject(properties)) mend(properties, objectProperties);
+export function repairEmptyProperties(properties: unknown): void {
+  if (isObject(properties)) repair(properties, objectProperties);
 }
 
-function mend(fields: Fields, names: readonly string[]): void {
+function repair(fields: Fields, names: readonly string[]): void {
   for (const name of names) {
     const value = fields[name];
     if (Array.isArray(value) && value.length === 0) fields[name] = {};

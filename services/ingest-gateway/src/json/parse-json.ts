@@ -25,8 +25,8 @@ export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const mended = withoutNonFinite(text);
-    return mended === null ? undefined : tryParseJson(mended);
+    const repaired = withoutNonFinite(text);
+    return repaired === null ? undefined : tryParseJson(repaired);
   }
 }
 

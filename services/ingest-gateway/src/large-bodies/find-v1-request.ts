@@ -9,7 +9,7 @@ import type { FoundV1 } from './body-job.ts';
 const scan = createScanner();
 
 /**
- * Station 3 for a large body of Capture v1: validates every event as in a small one. Those that go on are written anew,
+ * Step 3 for a large body of Capture v1: validates every event as in a small one. Those that go on are written anew,
  * as the client had moved some of their properties elsewhere, and given as positions in that JSON.
  *
  * @throws AppError see `parseV1Batch`.

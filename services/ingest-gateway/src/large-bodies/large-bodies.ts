@@ -44,7 +44,7 @@ export interface LargeV1Body extends Omit<V1Job, 'type'> {
 export interface LargeBodies {
   /**
    * Decodes a body and finds its events. Waits for a free thread; what waits is in the byte budget already.
-   * @throws AppError as the stations do; `unavailable` when the thread was lost.
+   * @throws AppError as the steps do; `unavailable` when the thread was lost.
    */
   find(body: LargeBody): Promise<FoundRequest>;
   /** The same for an event in parts. */

@@ -2,7 +2,7 @@ import { createRedisKeyValue } from '@millrace/cache';
 import { createDatabase } from '@millrace/db';
 import { createTestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
-import { openServerDoor, throughDoor } from '../testing/server-door.ts';
+import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';
 import { createGatewayFixture, type GatewayFixture } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { sendBatch } from '../testing/traffic-probe.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const opened: { stop(): Promise<void> }[] = [];
-// Also when a test failed half-way: an open door would keep the process alive.
+// Also when a test failed half-way: an open proxy would keep the process alive.
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.stop();
 });
@@ -47,14 +47,14 @@ test('with the plan it is not marked for the consumer to ask again', async () =>
 test('while nobody can say what the plan includes it is accepted, and marked for the consumer to ask', async () => {
   const { redisUrl } = testServers();
   const { token } = await createTestTenant(fixture.database, { plan: 'free' });
-  const [redisDoor, postgresDoor] = [await openServerDoor(redisUrl), await openServerDoor(fixture.databaseUrl)];
+  const [redisProxy, postgresProxy] = [await startServerProxy(redisUrl), await startServerProxy(fixture.databaseUrl)];
   const logger = quietLogger();
-  const cache = createRedisKeyValue(throughDoor(redisUrl, redisDoor), logger, { keyPrefix: fixture.cachePrefix });
-  const url = throughDoor(fixture.databaseUrl, postgresDoor);
+  const cache = createRedisKeyValue(throughProxy(redisUrl, redisProxy), logger, { keyPrefix: fixture.cachePrefix });
+  const url = throughProxy(fixture.databaseUrl, postgresProxy);
   const database = createDatabase({ url, logger, poolSize: 1, connectTimeoutMs: 300, queryTimeoutMs: 300 });
-  opened.push(cache, database, redisDoor, postgresDoor);
-  redisDoor.slam();
-  postgresDoor.slam();
+  opened.push(cache, database, redisProxy, postgresProxy);
+  await redisProxy.refuse();
+  await postgresProxy.refuse();
   const gateway = await fixture.startGateway({ cache, keys: { sql: database.sql } });
   expect(await sendBatch(gateway, token, ['a', 'b'], migration)).toMatchObject({ status: 200 });
   expect(await sendBatch(gateway, token, ['live'])).toMatchObject({ status: 200 });

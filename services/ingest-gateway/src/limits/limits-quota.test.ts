@@ -2,7 +2,7 @@ import { setOrganizationPlan } from '@millrace/accounts';
 import { createRedisKeyValue } from '@millrace/cache';
 import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
-import { openServerDoor, throughDoor } from '../testing/server-door.ts';
+import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';
 import {
   createGatewayFixture,
   type GatewayFixture,
@@ -174,33 +174,33 @@ test('a higher limit takes effect when the key is forgotten, without a restart',
 
 describe('Redis', () => {
   const opened: { stop(): Promise<void> }[] = [];
-  // Also when a test failed half-way: an open door would keep the process alive.
+  // Also when a test failed half-way: an open proxy would keep the process alive.
   afterEach(async () => {
     for (const each of opened.splice(0)) await each.stop();
   });
 
-  async function startBehindDoor() {
+  async function startBehindProxy() {
     const { redisUrl } = testServers();
-    const door = await openServerDoor(redisUrl);
+    const proxy = await startServerProxy(redisUrl);
     const options = { keyPrefix: fixture.cachePrefix, commandTimeoutMs: 300 };
-    const cache = createRedisKeyValue(throughDoor(redisUrl, door), quietLogger(), options);
+    const cache = createRedisKeyValue(throughProxy(redisUrl, proxy), quietLogger(), options);
     const gateway = await start({ cache });
-    opened.push(cache, door);
-    return { door, gateway };
+    opened.push(cache, proxy);
+    return { proxy, gateway };
   }
 
-  test.each(['slam', 'blackHole'] as const)(
+  test.each(['refuse', 'blackHole'] as const)(
     'lost by %s: the gateway goes on counting by itself, and tells what it counted afterwards',
     async (fault) => {
       const { token } = await limitedTenant(10_000);
-      const [{ door, gateway }, other] = [await startBehindDoor(), await start()];
+      const [{ proxy, gateway }, other] = [await startBehindProxy(), await start()];
       expect(await sendBatch(gateway, token, times(4000))).toMatchObject(stored);
-      door[fault]();
+      await proxy[fault]();
       expect(await sendBatch(gateway, token, times(4000))).toMatchObject(stored);
       expect(await sendBatch(other, token, times(4000))).toMatchObject(stored);
       // Neither knows of the other's, so each of them alone is below the limit.
       expect(await sendBatch(gateway, token, times(1))).toMatchObject(stored);
-      door.open();
+      await proxy.pass();
       await eventually(() => dropsOne(other, token), {
         what: 'The counts of the time without Redis',
       });
@@ -210,8 +210,8 @@ describe('Redis', () => {
 
   test('lost: a gateway that used up the limit goes on dropping', async () => {
     const { token } = await limitedTenant(10);
-    const { door, gateway } = await startBehindDoor();
-    door.slam();
+    const { proxy, gateway } = await startBehindProxy();
+    await proxy.refuse();
     expect(await sendBatch(gateway, token, times(10))).toMatchObject(stored);
     expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
   });

@@ -21,7 +21,7 @@ export interface PublishOptions {
 const maxAppendBytes = 2 * 1024 * 1024;
 
 /**
- * Station 6: writes the events in the order of the request, then one warning for each reason events were dropped, and
+ * Step 6: writes the events in the order of the request, then one warning for each reason events were dropped, and
  * resolves when the log has acknowledged all of them. The lane decides the topic and what keeps its order
  * (docs/architecture.md, "The log").
  *

@@ -1,7 +1,7 @@
 import { encodeCapturedRecord } from '@millrace/contracts';
 import type { AppendRecord } from '@millrace/event-log';
 import fc from 'fast-check';
-import { mendEmptyObjects } from '../event/empty-objects.ts';
+import { repairEmptyObjects } from '../event/empty-objects.ts';
 import { parseCaptureRequest } from '../request/parse-capture-request.ts';
 import { toCapturedEvents } from '../request/to-captured-events.ts';
 import { createScanner } from '../scan/scan-request.ts';
@@ -34,7 +34,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
 
 /** The record as it is without any shortcut: parsed, and written anew. */
 function plainRecord(event: Record<string, unknown>) {
-  mendEmptyObjects(event);
+  repairEmptyObjects(event);
   const { $set, $set_once, $unset, properties = {} } = event;
   return JSON.parse(
     encodeCapturedRecord({
@@ -113,7 +113,7 @@ test.each([
   ['half of a pair', '{"a":"\\ud83c"}', { a: '\ufffd' }],
   ['halves in the wrong order', '{"a":"\\udf89\\ud83c"}', { a: '\ufffd\ufffd' }],
   ['half of a pair in a name', '{"a\\ud83c":1}', { 'a\ufffd': 1 }],
-])('%s is mended', async (_what, properties, expected) => {
+])('%s is repaired', async (_what, properties, expected) => {
   const [record] = await recordsOf(around(properties));
   expect(JSON.parse(record ?? '').properties).toEqual(expected);
 });

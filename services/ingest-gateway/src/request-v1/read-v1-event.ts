@@ -1,6 +1,6 @@
 import { eventNames, isLongerThan, isObject, type JsonObject } from '@millrace/contracts';
 import type { ClientEvent } from '../event/capture-schema.ts';
-import { mendEmptyProperties } from '../event/empty-objects.ts';
+import { repairEmptyProperties } from '../event/empty-objects.ts';
 import { parseZonedTimestamp } from '../time/parse-timestamp.ts';
 import type { V1Sent } from './parse-v1-batch.ts';
 import type { V1Head } from './v1-head.ts';
@@ -44,7 +44,7 @@ export function readV1Event({ uuid, fields }: V1Sent, sdk: V1Head['sdk']): V1Rea
   if (!isObject(properties) || !haveObjects(properties)) return drop('malformed_event_properties');
   const restored = restoreProperties(fields);
   if (restored === null) return drop('invalid_options');
-  mendEmptyProperties(properties);
+  repairEmptyProperties(properties);
   const lib = { $lib: sdk.name, $lib_version: sdk.version };
   return {
     outcome: 'event',

@@ -1,7 +1,7 @@
 import type { CaptureRequest } from './parse-capture-request.ts';
 import type { EventDrop } from './validate-events.ts';
 
-/** A request after station 3, whichever way it was read. */
+/** A request after step 3, whichever way it was read. */
 export interface IncomingRequest {
   token: string;
   isHistorical: boolean;

@@ -1,7 +1,7 @@
 import { AppError } from '@millrace/errors';
 import type { ClientEvent } from '../event/capture-schema.ts';
 import { readDistinctId } from '../event/distinct-id.ts';
-import { mendEmptyObjects } from '../event/empty-objects.ts';
+import { repairEmptyObjects } from '../event/empty-objects.ts';
 import { refusalOf } from '../event/event-fault.ts';
 import { readName } from '../event/event-name.ts';
 import { invalidField } from '../event/invalid-field.ts';
@@ -45,7 +45,7 @@ export interface RequestHints {
 type Fields = Record<string, unknown>;
 
 /**
- * Station 3: JSON text to a request, by its shape: an array of events, `{api_key, batch: [...]}`, or one event
+ * Step 3: JSON text to a request, by its shape: an array of events, `{api_key, batch: [...]}`, or one event
  * (reference/ingest-wire.md section 3.1; every shape is welcome on every path).
  *
  * @throws AppError `invalid` naming the field (`batch__3__properties`), `unauthenticated` for a missing or malformed key.
@@ -60,7 +60,7 @@ function parseText(text: string, hints: RequestHints): CaptureRequest {
   let shape = readShape(parseJson(text));
   if (shape.events.some(hasRoundedId)) shape = readShape(parseJson(quoteLongNumericIds(text)));
   for (const event of shape.events) {
-    mendEmptyObjects(event);
+    repairEmptyObjects(event);
     // Of a client's own field of this name nothing is known; it must not be taken for what a scan has found.
     if (typeof event === 'object' && event !== null) delete event.raw;
   }

@@ -1,11 +1,11 @@
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
+import { toCanonicalUuid } from '../event/canonical-uuid.ts';
 import type { ClientEvent } from '../event/capture-schema.ts';
 import { cutDistinctId, overlongOtherId, readDistinctId } from '../event/distinct-id.ts';
 import { createDropTally, type DropSample, type DropTally } from '../event/drop-tally.ts';
 import { readName } from '../event/event-name.ts';
 import { claimedTime, readEventTime } from '../event/event-time.ts';
 import { parseRawFields, type RawFields } from '../event/raw-fields.ts';
-import { toUsualUuid } from '../event/usual-uuid.ts';
 import { toUtcText } from '../time/utc-text.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
 
@@ -46,7 +46,7 @@ export interface CapturedEvents {
 }
 
 /**
- * Station 5, pure: gives every event its uuid, time and address. An event without a name or a distinct id leaves here
+ * Step 5, pure: gives every event its uuid, time and address. An event without a name or a distinct id leaves here
  * alone, the others go on (contract/ingestion.md Errors 2).
  *
  * @param dropped where those that leave are counted; the parts of a large request have one in common.
@@ -144,5 +144,5 @@ function passedOn(event: ClientEvent, name: string): PassedOn {
 
 /** Null when the client gave none. */
 function readUuid({ uuid }: ClientEvent): string | null {
-  return uuid ? toUsualUuid(uuid) : null;
+  return uuid ? toCanonicalUuid(uuid) : null;
 }

@@ -1,7 +1,7 @@
+import { toCanonicalUuid } from '../event/canonical-uuid.ts';
 import { type ClientEvent, isClientUuid } from '../event/capture-schema.ts';
 import { type DropSample, maxSamples } from '../event/drop-tally.ts';
 import { type EventFault, findFault } from '../event/event-fault.ts';
-import { toUsualUuid } from '../event/usual-uuid.ts';
 
 /** The events of a request after each was validated by itself. */
 export interface ValidatedEvents {
@@ -60,7 +60,7 @@ function sampleOf(event: unknown, index: number, { path, reason }: EventFault): 
   const { event: name, uuid } = (event ?? {}) as Record<string, unknown>;
   return {
     index,
-    uuid: isClientUuid(uuid) && uuid !== '' ? toUsualUuid(uuid) : null,
+    uuid: isClientUuid(uuid) && uuid !== '' ? toCanonicalUuid(uuid) : null,
     event: typeof name === 'string' ? name : null,
     field: path.join('.') || null,
     reason,

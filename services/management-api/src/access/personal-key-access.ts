@@ -4,8 +4,8 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Access } from '@millrace/http';
 import type { Logger } from '@millrace/runtime';
-import { askTogether } from './ask-together.ts';
 import type { Caller } from './caller.ts';
+import { coalesceLookups } from './coalesce-lookups.ts';
 import { findPersonalKey, type GivenKey } from './find-personal-key.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import { findLiveKey, noteKeyUse } from './personal-key-store.ts';
@@ -26,7 +26,7 @@ export interface PersonalKeyAccessDeps {
  * that arrive together with one key share a look at it that begins after they came.
  */
 export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: PersonalKeyAccessDeps): Access<Caller> {
-  const lookUp = askTogether((secureValue) => findLiveKey(sql, secureValue));
+  const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
   return {
     queryParameters: ['personal_api_key'],
     async authenticate(request) {

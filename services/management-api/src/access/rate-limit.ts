@@ -1,6 +1,6 @@
 import { createInProcessKeyValue, type KeyValue } from '@millrace/cache';
 import { AppError } from '@millrace/errors';
-import { countTogether } from './count-together.ts';
+import { batchCounts } from './batch-counts.ts';
 
 /** At most `limit` requests in any `seconds`. */
 export interface RateWindow {
@@ -35,7 +35,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
   const active = windows.filter(({ limit }) => limit > 0);
   /** Only made when it is needed: it sets much memory aside. */
   let own: KeyValue | undefined;
-  const addToCounters = countTogether((changes) => keyValue.addToCounters(changes));
+  const addToCounters = batchCounts((changes) => keyValue.addToCounters(changes));
 
   async function count(changes: Parameters<KeyValue['addToCounters']>[0]): Promise<number[]> {
     if (keyValue.isHealthy()) {

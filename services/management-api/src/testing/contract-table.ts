@@ -42,21 +42,21 @@ const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> 
 };
 
 /** What of a record is not as the table says: missing, of another type, or not in the table at all. */
-export function departures(table: ContractTable, record: Record<string, unknown>, path = ''): string[] {
+export function deviations(table: ContractTable, record: Record<string, unknown>, path = ''): string[] {
   const fields = Object.entries(table).flatMap(([field, type]) => {
     const name = `${path}${field}`;
     if (!Object.hasOwn(record, field)) return [`${name} is missing`];
-    return departuresOfField(name, type, record[field]);
+    return deviationsOfField(name, type, record[field]);
   });
   const unlisted = Object.keys(record).filter((field) => !Object.hasOwn(table, field));
   return [...fields, ...unlisted.map((field) => `${path}${field} is not in the table`)];
 }
 
-function departuresOfField(name: string, type: ContractTable[string], value: unknown): string[] {
+function deviationsOfField(name: string, type: ContractTable[string], value: unknown): string[] {
   if (type.endsWith('?') && value === null) return [];
   const plain = type.replace('?', '') as ContractType;
   if (plain !== 'User') return types[plain](value) ? [] : [`${name} is no ${plain}: ${JSON.stringify(value)}`];
   return types.object(value)
-    ? departures(userTable, value as Record<string, unknown>, `${name}.`)
+    ? deviations(userTable, value as Record<string, unknown>, `${name}.`)
     : [`${name} is no User: ${JSON.stringify(value)}`];
 }

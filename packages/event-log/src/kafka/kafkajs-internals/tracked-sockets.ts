@@ -36,7 +36,7 @@ export function createTrackedSockets(
 
   return {
     socketFactory(args) {
-      if (retiredBecause !== null) return stillbornSocket(retiredBecause);
+      if (retiredBecause !== null) return failedSocket(retiredBecause);
       const socket = connect(args);
       sockets.set(socket, `${args.host}:${args.port}`);
       let wasUp = false;
@@ -57,7 +57,7 @@ export function createTrackedSockets(
   };
 }
 
-function stillbornSocket(reason: string): net.Socket {
+function failedSocket(reason: string): net.Socket {
   const socket = new net.Socket();
   // Later, when kafkajs has put its listeners on.
   setImmediate(() => socket.destroy(new Error(reason)));

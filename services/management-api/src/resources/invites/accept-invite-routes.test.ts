@@ -24,7 +24,7 @@ beforeAll(async () => {
   api = await startTestApi({
     inviteMailing: {
       send: (...args) => mailing.send(...args),
-      tellJoined: (...args) => mailing.tellJoined(...args),
+      notifyJoined: (...args) => mailing.notifyJoined(...args),
       settle: async () => {},
     },
   });

@@ -42,7 +42,7 @@ export function acceptInviteRoutes({
     });
   /** After the commit. */
   const toldTo = <T extends Joined>(joined: T): T => {
-    inviteMailing.tellJoined(joined);
+    inviteMailing.notifyJoined(joined);
     return joined;
   };
 

@@ -15,7 +15,7 @@ export interface InviteMailing {
    */
   send(invites: readonly MailableInvite[], organization: { id: string; name: string }): Promise<ReadonlySet<string>>;
   /** Tells the administrators and owners who joined, as far as mails are left, beside the request. Never throws. */
-  tellJoined(joined: Joined): void;
+  notifyJoined(joined: Joined): void;
   /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
   settle(): Promise<void>;
 }
@@ -100,15 +100,15 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
       await atMost(patienceMs, track(sendAll()));
       return attempted;
     },
-    tellJoined(joined) {
+    notifyJoined(joined) {
       if (!mailer) return;
       const { send } = mailer;
-      const tell = async () => {
+      const notify = async () => {
         const recipients = await findJoinRecipients(sql, joined.organization_id, joined.user.id);
         const allowed = await takeAllowed(joined.organization_id, recipients);
         await Promise.all(allowed.map((to) => send(joinedMail(to, joined))));
       };
-      track(tell());
+      track(notify());
     },
     settle: async () => void (await Promise.all(underWay)),
   };

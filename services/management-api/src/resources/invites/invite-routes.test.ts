@@ -28,7 +28,7 @@ beforeAll(async () => {
   api = await startTestApi({
     inviteMailing: {
       send: (invites, organization) => mailing.send(invites, organization),
-      tellJoined: () => {},
+      notifyJoined: () => {},
       settle: () => mailing.settle(),
     },
   });

@@ -5,7 +5,7 @@ import { overlaid, setOwn, withoutKeys } from './json-object.ts';
  * Properties of a person or a group while a batch changes them. An event of a hundred bytes may change one of hundreds of
  * kilobytes, five hundred times a batch: so they are changed in place, and measured once and then by what changes.
  */
-export interface HeldProperties {
+export interface SizedProperties {
   properties: JsonObject;
   /** True when an event's row or another batch holds the same object: it is copied before it is changed. */
   areShared?: boolean;
@@ -31,35 +31,35 @@ export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
  * Bytes of the properties as JSON after a change, of which nothing is done. Exact when they are more than `limit`, else
  * it may be a bound: nearly all are told to be small by one look at them.
  */
-export function bytesAfter(held: HeldProperties, change: PropertyChange, limit: number): number {
-  const bound = boundOf(held) + mostBytesOf(change.put);
+export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit: number): number {
+  const bound = boundOf(sized) + mostBytesOf(change.put);
   if (bound <= limit) return bound;
-  measure(held);
-  return exactBytesAfter(held, change);
+  measure(sized);
+  return exactBytesAfter(sized, change);
 }
 
 /** Larger than what the properties are, or as large. */
-export function boundOf(held: HeldProperties): number {
-  held.size ??= { bytes: mostBytesOf(held.properties), isExact: false };
-  return held.size.bytes;
+export function boundOf(sized: SizedProperties): number {
+  sized.size ??= { bytes: mostBytesOf(sized.properties), isExact: false };
+  return sized.size.bytes;
 }
 
 /** What the properties take as JSON, about: the bound is for text of nothing but escapes, which plain text is a sixth of. */
-export function roughBytes(held: HeldProperties): number {
-  const bound = boundOf(held);
-  return held.size?.isExact ? bound : bound / 6;
+export function roughBytes(sized: SizedProperties): number {
+  const bound = boundOf(sized);
+  return sized.size?.isExact ? bound : bound / 6;
 }
 
 /** Carries a change out. */
-export function change(held: HeldProperties, { put, removed }: PropertyChange): void {
-  if (held.size !== undefined) {
-    const { isExact } = held.size;
-    const bytes = isExact ? exactBytesAfter(held, { put, removed }) : held.size.bytes + mostBytesOf(put);
-    held.size = { bytes, isExact };
+export function change(sized: SizedProperties, { put, removed }: PropertyChange): void {
+  if (sized.size !== undefined) {
+    const { isExact } = sized.size;
+    const bytes = isExact ? exactBytesAfter(sized, { put, removed }) : sized.size.bytes + mostBytesOf(put);
+    sized.size = { bytes, isExact };
   }
-  if (held.areShared) hold(held, { ...held.properties }, held.size);
-  for (const key of Object.keys(put)) setOwn(held.properties, key, put[key]);
-  for (const key of removed) delete held.properties[key];
+  if (sized.areShared) replaceProperties(sized, { ...sized.properties }, sized.size);
+  for (const key of Object.keys(put)) setOwn(sized.properties, key, put[key]);
+  for (const key of removed) delete sized.properties[key];
 }
 
 /** The properties as they would be; a new object. */
@@ -69,21 +69,21 @@ export function changed(properties: JsonObject, { put, removed }: PropertyChange
 }
 
 /** Gives it other properties, which nobody else may change. */
-export function hold(held: HeldProperties, properties: JsonObject, size?: PropertiesSize): void {
-  held.properties = properties;
-  held.areShared = false;
-  if (size === undefined) delete held.size;
-  else held.size = size;
+export function replaceProperties(sized: SizedProperties, properties: JsonObject, size?: PropertiesSize): void {
+  sized.properties = properties;
+  sized.areShared = false;
+  if (size === undefined) delete sized.size;
+  else sized.size = size;
 }
 
-function measure(held: HeldProperties): void {
-  if (held.size?.isExact) return;
-  const bytes = Buffer.byteLength(JSON.stringify(held.properties), 'utf8');
+function measure(sized: SizedProperties): void {
+  if (sized.size?.isExact) return;
+  const bytes = Buffer.byteLength(JSON.stringify(sized.properties), 'utf8');
   // Each member counts with a comma, so the first of them has one too many.
-  held.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
+  sized.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
 }
 
-function exactBytesAfter({ properties, size }: HeldProperties, { put, removed }: PropertyChange): number {
+function exactBytesAfter({ properties, size }: SizedProperties, { put, removed }: PropertyChange): number {
   let bytes = size?.bytes ?? 0;
   for (const key of Object.keys(put)) {
     if (Object.hasOwn(properties, key)) bytes -= memberBytes(key, properties[key]);

@@ -3,7 +3,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 import type { TestCertificate } from './test-certificates.ts';
 
 /** A server in front of another one that speaks TLS, as the other does not. */
-export interface TlsDoor {
+export interface TlsProxy {
   port: number;
   /** What clients have sent that was not TLS, apart from PostgreSQL's question for it. */
   inTheClear(): string;
@@ -12,8 +12,8 @@ export interface TlsDoor {
   stop(): Promise<void>;
 }
 
-export interface TlsDoorOptions {
-  /** host:port behind the door. */
+export interface TlsProxyOptions {
+  /** host:port behind the proxy. */
   target: { host: string; port: number };
   /** PostgreSQL's clients ask for TLS first, in eight bytes; others begin with it. */
   protocol: 'postgres' | 'tls';
@@ -24,7 +24,7 @@ export interface TlsDoorOptions {
 const sslRequestBytes = 8;
 
 /** On 127.0.0.1, also under the name `localhost`. */
-export async function startTlsDoor({ target, protocol, certificate }: TlsDoorOptions): Promise<TlsDoor> {
+export async function startTlsProxy({ target, protocol, certificate }: TlsProxyOptions): Promise<TlsProxy> {
   const sockets = new Set<Socket>();
   let clear = '';
   let secretBytes = 0;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger, type Logger } from '@millrace/runtime';
 import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
-import { nameFormerLogs } from './name-former-logs.ts';
+import { reportFormerLogs } from './report-former-logs.ts';
 
 let fixture: ConsumerFixture;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ async function namedLogs(current: string | null): Promise<string[]> {
     return logger;
   }) as Logger['warn'];
   const log = current === null ? null : { endOffsets: async () => [{ partition: 0, log: current, endOffset: 9n }] };
-  await nameFormerLogs({ database: fixture.database, log, readers: [{ topic, group: 'g' }], logger });
+  await reportFormerLogs({ database: fixture.database, log, readers: [{ topic, group: 'g' }], logger });
   return named.sort();
 }
 

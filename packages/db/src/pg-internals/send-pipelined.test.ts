@@ -2,8 +2,8 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { sendAtOnce } from './at-once.ts';
-import { copyAtOnce } from './copy-at-once.ts';
+import { copyPipelined } from './copy-pipelined.ts';
+import { sendPipelined } from './send-pipelined.ts';
 
 /** Counts the pieces in which the system is given what is sent. */
 class CountingSocket extends Socket {
@@ -54,7 +54,7 @@ async function sent(send: () => Promise<unknown>) {
 test('statements go out together, in one piece, and are answered in their order', async () => {
   let ids: unknown;
   const { before, all } = await sent(async () => {
-    ids = await sendAtOnce(client, () => [insert(1), insert(2), insert(3)]);
+    ids = await sendPipelined(client, () => [insert(1), insert(2), insert(3)]);
   });
   expect(before).toEqual(all);
   expect(all.pieces).toBe(1);
@@ -62,14 +62,14 @@ test('statements go out together, in one piece, and are answered in their order'
 });
 
 test('statements after that wait for each other again', async () => {
-  await sendAtOnce(client, () => [insert(1)]);
+  await sendPipelined(client, () => [insert(1)]);
   const { before, all } = await sent(() => Promise.all([insert(2), insert(3)]));
   expect(before.bytes).toBeLessThan(all.bytes);
 });
 
 test('a COPY goes out with its rows and its end, in one piece', async () => {
   const rows = [Buffer.from('1\n2\n'), Buffer.from('3\n')];
-  const { before, all } = await sent(() => copyAtOnce(client, 'COPY note FROM STDIN', rows));
+  const { before, all } = await sent(() => copyPipelined(client, 'COPY note FROM STDIN', rows));
   expect(before).toEqual(all);
   expect(all.pieces).toBe(1);
   expect(await notes()).toEqual([1, 2, 3]);

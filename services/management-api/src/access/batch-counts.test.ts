@@ -1,12 +1,12 @@
 import { type CounterChange, createInProcessKeyValue } from '@millrace/cache';
-import { countTogether } from './count-together.ts';
+import { batchCounts } from './batch-counts.ts';
 
 const add = (key: string, by: number): CounterChange => ({ key, by, atLeast: 0, ttlSeconds: 60 });
 
 function fixture() {
   const store = createInProcessKeyValue();
   const commands: (readonly CounterChange[])[] = [];
-  const addToCounters = countTogether((changes) => {
+  const addToCounters = batchCounts((changes) => {
     commands.push(changes);
     return store.addToCounters(changes);
   });
@@ -36,7 +36,7 @@ test('a command holds some hundreds of changes at most', async () => {
 test('a failure reaches all who asked, and none after them', async () => {
   let fails = true;
   const store = createInProcessKeyValue();
-  const addToCounters = countTogether(async (changes) => {
+  const addToCounters = batchCounts(async (changes) => {
     if (fails) throw new Error('away');
     return store.addToCounters(changes);
   });

@@ -6,7 +6,7 @@ import { inOneWrite, type Wire } from './one-write.ts';
  * has finished whatever else it is doing, and other transactions wait for this one's locks meanwhile.
  * Relies on: `pg` 8.23 taking `client.pipeline` into account with each query, so that it can be switched on for some of them
  * only; its types do not know it. And on the connection's stream, as one-write.ts does.
- * Witness: at-once.test.ts ("statements go out together"); without a pipeline they would only be slow.
+ * Witness: send-pipelined.test.ts ("statements go out together"); without a pipeline they would only be slow.
  * May go: when `pg` sends a list of statements in one go.
  */
 
@@ -28,7 +28,7 @@ export type Statements<Results extends unknown[]> = () => { [Index in keyof Resu
  * @param send gives the promise of each statement by itself: which one failed first is told by their order, as the
  * failures of all that follow arrive together with it. COPY is not possible (`pg` refuses it).
  */
-export async function sendAtOnce<Results extends unknown[]>(
+export async function sendPipelined<Results extends unknown[]>(
   client: pg.ClientBase,
   send: Statements<Results>,
 ): Promise<Results> {

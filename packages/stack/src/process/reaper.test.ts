@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '@millrace/testing';
 import { isRunning } from './command-line.ts';
 
-const owner = fileURLToPath(new URL('../testing/keeper-owner.ts', import.meta.url));
+const owner = fileURLToPath(new URL('../testing/reaper-owner.ts', import.meta.url));
 
-/** A process that owns a keeper and two servers in sessions of their own. */
+/** A process that owns a reaper and two servers in sessions of their own. */
 async function startOwner(end: 'stays' | 'dismisses') {
   const child = spawn(process.execPath, ['--import', 'tsx', owner, end], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
@@ -14,7 +14,7 @@ async function startOwner(end: 'stays' | 'dismisses') {
   return { child, pids };
 }
 
-const isUp = (pid: number) => isRunning(pid, 'keeper-test');
+const isUp = (pid: number) => isRunning(pid, 'reaper-test');
 
 test('ends what it watches over when its owner is killed, and nothing else', async () => {
   const { child, pids } = await startOwner('stays');
@@ -28,10 +28,10 @@ test('ends what it watches over when its owner is killed, and nothing else', asy
 test('leaves everything alone once it is dismissed', async () => {
   const { child, pids } = await startOwner('dismisses');
   await once(child, 'exit');
-  // The keeper is gone by the time another one of the same kind has done its work.
+  // The reaper is gone by the time another one of the same kind has done its work.
   const other = await startOwner('stays');
   other.child.kill('SIGKILL');
-  await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second keeper watched' });
+  await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second reaper watched' });
   expect([isUp(pids.watched), isUp(pids.forgotten)]).toEqual([true, true]);
   for (const pid of [pids.watched, pids.forgotten, other.pids.forgotten]) process.kill(pid, 'SIGKILL');
 });

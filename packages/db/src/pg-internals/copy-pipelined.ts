@@ -6,7 +6,7 @@ import { inOneWrite, type Wire } from './one-write.ts';
  * all there need none of that.
  * Relies on: `pg` 8.23 calling, on a query of our own, the methods below for each message, and `callback` when its time limit
  * is over; on `connection.query` writing the statement, and on `connection.stream` (one-write.ts).
- * Witness: at-once.test.ts ("a COPY goes out"), and database.test.ts for what fails on the way.
+ * Witness: send-pipelined.test.ts ("a COPY goes out"), and database.test.ts for what fails on the way.
  * May go: when a stream for COPY sends what it has without asking.
  */
 
@@ -19,19 +19,19 @@ const doneMessage = Buffer.from([0x63, 0, 0, 0, 4]); // 'c'
  *
  * @param chunks are sent as they are, without a copy.
  */
-export function copyAtOnce(client: pg.ClientBase, statement: string, chunks: readonly Buffer[]): Promise<void> {
+export function copyPipelined(client: pg.ClientBase, statement: string, chunks: readonly Buffer[]): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(createCopy(statement, chunks, (error) => (error ? reject(error) : resolve())));
   });
 }
 
-type Told = (error: Error | null) => void;
+type Callback = (error: Error | null) => void;
 
 /** A query as `pg` handles it: it calls one method for each kind of message that comes back. */
-function createCopy(statement: string, chunks: readonly Buffer[], told: Told): pg.Submittable {
+function createCopy(statement: string, chunks: readonly Buffer[], callback: Callback): pg.Submittable {
   const copy = {
     /** `pg` wraps it to keep its time limit. */
-    callback: told,
+    callback,
     submit(connection: pg.Connection) {
       const wire = connection as pg.Connection & Wire;
       inOneWrite(wire, () => {

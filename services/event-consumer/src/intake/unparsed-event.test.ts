@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { arbitraryCaptured } from '../rule-cases/arbitrary-events.ts';
 import { maxNesting } from '../values/clean-json.ts';
 import { parseRecord } from './parse-record.ts';
-import { isUnread, readHead, readProperties, UnreadableProperties, type UnreadEvent } from './unread-event.ts';
+import { isUnparsed, parseHead, parseProperties, type UnparsedEvent, UnreadableProperties } from './unparsed-event.ts';
 
 const event: CapturedEvent = {
   kind: 'event',
@@ -18,8 +18,8 @@ const event: CapturedEvent = {
   properties: { $current_url: 'https://x', 'schlüssel 🦊': { list: [1, 'two', null, true] } },
 };
 
-function headOf(record: Buffer): UnreadEvent {
-  const head = readHead(record);
+function headOf(record: Buffer): UnparsedEvent {
+  const head = parseHead(record);
   if (head === null) throw new Error('the head was not read');
   return head;
 }
@@ -39,14 +39,14 @@ test('head and properties of any event are those of the whole', () => {
   fc.assert(
     fc.property(arbitraryCaptured, anyProperties, (captured, more) => {
       const record = encodeCapturedRecord({ ...captured, properties: { ...captured.properties, ...more } });
-      const head = readHead(record);
+      const head = parseHead(record);
       if (head === null) {
         // The only thing JSON.stringify writes that a reader may have to clean.
         expect(record.includes('\\u')).toBe(true);
         return;
       }
-      const { unread: _, ...rest } = head;
-      const { properties } = readProperties(headOf(record));
+      const { unparsed: _, ...rest } = head;
+      const { properties } = parseProperties(headOf(record));
       expect({ ...rest, properties }).toEqual(parseRecord(record));
     }),
   );
@@ -54,12 +54,12 @@ test('head and properties of any event are those of the whole', () => {
 
 test('the text of the properties is what was written, and what a reader changes is its own', () => {
   const head = headOf(withProperties('{ "b":12345678901234567890,"a":"ü" }'));
-  const { properties, text } = readProperties(head);
+  const { properties, text } = parseProperties(head);
   expect(text).toBe('{ "b":12345678901234567890,"a":"ü" }');
   properties.a = 1;
-  expect(readProperties(head).properties.a).toBe('ü');
+  expect(parseProperties(head).properties.a).toBe('ü');
 
-  const whole = readProperties(event);
+  const whole = parseProperties(event);
   expect(whole).toEqual({ properties: event.properties, text: null });
   whole.properties.a = 1;
   expect(event.properties).not.toHaveProperty('a');
@@ -76,7 +76,7 @@ test.each<[string, Buffer]>([
   ['may be nested too deep', encodeCapturedRecord({ ...event, $set: { list: Array(maxNesting).fill([]) } })],
   ['goes on after its end', Buffer.concat([encodeCapturedRecord(event), Buffer.from(' ')])],
 ])('a record that %s is left to whoever reads it as a whole', (_, record) => {
-  expect(readHead(record)).toBeNull();
+  expect(parseHead(record)).toBeNull();
 });
 
 test.each<[string, string]>([
@@ -87,12 +87,12 @@ test.each<[string, string]>([
   ['nested too deep', `{"a":${'['.repeat(maxNesting - 1)}${']'.repeat(maxNesting - 1)}}`],
 ])('properties that are %s are found when they are read', (_, text) => {
   const head = headOf(withProperties(text));
-  expect(isUnread(head)).toBe(true);
-  expect(() => readProperties(head)).toThrow(UnreadableProperties);
+  expect(isUnparsed(head)).toBe(true);
+  expect(() => parseProperties(head)).toThrow(UnreadableProperties);
 });
 
 test('properties may nest as deep as in a record that is read as a whole', () => {
   const deepest = `{"a":${'['.repeat(maxNesting - 2)}${']'.repeat(maxNesting - 2)}}`;
-  expect(readProperties(headOf(withProperties(deepest))).text).toBe(deepest);
+  expect(parseProperties(headOf(withProperties(deepest))).text).toBe(deepest);
   expect(parseRecord(withProperties(deepest)).kind).toBe('event');
 });

@@ -15,7 +15,7 @@ const maxChanges = 200;
  * Sends the changes that are asked for in one turn of the event loop as one command, each counter once. Everyone gets
  * the counts as if the changes had been made one by one in the order they came. For changes with `atLeast` 0.
  */
-export function countTogether(addToCounters: AddToCounters): AddToCounters {
+export function batchCounts(addToCounters: AddToCounters): AddToCounters {
   let waiting: Waiting[] = [];
   let changeCount = 0;
 

@@ -2,7 +2,7 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, readKafkaLogs, type TopicGroup } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 
-export interface NameFormerLogsDeps {
+export interface ReportFormerLogsDeps {
   database: Pick<SqlDatabase, 'sql'>;
   /** The log that is consumed, where it is Kafka. */
   log: Pick<EventLog, 'endOffsets'> | null;
@@ -17,7 +17,7 @@ const days = 30;
  * Names the logs of Kafka that were read and no longer are: what they hold unread cannot be seen from here. What is left in
  * PostgreSQL can, and is processed (drain-former-log.ts).
  */
-export async function nameFormerLogs({ database, log, readers, logger }: NameFormerLogsDeps): Promise<void> {
+export async function reportFormerLogs({ database, log, readers, logger }: ReportFormerLogsDeps): Promise<void> {
   const read = await readKafkaLogs(database.sql, readers, days);
   for (const { topic, group, log: id, readAt } of read) {
     const ends = log === null ? [] : await log.endOffsets(topic);

@@ -3,6 +3,6 @@
  * a batch's events, with all their properties, for as long as the database is at work: the garbage collector would copy
  * them twice and then keep them for long. An emptied list keeps nothing alive.
  */
-export function handOver<Item>(list: Item[]): Item[] {
+export function takeAll<Item>(list: Item[]): Item[] {
   return list.splice(0);
 }

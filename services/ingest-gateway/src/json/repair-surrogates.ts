@@ -2,7 +2,7 @@
  * UTF-8 in which characters beyond the Basic Multilingual Plane are written as two surrogates of three bytes each, which
  * is how browser SDKs before 2024 encode an emoji under base64. Pairs become the character, lone surrogates U+FFFD.
  */
-export function mendSurrogates(bytes: Buffer): Buffer {
+export function repairSurrogates(bytes: Buffer): Buffer {
   const pieces: Buffer[] = [];
   let from = 0;
   for (let at = bytes.indexOf(0xed); at >= 0; at = bytes.indexOf(0xed, at)) {

@@ -8,12 +8,12 @@ import { checkRecord, parseOrNull } from './parse-record.ts';
  * then the batch waits for the database several times, and what it holds as objects is copied about meanwhile by the
  * garbage collector.
  */
-export interface UnreadEvent extends Omit<CapturedEvent, 'properties'> {
-  unread: UnreadProperties;
+export interface UnparsedEvent extends Omit<CapturedEvent, 'properties'> {
+  unparsed: UnparsedProperties;
 }
 
 /** Bytes `start` to `end` of a record, which are JSON without escapes of characters (`\u`), in UTF-8. */
-export interface UnreadProperties {
+export interface UnparsedProperties {
   value: Buffer;
   start: number;
   end: number;
@@ -35,7 +35,7 @@ const noProperties: JsonObject = Object.freeze({});
  * Reads all but the properties of an event's record whose last member they are, as the gateway writes it. Null for
  * anything else, and for what may have to be cleaned: `parseRecord` takes these as a whole.
  */
-export function readHead(value: Buffer): UnreadEvent | null {
+export function parseHead(value: Buffer): UnparsedEvent | null {
   // One character a byte: places in it are places in the record, and all that is looked for is ASCII.
   const bytes = value.toString('latin1');
   const at = bytes.indexOf(beforeProperties);
@@ -48,7 +48,7 @@ export function readHead(value: Buffer): UnreadEvent | null {
   if (checked.kind !== 'event') return null;
   const head: Omit<CapturedEvent, 'properties'> = checked;
   const start = at + beforeProperties.length;
-  const unread: UnreadProperties = {
+  const unparsed: UnparsedProperties = {
     value,
     start,
     end: value.length - 1,
@@ -56,32 +56,32 @@ export function readHead(value: Buffer): UnreadEvent | null {
     mayNameGroups: bytes.includes('$groups', start),
     mayNameUpdates: bytes.includes('$set', start) || bytes.includes('$unset', start),
   };
-  return Object.assign(head, { unread });
+  return Object.assign(head, { unparsed });
 }
 
 /**
  * The properties of an event as an object of its own, which the caller may change, and their text where it is known.
  * @throws UnreadableProperties when they are no object, or one nested too deep.
  */
-export function readProperties(event: CapturedEvent | UnreadEvent): { properties: JsonObject; text: string | null } {
-  if (!isUnread(event)) return { properties: { ...event.properties }, text: null };
-  const { value, start, end } = event.unread;
+export function parseProperties(event: CapturedEvent | UnparsedEvent): { properties: JsonObject; text: string | null } {
+  if (!isUnparsed(event)) return { properties: { ...event.properties }, text: null };
+  const { value, start, end } = event.unparsed;
   const text = value.toString('utf8', start, end);
   const properties = parseOrNull(text);
   if (!isObject(properties) || isTooDeep(properties, text)) throw new UnreadableProperties();
   return { properties, text };
 }
 
-/** The event with its properties. @throws UnreadableProperties as `readProperties` does. */
-export function readWhole(event: CapturedEvent | UnreadEvent): CapturedEvent {
-  const { properties } = readProperties(event);
-  if (!isUnread(event)) return { ...event, properties };
-  const { unread: _read, ...head } = event;
+/** The event with its properties. @throws UnreadableProperties as `parseProperties` does. */
+export function parseWhole(event: CapturedEvent | UnparsedEvent): CapturedEvent {
+  const { properties } = parseProperties(event);
+  if (!isUnparsed(event)) return { ...event, properties };
+  const { unparsed: _read, ...head } = event;
   return { ...head, properties };
 }
 
-export function isUnread(event: CapturedEvent | UnreadEvent): event is UnreadEvent {
-  return 'unread' in event;
+export function isUnparsed(event: CapturedEvent | UnparsedEvent): event is UnparsedEvent {
+  return 'unparsed' in event;
 }
 
 /** The record around them is one level more. */

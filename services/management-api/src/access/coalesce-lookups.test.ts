@@ -1,4 +1,4 @@
-import { askTogether } from './ask-together.ts';
+import { coalesceLookups } from './coalesce-lookups.ts';
 
 interface Question {
   subject: string;
@@ -8,7 +8,7 @@ interface Question {
 
 function fixture() {
   const asked: Question[] = [];
-  const ask = askTogether(
+  const ask = coalesceLookups(
     (subject) => new Promise<string>((answer, fail) => void asked.push({ subject, answer, fail })),
   );
   return { ask, asked };

@@ -12,7 +12,9 @@ interface Query<Answer> {
  * next one, which begins when that has its answer. So no answer is older than the request it is for, which a cache could
  * not promise, and a client with many connections costs hardly more than one with one.
  */
-export function askTogether<Answer>(ask: (subject: string) => Promise<Answer>): (subject: string) => Promise<Answer> {
+export function coalesceLookups<Answer>(
+  ask: (subject: string) => Promise<Answer>,
+): (subject: string) => Promise<Answer> {
   const queries = new Map<string, Query<Answer>>();
 
   function begin(subject: string): Promise<Answer> {

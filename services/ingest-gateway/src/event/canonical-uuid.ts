@@ -1,5 +1,5 @@
 /** A client's uuid in its usual form: lower case with hyphens. @param uuid in one of the forms that are taken. */
-export function toUsualUuid(uuid: string): string {
+export function toCanonicalUuid(uuid: string): string {
   const lower = uuid.toLowerCase();
   if (lower.length === 36) return lower;
   const digits = lower.replace('urn:uuid:', '').replace(/[{}-]/g, '');

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 
 /** Ends processes if this one dies without having done so. */
-export interface Keeper {
+export interface Reaper {
   /** Watches over a process from now on. Those added last are ended first. */
   watch(pid: number, signal: NodeJS.Signals): void;
   forget(pid: number): void;
-  /** Nothing is watched over any more; the keeper goes. */
+  /** Nothing is watched over any more; the reaper goes. */
   dismiss(): void;
 }
 
@@ -26,11 +26,11 @@ done
 `;
 
 /**
- * A keeper is a process of its own in a session of its own, so that neither Ctrl-C nor the end of the terminal reaches
+ * A reaper is a process of its own in a session of its own, so that neither Ctrl-C nor the end of the terminal reaches
  * it. A shell, because it costs a megabyte.
  */
-export function createKeeper(): Keeper {
-  const child = spawn('sh', ['-c', script, 'millrace-keeper'], {
+export function createReaper(): Reaper {
+  const child = spawn('sh', ['-c', script, 'millrace-reaper'], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });

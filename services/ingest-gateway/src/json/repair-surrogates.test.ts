@@ -1,4 +1,4 @@
-import { mendSurrogates } from './mend-surrogates.ts';
+import { repairSurrogates } from './repair-surrogates.ts';
 
 /** Each UTF-16 unit as a character of its own, as old browsers write it. */
 function encodeUnits(text: string): Buffer {
@@ -12,18 +12,18 @@ function encodeUnits(text: string): Buffer {
 }
 
 test.each(['', 'plain', 'ünï ퟿ \u{1f600}', '\u{1f600}\u{1f601}x', '{"a":"\u{10ffff}"}'])('%j survives', (text) => {
-  expect(mendSurrogates(encodeUnits(text)).toString()).toBe(text);
+  expect(repairSurrogates(encodeUnits(text)).toString()).toBe(text);
 });
 
 test.each([
   ['\ud83d', '\ufffd'],
   ['a\ude00b', 'a\ufffdb'],
   ['\ude00\ud83d', '\ufffd\ufffd'],
-])('lone surrogates (case %#) become replacement characters', (text, mended) => {
-  expect(mendSurrogates(encodeUnits(text)).toString()).toBe(mended);
+])('lone surrogates (case %#) become replacement characters', (text, repaired) => {
+  expect(repairSurrogates(encodeUnits(text)).toString()).toBe(repaired);
 });
 
 test('what is broken otherwise stays so', () => {
   const broken = Buffer.from([0x7b, 0xed, 0xff, 0xed]);
-  expect(mendSurrogates(broken)).toEqual(broken);
+  expect(repairSurrogates(broken)).toEqual(broken);
 });

@@ -1,0 +1,21 @@
+/** Started by reaper.test.ts: owns a reaper and two servers, prints their process ids, then stays or dismisses it. */
+import { spawn } from 'node:child_process';
+import { createReaper } from '../process/reaper.ts';
+
+const startServer = () => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'reaper-test'], {
+    detached: true,
+    stdio: 'ignore',
+  });
+  child.unref();
+  return Number(child.pid);
+};
+const reaper = createReaper();
+const watched = startServer();
+const forgotten = startServer();
+reaper.watch(forgotten, 'SIGTERM');
+reaper.watch(watched, 'SIGTERM');
+reaper.forget(forgotten);
+if (process.argv[2] === 'dismisses') reaper.dismiss();
+else setInterval(() => {}, 1000);
+console.log(JSON.stringify({ watched, forgotten }));
