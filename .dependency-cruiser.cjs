@@ -103,6 +103,19 @@ module.exports = {
       to: { path: '^packages/(http|cache|db|event-log)/', pathNot: '^packages/$1/' },
     },
     {
+      name: 'flags-know-no-store',
+      severity: 'error',
+      comment: 'An evaluation is pure; flag-store fetches what it looks at.',
+      from: { path: '^packages/flags/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(flags|schedule|contracts|errors)/' },
+    },
+    {
+      name: 'flag-store-knows-only-what-is-below',
+      severity: 'error',
+      from: { path: '^packages/flag-store/', pathNot: ['\\.test\\.ts$', '/testing/'] },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(flag-store|flags|db|runtime|contracts|errors)/' },
+    },
+    {
       name: 'testing-is-for-tests',
       severity: 'error',
       from: { path: '^(packages|services)/', pathNot: ['\\.test\\.ts$', '^packages/(testing|bench)/', '/testing/'] },
@@ -113,7 +126,7 @@ module.exports = {
       severity: 'error',
       comment: 'Reading it in takes a dozen megabytes of each process: import @millrace/db/sql.',
       from: {
-        path: '^(services/(event-consumer|ingest-gateway)|packages/event-log)/',
+        path: '^(services/(event-consumer|ingest-gateway)|packages/(event-log|flag-store))/',
         pathNot: ['\\.test\\.ts$', '/testing/', '/rule-cases/'],
       },
       to: { path: '^packages/db/', pathNot: '^packages/db/src/sql\\.ts$' },
@@ -202,7 +215,15 @@ module.exports = {
       'openapi',
       'testing',
     ]),
-    ...roomsInOrder('packages/flags', ['values', 'definitions.ts', 'filters', 'compile', 'evaluate', 'testing']),
+    ...roomsInOrder('packages/flags', [
+      'steps.ts',
+      'values',
+      'definitions.ts',
+      'filters',
+      'compile',
+      'evaluate',
+      'testing',
+    ]),
     ...roomsInOrder('packages/stack', [
       ...['setup-problem.ts', 'data-directory.ts', 'command.ts', 'process'],
       // The servers, each with what starts it; then where they come from.

@@ -1,10 +1,11 @@
-export { compileFlags } from './compile/compile-flags.ts';
+export { compileFlags, compileFlagsInSteps } from './compile/compile-flags.ts';
 export type { CompiledFlag, CompiledFlags } from './compile/compiled.ts';
 export type { CohortDefinition, FlagDefinition, ProjectDefinitions } from './definitions.ts';
 export { type EvaluationContext, nothingStored, type StoredData } from './evaluate/context.ts';
-export { type EvaluatedFlags, evaluateFlags } from './evaluate/evaluate-flags.ts';
+export { type EvaluatedFlags, evaluateFlags, evaluateFlagsInSteps } from './evaluate/evaluate-flags.ts';
 export { type FlagResult, type FlagValue, flagValue } from './evaluate/flag-result.ts';
 export { type NeededData, neededData } from './evaluate/needed-data.ts';
 export { type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
 export { propertyOperators } from './filters/operators.ts';
 export { patternProblem } from './filters/regex-test.ts';
+export { runSteps, type Steps } from './steps.ts';

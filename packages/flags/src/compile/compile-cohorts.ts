@@ -1,6 +1,7 @@
 import { isObject } from '@millrace/contracts';
 import type { CohortDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
+import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';
 
@@ -10,8 +11,15 @@ const deepestTree = 100;
 const longestChain = 500;
 
 /** All cohorts of a project. A problem of one is a problem of all that are made of it. */
-export function compileCohorts(definitions: CohortDefinition[], options: TestOptions): Map<number, CompiledCohort> {
-  const cohorts = new Map(definitions.map((definition) => [definition.id, compileCohort(definition, options)]));
+export function* compileCohorts(
+  definitions: CohortDefinition[],
+  options: TestOptions,
+): Steps<Map<number, CompiledCohort>> {
+  const cohorts = new Map<number, CompiledCohort>();
+  for (const definition of definitions) {
+    cohorts.set(definition.id, compileCohort(definition, options));
+    yield;
+  }
   const settled = new Map<number, CohortProblem | null>();
 
   /** @param path the cohorts on the way here: one that comes again is a cycle */

@@ -1,4 +1,5 @@
 import type { TestOptions } from '../filters/value-test.ts';
+import { compact } from './compact.ts';
 import { compileCohortFilter, compileFilter, groupTypeIndex, objectsIn } from './compile-filter.ts';
 import type { CohortFilter, CompiledCondition, CompiledFilter } from './compiled.ts';
 
@@ -21,8 +22,8 @@ export function compileCondition(
   }
   return {
     aggregation,
-    filters,
-    cohortFilters,
+    filters: compact(filters),
+    cohortFilters: compact(cohortFilters),
     rolloutPercentage: percentageOf(condition.rollout_percentage),
     variant: typeof condition.variant === 'string' ? condition.variant : null,
   };

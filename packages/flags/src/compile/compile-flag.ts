@@ -2,6 +2,7 @@ import { isObject } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
 import { textForm } from '../values/text-form.ts';
+import { compact } from './compact.ts';
 import { compileCondition } from './compile-condition.ts';
 import { groupTypeIndex, idOf, objectsIn } from './compile-filter.ts';
 import type { CompiledCondition, CompiledFlag, Enrollment } from './compiled.ts';
@@ -20,17 +21,17 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): FlagDra
     key: flag.key,
     version: flag.version ?? 0,
     runtime: runtimeOf(flag.evaluation_runtime),
-    contexts: flag.evaluation_contexts ?? [],
+    contexts: compact(flag.evaluation_contexts ?? []),
     enrollment: enrollmentOf(flag.key, filters, options),
     holdout: holdoutOf(filters.holdout),
     conditions,
-    variants: variantsOf(filters.multivariate),
+    variants: compact(variantsOf(filters.multivariate)),
     payloads: payloadsOf(filters.payloads),
     aggregation,
     bucketsBy: flag.bucketing_identifier === 'device_id' ? 'device_id' : 'distinct_id',
     keepsExperience: flag.ensure_experience_continuity === true,
     exitsEarly: filters.early_exit === true,
-    dependencies: dependenciesOf(conditions),
+    dependencies: compact(dependenciesOf(conditions)),
   };
 }
 
@@ -72,8 +73,12 @@ function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   });
 }
 
-function payloadsOf(payloads: unknown): Map<string, string> {
+/** One for all: most flags have none. */
+const noPayloads: ReadonlyMap<string, string> = new Map();
+
+function payloadsOf(payloads: unknown): ReadonlyMap<string, string> {
   const entries = isObject(payloads) ? Object.entries(payloads) : [];
+  if (entries.length === 0) return noPayloads;
   return new Map(entries.flatMap(([key, payload]) => (payload === null ? [] : [[key, textForm(payload)]])));
 }
 

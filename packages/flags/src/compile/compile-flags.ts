@@ -1,9 +1,10 @@
 import { timeZone } from '@millrace/schedule';
 import type { ProjectDefinitions } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
+import { runSteps, type Steps } from '../steps.ts';
 import { compileCohorts } from './compile-cohorts.ts';
-import { compileFlag } from './compile-flag.ts';
-import type { CompiledFlags } from './compiled.ts';
+import { compileFlag, type FlagDraft } from './compile-flag.ts';
+import type { CompiledFlag, CompiledFlags } from './compiled.ts';
 import { dependencyOrder } from './dependency-order.ts';
 import { needsOf } from './flag-needs.ts';
 
@@ -12,19 +13,28 @@ import { needsOf } from './flag-needs.ts';
  * nothing. Costs time in proportion to the definitions; done once per version of them.
  */
 export function compileFlags(definitions: ProjectDefinitions): CompiledFlags {
+  return runSteps(compileFlagsInSteps(definitions));
+}
+
+/** The same, a step for each cohort and flag. */
+export function* compileFlagsInSteps(definitions: ProjectDefinitions): Steps<CompiledFlags> {
   const options: TestOptions = {
     matchingVersion: definitions.matchingVersion,
     zone: timeZone(definitions.timeZone),
   };
-  const cohorts = compileCohorts(definitions.cohorts, options);
+  const cohorts = yield* compileCohorts(definitions.cohorts, options);
   const present = definitions.flags.filter(({ deleted }) => deleted !== true);
-  const active = present.filter((flag) => flag.active).map((flag) => compileFlag(flag, options));
+  const active: FlagDraft[] = [];
+  for (const flag of present) {
+    if (flag.active) active.push(compileFlag(flag, options));
+    yield;
+  }
   const inactive = new Set(present.filter((flag) => !flag.active).map(({ id }) => id));
-  const inOrder = dependencyOrder(active, inactive).map(({ flag, brokenDependency }) => ({
-    ...flag,
-    brokenDependency,
-    needs: needsOf(flag, cohorts),
-  }));
+  const inOrder: CompiledFlag[] = [];
+  for (const { flag, brokenDependency } of dependencyOrder(active, inactive)) {
+    inOrder.push({ ...flag, brokenDependency, needs: needsOf(flag, cohorts) });
+    yield;
+  }
   return {
     inOrder,
     byKey: new Map(inOrder.map((flag) => [flag.key, flag])),

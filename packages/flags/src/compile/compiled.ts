@@ -95,9 +95,9 @@ export type CohortNode =
 
 /** What has to be known of the world to evaluate a flag. */
 export interface FlagNeeds {
-  personProperties: ReadonlySet<string>;
-  groupProperties: ReadonlyMap<number, ReadonlySet<string>>;
-  staticCohorts: ReadonlySet<number>;
+  personProperties: readonly string[];
+  groupProperties: readonly { groupType: number; keys: readonly string[] }[];
+  staticCohorts: readonly number[];
   /** Whether a stored hash key can change the outcome. */
   hashKeyOverride: boolean;
 }

@@ -1,3 +1,4 @@
+import { compact } from './compact.ts';
 import type { FlagDraft } from './compile-flag.ts';
 import type { CohortNode, CompiledCohort, CompiledCondition, FlagNeeds, PropertyFilter } from './compiled.ts';
 
@@ -13,9 +14,9 @@ export function needsOf(flag: FlagDraft, cohorts: ReadonlyMap<number, CompiledCo
   if (enrollment?.kind === 'super_condition') addCondition(enrollment.condition);
   for (const condition of flag.conditions) addCondition(condition);
   return {
-    personProperties: person,
-    groupProperties: groups,
-    staticCohorts,
+    personProperties: compact([...person]),
+    groupProperties: compact([...groups].map(([groupType, keys]) => ({ groupType, keys: [...keys] }))),
+    staticCohorts: compact([...staticCohorts]),
     hashKeyOverride: flag.keepsExperience && !isSameForAll(flag),
   };
 

@@ -1,4 +1,5 @@
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
+import { runSteps, type Steps } from '../steps.ts';
 import type { EvaluationContext } from './context.ts';
 import { evaluateFlag } from './evaluate-flag.ts';
 import type { Evaluation } from './evaluation.ts';
@@ -22,6 +23,15 @@ export function evaluateFlags(
   selected: readonly CompiledFlag[],
   context: EvaluationContext,
 ): EvaluatedFlags {
+  return runSteps(evaluateFlagsInSteps(flags, selected, context));
+}
+
+/** The same, a step for each flag. */
+export function* evaluateFlagsInSteps(
+  flags: CompiledFlags,
+  selected: readonly CompiledFlag[],
+  context: EvaluationContext,
+): Steps<EvaluatedFlags> {
   const evaluation: Evaluation = {
     flags,
     context,
@@ -34,6 +44,7 @@ export function evaluateFlags(
     const result = evaluateFlag(flag, evaluation);
     evaluation.results.set(flag.id, result);
     hasErrors ||= result.failure !== null || flag.brokenDependency === 'cycle';
+    yield;
   }
   return { results: [...evaluation.results.values()], hasErrors };
 }

@@ -28,7 +28,7 @@ export function neededData(
   let hashKeyOverrides = false;
   for (const { needs } of selected) {
     for (const id of needs.staticCohorts) staticCohorts.add(id);
-    for (const [groupType, keys] of needs.groupProperties) {
+    for (const { groupType, keys } of needs.groupProperties) {
       const group = groupToRead(flags, request, groupType, keys);
       if (group !== null) groups.set(groupType, group);
     }
@@ -48,7 +48,7 @@ function groupToRead(
   { groupTypes }: CompiledFlags,
   { groups, groupProperties }: Pick<EvaluationContext, 'groups' | 'groupProperties'>,
   groupType: number,
-  keys: ReadonlySet<string>,
+  keys: readonly string[],
 ): string | null {
   const name = groupTypes.get(groupType);
   const key = groupKeyOf(groups, name);
@@ -58,7 +58,7 @@ function groupToRead(
 }
 
 /** @param alwaysKnown a key that has its value from elsewhere */
-function isSent(properties: Record<string, unknown>, keys: ReadonlySet<string>, alwaysKnown: string): boolean {
+function isSent(properties: Record<string, unknown>, keys: readonly string[], alwaysKnown: string): boolean {
   for (const key of keys) {
     if (key !== alwaysKnown && !Object.hasOwn(properties, key)) return false;
   }

@@ -12,8 +12,14 @@ export function exactTest(expected: unknown, matchingVersion: 1 | 2): ValueTest 
     const wanted = isTruthy(expected);
     return (value) => isTruthy(value) === wanted;
   }
-  const texts = new Set((Array.isArray(expected) ? expected : [expected]).map(foldedText));
-  return (value) => texts.has(foldedText(value));
+  if (!Array.isArray(expected)) return equals(foldedText(expected));
+  const texts = new Set(expected.map(foldedText));
+  const [only = ''] = texts;
+  return texts.size === 1 ? equals(only) : (value) => texts.has(foldedText(value));
+}
+
+function equals(text: string): ValueTest {
+  return (value) => foldedText(value) === text;
 }
 
 function foldedText(value: unknown): string {

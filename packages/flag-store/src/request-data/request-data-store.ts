@@ -1,0 +1,107 @@
+import type { Sql } from '@millrace/db/sql';
+
+/** Whose data a request asks about. */
+export interface Asker {
+  environmentId: number;
+  distinctId: string;
+}
+
+/** Empty for a person nobody has heard of. */
+export async function findPersonProperties(
+  sql: Sql,
+  { environmentId, distinctId }: Asker,
+): Promise<Record<string, unknown>> {
+  const [row] = await sql.query<{ properties: Record<string, unknown> }>(
+    `SELECT p.properties
+       FROM person_distinct_id d
+       JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+      WHERE d.project_id = $1::int AND d.distinct_id = $2`,
+    [environmentId, distinctId],
+  );
+  return row?.properties ?? {};
+}
+
+export interface GroupRow {
+  groupType: number;
+  properties: Record<string, unknown>;
+}
+
+/** Groups nobody has heard of are left out. */
+export async function findGroupProperties(
+  sql: Sql,
+  environmentId: number,
+  groups: readonly { groupType: number; key: string }[],
+): Promise<GroupRow[]> {
+  return sql.query<GroupRow & Record<string, unknown>>(
+    `SELECT g.group_type_index AS "groupType", g.group_properties AS properties
+       FROM unnest($2::int[], $3::text[]) AS asked (group_type_index, group_key)
+       JOIN "group" g USING (group_type_index, group_key)
+      WHERE g.project_id = $1::int`,
+    [environmentId, groups.map(({ groupType }) => groupType), groups.map(({ key }) => key)],
+  );
+}
+
+/** Which of these static cohorts the person belongs to. */
+export async function findStaticCohorts(
+  sql: Sql,
+  { environmentId, distinctId }: Asker,
+  cohortIds: readonly number[],
+): Promise<number[]> {
+  const rows = await sql.query<{ cohort_id: number }>(
+    `SELECT m.cohort_id
+       FROM person_distinct_id d
+       JOIN cohort_member m ON m.project_id = d.project_id AND m.person_uuid = d.person_uuid
+      WHERE d.project_id = $1::int AND d.distinct_id = $2 AND m.cohort_id = ANY ($3::int[])`,
+    [environmentId, distinctId, cohortIds],
+  );
+  return rows.map(({ cohort_id }) => cohort_id);
+}
+
+/** A stored hash key; null where the person has none. */
+export interface HashKeyRow {
+  distinctId: string;
+  personUuid: string;
+  flagKey: string | null;
+  hashKey: string | null;
+}
+
+/** The hash keys of the persons behind some ids, at least one row for each person. */
+export async function findHashKeys(
+  sql: Sql,
+  environmentId: number,
+  distinctIds: readonly string[],
+): Promise<HashKeyRow[]> {
+  return sql.query<HashKeyRow & Record<string, unknown>>(
+    `SELECT d.distinct_id AS "distinctId", d.person_uuid AS "personUuid", h.flag_key AS "flagKey",
+            h.hash_key AS "hashKey"
+       FROM person_distinct_id d
+       LEFT JOIN feature_flag_hash_key h ON h.project_id = d.project_id AND h.person_uuid = d.person_uuid
+      WHERE d.project_id = $1::int AND d.distinct_id = ANY ($2::text[])`,
+    [environmentId, distinctIds],
+  );
+}
+
+/**
+ * Keeps a hash key of flags for persons. One that is there already stays, and is what comes back.
+ *
+ * A person is held (in the order in which all lock persons) until the row is written: one that is merged or deleted at this
+ * moment gets none, so that none is left behind.
+ */
+export async function keepHashKeys(
+  sql: Sql,
+  environmentId: number,
+  { personUuids, flagKeys, hashKey }: { personUuids: readonly string[]; flagKeys: readonly string[]; hashKey: string },
+): Promise<Omit<HashKeyRow, 'distinctId'>[]> {
+  return sql.query<Omit<HashKeyRow, 'distinctId'> & Record<string, unknown>>(
+    `WITH held AS (
+       SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[]) ORDER BY uuid FOR KEY SHARE
+     )
+     INSERT INTO feature_flag_hash_key AS stored (project_id, person_uuid, flag_key, hash_key)
+     SELECT $1::int, held.uuid, flag.key, $4
+       FROM held CROSS JOIN unnest($3::text[]) AS flag (key)
+      ORDER BY held.uuid, flag.key
+     ON CONFLICT (project_id, person_uuid, flag_key) DO UPDATE SET hash_key = stored.hash_key
+     RETURNING person_uuid AS "personUuid", flag_key AS "flagKey", hash_key AS "hashKey"`,
+    [environmentId, personUuids, flagKeys, hashKey],
+  );
+}
