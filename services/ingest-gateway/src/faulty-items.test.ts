@@ -170,7 +170,7 @@ test.each([
       body: { code: 'invalid_payload', attr: 'batch' },
     });
   }
-  // There such a body is an event without a name (contract/ingestion.md Errors 2).
+  // There such a body is an event without a name (docs/wire-rules.md#dropped-events).
   expect(await post('/capture/', { api_key: token, ...body })).toMatchObject(taken);
 });
 

@@ -5,8 +5,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from './t
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
 /**
- * Rows of reference/sdk-wire.md section 9 that take events, and those of probes: each path with and without a slash,
- * never by a redirect. The others are in config-and-flags/answers.test.ts, what row 20 answers is in capture-v1/.
+ * The rows of docs/wire-rules.md#paths that take events, and those of probes: each path with and without a slash, never
+ * by a redirect. The others are in config-and-flags/answers.test.ts, what row 20 answers is in capture-v1/.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

@@ -11,7 +11,7 @@ export interface Report {
   inviteMessage: string | null;
 }
 
-/** Insight before dashboard when a subscription has both (reference/management-api.md 9.2). */
+/** Insight before dashboard when a subscription has both (docs/api-rules.md#subscriptions). */
 export function reportOf(delivery: ClaimedDelivery, publicAppUrl: string | undefined): Report {
   const { insight, dashboard, environment_id, environment_name } = delivery;
   const [name, path] =

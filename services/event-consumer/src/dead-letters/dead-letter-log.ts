@@ -17,8 +17,9 @@ export interface DeadLetterLogOptions {
 
 /**
  * The topic of records that cannot be processed: key, value and headers as they came, plus `dlq_reason`, `dlq_step`,
- * `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset`, and `dlq_log`, of which the place is (reference/event-processing.md 10.5). At least once: a
- * crash between this and the commit of the offset repeats a letter; readers tell by topic, partition and offset.
+ * `dlq_timestamp`, `dlq_topic`, `dlq_partition`, `dlq_offset`, and `dlq_log`, of which the place is
+ * (docs/ingestion-rules.md#dead-letters). At least once: a crash between this and the commit of the offset repeats a
+ * letter; readers tell by topic, partition and offset.
  */
 export function createDeadLetterLog({ log, topic, logger, now }: DeadLetterLogOptions): DeadLetterLog {
   // A batch that is retried here brings its letters again; those that arrived are not sent twice.

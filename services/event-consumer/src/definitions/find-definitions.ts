@@ -23,7 +23,7 @@ const notDescribed = new Set([
 
 /**
  * The properties a stored event shows: its own, its person's (`$set`, `$set_once`), or, for a group identify, only its
- * group's (reference/event-processing.md section 14).
+ * group's (docs/ingestion-rules.md#definitions).
  *
  * @param groupTypeIndexOf null for a type the project does not have.
  */

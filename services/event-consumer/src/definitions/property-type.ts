@@ -11,7 +11,7 @@ const yearLast = /^[0-2]\d([-/])[0-3]\d\1\d{4}( \d\d:\d\d(:\d\d)?)?$/;
 
 /**
  * What a property's value says about its type; null when it says nothing. The order of the questions is part of the
- * rule (reference/event-processing.md section 14): a name can decide before the value is looked at.
+ * rule (docs/ingestion-rules.md#definitions): a name can decide before the value is looked at.
  *
  * @param nowMs the clock: whole numbers of the last half year or later can be times, in seconds.
  */

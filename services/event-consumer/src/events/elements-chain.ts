@@ -5,7 +5,7 @@ const maxHrefLength = 2048;
 
 /**
  * The clicked element and its parents as one text, by which readers search: `$elements_chain` as sent, else built from
- * `$elements`, else empty (reference/event-processing.md section 7). Elements are joined by `;`, each
+ * `$elements`, else empty (docs/ingestion-rules.md#the-event-row). Elements are joined by `;`, each
  * `tag.class.class:name="value"name="value"` with classes and names sorted.
  */
 export function elementsChain(properties: JsonObject): string {

@@ -10,7 +10,7 @@ import { addSurveyShownDate } from './survey-shown-date.ts';
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
- * The properties an event is stored with, before its group keys (reference/event-processing.md 6.1, 6.2, 7). The incoming
+ * The properties an event is stored with, before its group keys (docs/ingestion-rules.md#the-event-row). The incoming
  * event stays as it is, because it may be processed again after a failure: what changes is laid over its properties.
  */
 export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {

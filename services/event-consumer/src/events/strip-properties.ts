@@ -4,7 +4,7 @@ import type { IncomingEvent } from '../model/incoming-event.ts';
 import { withoutKeys } from '../values/json-object.ts';
 
 /**
- * Never stored (reference/event-processing.md section 7): what is bulk to everybody but the SDK, what is stored as the
+ * Never stored (docs/ingestion-rules.md#the-event-row): what is bulk to everybody but the SDK, what is stored as the
  * elements chain instead, and `$verified`, which is not the client's to claim.
  */
 const always = [
@@ -18,9 +18,9 @@ const always = [
 const personUpdates = ['$set', '$set_once', '$unset'];
 const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
 
-/** With a person the switch has done its work; without one it stays, to say why (5.1, 5.2). */
+/** With a person the switch has done its work; without one it stays, to say why. */
 const withPerson = new Set([...always, '$process_person_profile']);
-/** A group identify never changes its person (6.1). */
+/** A group identify never changes its person. */
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 

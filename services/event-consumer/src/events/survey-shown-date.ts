@@ -7,7 +7,7 @@ const key = '$survey_last_seen_date';
 
 /**
  * A survey that was shown leaves its date on the person, so that the next one can wait, unless the client set that
- * date itself (reference/event-processing.md section 13).
+ * date itself (docs/ingestion-rules.md#the-event-row).
  */
 export function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
   if (event.event !== eventNames.surveyShown) return;

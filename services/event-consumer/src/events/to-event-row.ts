@@ -4,7 +4,7 @@ import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { Overlay } from '../values/overlay.ts';
 import { elementsChain } from './elements-chain.ts';
 
-/** The row of an event, with its person as of now (reference/event-processing.md section 7). */
+/** The row of an event, with its person as of now (docs/ingestion-rules.md#the-event-row). */
 export function toEventRow(event: IncomingEvent, properties: Overlay, person: EventPerson): EventRow {
   const row: EventRow = {
     projectId: event.project.id,

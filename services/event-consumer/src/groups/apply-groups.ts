@@ -14,7 +14,7 @@ export interface GroupOutcome {
 
 /**
  * Resolves the groups an event belongs to and writes the group it describes. An anonymous event belongs to no groups,
- * but may describe one (reference/event-processing.md 5.1, 8).
+ * but may describe one (docs/ingestion-rules.md#groups).
  */
 export function applyGroups(event: IncomingEvent, processing: PersonProcessing, ledger: ProjectLedger): GroupOutcome {
   const keys = processing === 'full' ? groupKeys(event, ledger) : null;

@@ -8,7 +8,7 @@ export interface GroupIdentifyTarget {
 
 /**
  * Reads `$group_type` and `$group_key`. A missing or empty one, 0, and everything that is neither text nor a number
- * names no group: null (reference/event-processing.md 8.2).
+ * names no group: null (docs/ingestion-rules.md#groups).
  */
 export function groupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
   const type = nameOf(properties.$group_type);

@@ -8,8 +8,8 @@ import { groupTypesTooLong } from './group-warnings.ts';
 
 /**
  * `$groupidentify` creates or updates one group: the only event that writes group rows
- * (contract/ingestion.md "Events"; reference/event-processing.md 8.2). An event that names no group, a sixth type or an
- * invalid `$group_set` writes none and is stored all the same.
+ * (docs/ingestion-rules.md#groups). An event that names no group, a sixth type or an invalid `$group_set` writes none
+ * and is stored all the same.
  */
 export function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning[] {
   const target = groupIdentifyTarget(event.properties);

@@ -13,7 +13,7 @@ export interface GroupKeys {
 
 /**
  * `$groups` puts an event under groups: each type gets its key as `$group_<index>`. A new type is created, a group never
- * (contract/ingestion.md "Events"; reference/event-processing.md 8.4). Null when the event names no groups.
+ * (docs/ingestion-rules.md#groups). Null when the event names no groups.
  */
 export function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | null {
   const groups = event.properties.$groups;

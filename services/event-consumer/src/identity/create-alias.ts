@@ -3,9 +3,9 @@ import type { MergeRequest } from './merge-request.ts';
 
 /**
  * `$create_alias`: distinct_id is merged into the alias value, and the alias value becomes the main distinct id
- * (contract/ingestion.md "Events"; the reference's code merges the other way round, see reference/event-processing.md
- * section 3). Refused only when both sides are identified: SDKs disagree about the order of the two arguments, so a
- * merge that is sound in either direction must go through.
+ * (docs/ingestion-rules.md#merges), as it was ordered: the reference merges the other way round. Refused only when both
+ * sides are identified: SDKs disagree about the order of the two arguments, so a merge that is sound in either
+ * direction must go through.
  */
 export function createAlias(event: IncomingEvent): MergeRequest | null {
   const alias = event.properties.alias;

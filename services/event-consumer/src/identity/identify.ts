@@ -4,8 +4,8 @@ import type { MergeRequest } from './merge-request.ts';
 
 /**
  * `$identify`: the anonymous id is merged into distinct_id, unless the anonymous id already belongs to an identified
- * person (reference/event-processing.md 2.1). Without `$anon_distinct_id` the event is a property update and merges
- * nothing (contract/ingestion.md "Events", reference 2.4).
+ * person (docs/ingestion-rules.md#merges). Without `$anon_distinct_id` the event is a property update and merges
+ * nothing (docs/ingestion-rules.md#what-an-event-name-does).
  */
 export function identify(event: IncomingEvent): MergeRequest | null {
   const sourceId = anonymousId(event.properties);

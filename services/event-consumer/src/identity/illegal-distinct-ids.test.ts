@@ -1,6 +1,6 @@
 import { isIllegalDistinctId } from './illegal-distinct-ids.ts';
 
-// reference/event-processing.md 2.5
+// docs/ingestion-rules.md#illegal-distinct-ids
 const anyCase = [
   'anonymous',
   'guest',

@@ -22,8 +22,8 @@ const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));
 const asWritten = new Set(illegalAsWritten.flatMap(withQuotedForms));
 
 /**
- * True for a distinct id that must not take part in a merge (reference/event-processing.md 2.5). An ordinary event may
- * carry it and gets its own person.
+ * True for a distinct id that must not take part in a merge (docs/ingestion-rules.md#illegal-distinct-ids). An ordinary
+ * event may carry it and gets its own person.
  */
 export function isIllegalDistinctId(id: string): boolean {
   return (

@@ -69,7 +69,7 @@ export function createPerson(
 /**
  * Adds an id that belongs to nobody to a person. The version is 0 for the id the person's uuid was made from, else 1:
  * events the id sent before without a person carry another uuid, and readers of the mapping can tell
- * (reference/event-processing.md 5.3).
+ * (docs/ingestion-rules.md#anonymous-events).
  */
 export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
   const isOrigin = person.uuid === newPersonUuid(distinctId, ledger);

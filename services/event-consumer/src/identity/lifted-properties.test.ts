@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 import { flattened } from '../values/overlay.ts';
 import { foldOperatingSystem, liftPersonProperties } from './lifted-properties.ts';
 
-/** Every lifted key and the name of its first value (reference/event-processing.md 6.2). */
+/** Every lifted key and the name of its first value (docs/ingestion-rules.md#person-properties). */
 const lifted: [string, string][] = [
   ['$app_build', '$initial_app_build'],
   ['$app_name', '$initial_app_name'],

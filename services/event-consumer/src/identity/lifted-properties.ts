@@ -3,8 +3,8 @@ import { objectOrEmpty } from '../values/json-object.ts';
 import { type Overlay, propertyOf } from '../values/overlay.ts';
 
 /**
- * Event properties that also describe the person (reference/event-processing.md 6.2). Each goes to `$set` under its own
- * name and to `$set_once` as `$initial_…`. `$os_name` is missing: it is another name of `$os`.
+ * Event properties that also describe the person (docs/ingestion-rules.md#person-properties). Each goes to `$set` under
+ * its own name and to `$set_once` as `$initial_…`. `$os_name` is missing: it is another name of `$os`.
  */
 const appKeys = ['$app_build', '$app_name', '$app_namespace', '$app_version'];
 const deviceKeys = [

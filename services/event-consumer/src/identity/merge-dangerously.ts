@@ -3,7 +3,7 @@ import type { MergeRequest } from './merge-request.ts';
 
 /**
  * `$merge_dangerously`: the alias is merged into distinct_id, whoever is identified; only illegal ids stop it
- * (reference/event-processing.md 4.1). Meant for repairs by hand.
+ * (docs/ingestion-rules.md#merges). Meant for repairs by hand.
  */
 export function mergeDangerously(event: IncomingEvent): MergeRequest | null {
   const alias = event.properties.alias;

@@ -6,7 +6,7 @@ export type PersonProcessing = 'full' | 'personless';
 
 /**
  * Events have persons unless `$process_person_profile` is exactly false, or the project opted out altogether
- * (reference/event-processing.md 5.1; contract/ingestion.md "Anonymous events"). In a project that opted out merge
+ * (docs/ingestion-rules.md#anonymous-events). In a project that opted out merge
  * events become plain anonymous events: the switch is not the sender's, so nothing of theirs is dropped.
  */
 export function personProcessing(event: IncomingEvent): PersonProcessing {

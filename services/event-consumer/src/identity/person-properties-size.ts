@@ -1,7 +1,7 @@
 import type { IncomingEvent } from '../model/incoming-event.ts';
 import type { RuleWarning } from '../model/warning.ts';
 
-/** Largest properties a person may have, in bytes of JSON (reference/event-processing.md 6.6). */
+/** Largest properties a person may have, in bytes of JSON (docs/ingestion-rules.md#person-properties). */
 export const maxPersonPropertiesBytes = 655_360;
 
 /**

@@ -4,8 +4,9 @@ import { hash } from 'node:crypto';
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**
- * The uuid of the person a distinct id creates: UUIDv5 of `<projectId>:<distinctId>` (reference/event-processing.md 0.2).
- * Deterministic, so an event without a person names the one its distinct id would get.
+ * The uuid of the person a distinct id creates: UUIDv5 of `<projectId>:<distinctId>`
+ * (docs/ingestion-rules.md#person-properties). Deterministic, so an event without a person names the one its distinct
+ * id would get.
  */
 export function personUuid(projectId: number, distinctId: string): string {
   return uuidOf(namespace, projectId, distinctId);

@@ -2,8 +2,9 @@ import { eventNames } from '@millrace/contracts';
 
 /**
  * Facts of the moment, not of the person. An event that changes nothing but these does not rewrite the person, else
- * every page view of a busy site would; the event's own copy still shows them (reference/event-processing.md 6.3).
- * Country and city, app versions, campaigns and everything initial are missing on purpose.
+ * every page view of a busy site would; the event's own copy still shows them
+ * (docs/ingestion-rules.md#person-properties). Country and city, app versions, campaigns and everything initial are
+ * missing on purpose.
  */
 const filteredKeys = new Set([
   '$current_url',

@@ -10,7 +10,7 @@ const upgradeAfterMs = 60_000;
 /**
  * The person of an event without person processing: the real one if the distinct id has one, else the uuid it would
  * have. Its properties are never shown. An anonymous event of a known person is marked `forceUpgrade`
- * (reference/event-processing.md 5.2, 5.4). The ledger stays as it is.
+ * (docs/ingestion-rules.md#anonymous-events). The ledger stays as it is.
  */
 export function personlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
   const person = personOf(event.distinctId, ledger);

@@ -22,7 +22,7 @@ export type MergePlan<Person extends PersonFacts> =
   | { action: 'refuse'; target: Person };
 
 /**
- * The truth table of merges (reference/event-processing.md 2.1, 3.4, 4.1). `null` means the id belongs to nobody. Only a
+ * The truth table of merges (docs/ingestion-rules.md#merges). `null` means the id belongs to nobody. Only a
  * merge of two persons can be refused; adding an id to a person asks nobody.
  */
 export function planMerge<Person extends PersonFacts>(

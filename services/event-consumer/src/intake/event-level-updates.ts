@@ -4,7 +4,7 @@ import { objectOrEmpty, overlaid } from '../values/json-object.ts';
 
 /**
  * What the client wrote beside an event's properties, to be laid over them: `$set` and `$set_once` key by key with the
- * event level winning, `$unset` as the union (reference/event-processing.md 6.1).
+ * event level winning, `$unset` as the union (docs/ingestion-rules.md#before-the-rules).
  */
 export function eventLevelUpdates(
   { $set, $set_once, $unset }: Pick<CapturedEvent, '$set' | '$set_once' | '$unset'>,

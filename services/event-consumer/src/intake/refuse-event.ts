@@ -13,7 +13,7 @@ export interface Refusal {
   warning: RuleWarning;
 }
 
-/** In the order they are asked (reference/event-processing.md section 1, steps 8 and 17; 11.1). */
+/** In the order they are asked (docs/ingestion-rules.md#before-the-rules). */
 const checks = [nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
 /** The first reason not to store an event, or null. Only what could not be stored truthfully is refused. */

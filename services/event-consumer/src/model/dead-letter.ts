@@ -1,7 +1,7 @@
 import type { LogRecord } from '@millrace/event-log';
 import type { RecordPosition } from './incoming-event.ts';
 
-/** What a record lacks, or has wrong, that an event cannot be without (reference/event-processing.md 11.1). */
+/** What a record lacks, or has wrong, that an event cannot be without (docs/ingestion-rules.md#dead-letters). */
 export type InvalidRecordReason =
   | 'failed_parse_message'
   | 'empty_uuid'

@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 import type { Overlay } from '../values/overlay.ts';
 import type { WrittenProperties } from '../values/written-properties.ts';
 
-/** reference/event-processing.md section 5.4. */
+/** docs/ingestion-rules.md#the-event-row */
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];
 

@@ -12,7 +12,7 @@ export interface IngestProject {
 
 /** A project as its key leads to it. What the plan includes matters before the rules, not to them. */
 export interface ResolvedProject extends IngestProject {
-  /** Whether the organization's plan includes historical migrations (contract/ingestion.md, historical rule 1). */
+  /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
   /** Whether visitors without cookies get an id of the day (`cookieless_server_hash_mode`). */
   isCookieless: boolean;
@@ -33,7 +33,7 @@ export interface RecordPosition {
 
 /**
  * One event ready for the rules: project known, text clean, `$group_identify` renamed, event-level `$set`, `$set_once`,
- * `$unset` merged into `properties`, `$ip` and `$sent_at` filled in (reference/event-processing.md section 6.1).
+ * `$unset` merged into `properties`, `$ip` and `$sent_at` filled in (docs/ingestion-rules.md#before-the-rules).
  */
 export interface IncomingEvent {
   position: RecordPosition;

@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 
 export type WarningSeverity = 'error' | 'warning' | 'info';
 
-/** Every kind of ingestion warning with its severity (reference/event-processing.md section 11.3). */
+/** Every kind of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */
 export const warningSeverity = {
   // Reported by the gateway, stored here.
   missing_event_name: 'error',

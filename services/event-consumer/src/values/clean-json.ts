@@ -21,7 +21,7 @@ export function mayNestDeeperThan(text: string, limit: number): boolean {
 
 /**
  * Text PostgreSQL and every reader can hold: a NUL and half of a surrogate pair become U+FFFD
- * (reference/event-processing.md 6.1).
+ * (docs/ingestion-rules.md#before-the-rules).
  */
 function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\ufffd');

@@ -1,7 +1,7 @@
 /**
  * Milliseconds since the epoch of an ISO 8601 time with a zone, or null. The gateway has already understood the many
  * spellings clients use and writes this one; anything else, and a year no calendar column holds, is not guessed at
- * (reference/event-processing.md section 9).
+ * (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {
   if (!isoTime.test(text)) return null;

@@ -1,5 +1,5 @@
-/** Longest distinct id, group type and group key (reference/event-processing.md sections 1, 8 and 11.1). */
+/** Longest distinct id, group type and group key (docs/ingestion-rules.md#before-the-rules). */
 export const maxIdCharacters = 400;
 
-/** Longest stored event name (reference/event-processing.md section 7). */
+/** Longest stored event name (docs/ingestion-rules.md#the-event-row). */
 export const maxEventNameCharacters = 200;

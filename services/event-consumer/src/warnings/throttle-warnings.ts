@@ -3,7 +3,7 @@ import { v5 as uuidV5 } from 'uuid';
 import type { WarningType } from '../model/warning.ts';
 import type { StoredWarning } from './warning-store.ts';
 
-/** What somebody has to look into one by one (reference/event-processing.md 11.3, "always sent"). */
+/** What somebody has to look into one by one (docs/ingestion-rules.md#warnings). */
 const neverFolded = new Set<WarningType>([
   'cannot_merge_already_identified',
   'cannot_merge_with_illegal_distinct_id',

@@ -37,7 +37,7 @@ export function gatewayWarning(warning: CapturedWarning, projectId: number): Sto
 
 /**
  * Events of a migration that the plan of their project does not include. The gateway answers such requests with 402; it
- * lets them in, marked, only while it cannot ask anybody (contract/ingestion.md, historical rule 1).
+ * lets them in, marked, only while it cannot ask anybody (docs/ingestion-rules.md#historical-migrations).
  */
 export function migrationWarning(finding: FoldedFinding, projectId: number): StoredWarning {
   return foldedWarning('historical_migration_not_in_plan', finding, projectId);

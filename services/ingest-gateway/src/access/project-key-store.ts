@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db/sql';
 /** What the gateway needs to know of the project behind a key. */
 export interface KnownProject extends PlanLimits {
   environmentId: number;
-  /** Whether the organization's plan includes historical migrations (contract/ingestion.md, historical rule 1). */
+  /** Whether the organization's plan includes historical migrations (docs/ingestion-rules.md#historical-migrations). */
   mayMigrate: boolean;
 }
 

@@ -5,7 +5,7 @@ const vary = 'origin, access-control-request-method, access-control-request-head
 /**
  * Headers without which a browser hides an answer from the page, also an error. Any origin is welcome and repeated as
  * sent (`null` of sandboxed pages too): with credentials, which browser SDKs use, `*` is refused.
- * Source: reference/ingest-wire.md sections 2 and 12.
+ * (docs/wire-rules.md#cors)
  */
 export function corsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const { origin } = request.headers;

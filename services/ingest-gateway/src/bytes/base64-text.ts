@@ -9,7 +9,7 @@ const lineBreaks = /[\r\n]/g;
 /**
  * Whether a body looks like base64: nothing but its alphabet (also the URL-safe one) at the start. JSON never does, it
  * starts with a brace or bracket; gzip never does. Missing padding and line breaks are forgiven.
- * Source: reference/ingest-wire.md section 3.2 step 2 and the leniencies of section 13.
+ * (docs/wire-rules.md#decoding-of-bodies)
  */
 export function looksLikeBase64(bytes: Buffer): boolean {
   const end = Math.min(bytes.length, inspectedBytes);
@@ -30,7 +30,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
   return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
 }
 
-/** Form decoding turns `+` into a space; base64 has no spaces. Source: reference/ingest-wire.md section 3.2 step 3. */
+/** Form decoding turns `+` into a space; base64 has no spaces (E12). */
 export function restorePlus(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')

@@ -11,7 +11,7 @@ const dataField = /(?:^|&)data=/;
 /**
  * Whether a body is a form: its type says so and it has the field, or it starts like one (some clients leave the type
  * out). A form type around plain JSON, which is what `curl -d` sends, is JSON.
- * Source: reference/ingest-wire.md section 3.2 steps 2 and 3, cases E11-E17.
+ * Cases E11 to E17 (docs/wire-rules.md#decoding-of-bodies).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);

@@ -11,9 +11,9 @@ const endOfText = 2;
 const firstPhraseCode = 3;
 
 /**
- * Decodes the base64 flavour of lz-string, which early browser clients send (reference/ingest-wire.md section 3.2
- * step 5). The format is LZ78 over UTF-16 units with growing code widths. A library exists, but its output cannot be
- * bounded, and a few kilobytes can stand for gigabytes here.
+ * Decodes the base64 flavour of lz-string, which early browser clients send (docs/wire-rules.md#decoding-of-bodies).
+ * The format is LZ78 over UTF-16 units with growing code widths. A library exists, but its output cannot be bounded,
+ * and a few kilobytes can stand for gigabytes here.
  *
  * Every phrase of the dictionary is a stretch of what was already written (the last phrase and the unit after it), so
  * the dictionary is two lists of numbers and the text itself.

@@ -2,7 +2,7 @@ import { type Metrics, type Tally, tallies } from '@millrace/runtime';
 import type { DropTally } from '../event/drop-tally.ts';
 import type { ByteBudget } from '../memory/byte-budget.ts';
 
-/** Figures of the capture endpoints. Names follow reference/ingest-wire.md section 10 where it has one. */
+/** Figures of the capture endpoints. */
 export interface CaptureMetrics {
   began(): void;
   /** @param bytes the body as it came over the wire. */

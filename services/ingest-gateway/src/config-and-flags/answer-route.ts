@@ -6,7 +6,10 @@ import { flagDefinitionRoutes } from './flag-definition-route.ts';
 import { flagRoutes } from './flag-route.ts';
 import { recordingRoutes } from './recording-route.ts';
 
-/** What SDKs ask for besides capturing: every path with and without a trailing slash (reference/sdk-wire.md section 9). */
+/**
+ * What SDKs ask for besides capturing: every path with and without a trailing slash
+ * (docs/wire-rules.md#config-and-flags).
+ */
 export function answerRoutes(deps: AnswerDependencies): Router {
   const router = Router();
   configRoutes(router, deps);

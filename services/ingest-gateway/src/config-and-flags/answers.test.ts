@@ -29,7 +29,7 @@ const noneV4 = { flags: {}, errorsWhileComputingFlags: false, requestId: expect.
 const noneV3 = { featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false };
 const secret = { authorization: 'Bearer phx_secret' };
 
-describe('sdk-wire section 9: the paths beside capture, with and without a slash', () => {
+describe('the paths beside capture, with and without a slash', () => {
   test.each<[string, string, RequestInit, object]>([
     ['7', '/flags?v=2', { method: 'POST' }, noneV4],
     ['8', '/flags?v=2&config=true', { method: 'POST' }, { ...noneV4, supportedCompression: ['gzip', 'gzip-js'] }],

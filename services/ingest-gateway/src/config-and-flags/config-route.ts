@@ -30,7 +30,7 @@ export async function settingsOrNull(token: string, settings: EnvironmentSetting
   }
 }
 
-/** Remote config for clients (reference/sdk-wire.md section 9, rows 10 and 11). */
+/** Remote config for clients (docs/wire-rules.md#config-and-flags). */
 export function configRoutes(router: Router, { projectKeys, settings }: AnswerDependencies): void {
   async function configOf(key: unknown, response: Response) {
     const token = await requireKnownToken(key, projectKeys);

@@ -3,7 +3,7 @@ import type { AnswerDependencies } from './answer-dependencies.ts';
 import { onlyMethods } from './only-methods-route.ts';
 import { requireKnownToken } from './require-known-token.ts';
 
-/** Lists this service keeps nothing in, by path (reference/sdk-wire.md section 9, rows 14 to 16). */
+/** Lists this service keeps nothing in, by path (docs/wire-rules.md#config-and-flags). */
 const lists: Record<string, object> = {
   '/api/surveys': { surveys: [], survey_config: null },
   '/api/early_access_features': { earlyAccessFeatures: [] },

@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 
 /**
  * The answer of a project without feature flags, in the shape of the version that was asked for
- * (reference/sdk-wire.md sections 4.2 and 9, rows 7 to 9).
+ * (docs/wire-rules.md#config-and-flags).
  *
  * @param version query parameter `v`; `/flags` without one is of the third shape.
  */

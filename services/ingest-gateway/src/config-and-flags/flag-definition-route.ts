@@ -8,8 +8,8 @@ import { requireKnownToken } from './require-known-token.ts';
 const etag = '"no-flags-1"';
 
 /**
- * Flag definitions for servers that evaluate by themselves (reference/sdk-wire.md section 4.4; section 9, rows 17 and
- * 18). There are none, so nothing is behind the secret key: it must be there, and is not looked up.
+ * Flag definitions for servers that evaluate by themselves (docs/wire-rules.md#config-and-flags). There are none, so
+ * nothing is behind the secret key: it must be there, and is not looked up.
  */
 export function flagDefinitionRoutes(router: Router, { projectKeys }: AnswerDependencies): void {
   router

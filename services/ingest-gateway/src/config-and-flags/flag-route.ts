@@ -16,7 +16,7 @@ import { requireKnownToken } from './require-known-token.ts';
 /** A question is small, whoever asks: it is parsed whole, beside the events of everybody else. */
 const maxQuestionBytes = 1024 * 1024;
 
-/** Feature flags, of which there are none (reference/sdk-wire.md sections 4.1 to 4.3; section 9, rows 7 to 9). */
+/** Feature flags, of which there are none (docs/wire-rules.md#config-and-flags). */
 export function flagRoutes(router: Router, given: AnswerDependencies): void {
   const { maxBodyBytes, maxDecompressedBytes } = given.limits;
   const limits = {

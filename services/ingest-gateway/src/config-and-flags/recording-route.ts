@@ -7,7 +7,7 @@ const patience = { maxBytes: 25 * 1024 * 1024, maxMs: 30_000 };
 
 /**
  * Session recordings are not kept. A client that sends them all the same is told to pause, and not to send the same
- * again (reference/sdk-wire.md section 9, row 13). What it sent is not looked at, so neither is its key.
+ * again (docs/wire-rules.md#config-and-flags). What it sent is not looked at, so neither is its key.
  */
 export function recordingRoutes(router: Router): void {
   router

@@ -2,8 +2,8 @@ import type { JsonObject } from '@millrace/contracts';
 import type { ClientSettings } from './environment-settings-store.ts';
 
 /**
- * What browser and mobile clients are told to do (reference/sdk-wire.md section 5). Only what this service does: there
- * are no recordings, surveys, tours or flags here, and a client that hears so does not ask for them.
+ * What browser and mobile clients are told to do (docs/wire-rules.md#config-and-flags). Only what this service does:
+ * there are no recordings, surveys, tours or flags here, and a client that hears so does not ask for them.
  *
  * @param settings null when they cannot be read now.
  */

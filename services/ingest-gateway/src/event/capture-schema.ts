@@ -6,7 +6,7 @@ import type { RawFields } from './raw-fields.ts';
 const objectOrNull = Type.Unsafe<JsonObject | null>({ type: ['object', 'null'] });
 
 /**
- * One event as a client sends it: the types that are checked (reference/ingest-wire.md section 4.1). Names and ids are
+ * One event as a client sends it: the types that are checked (docs/wire-rules.md#fields-of-an-event). Names and ids are
  * not in it: an event without them is dropped, not refused. Fields that are not listed are accepted and left out.
  */
 const clientEventSchema = Type.Object({

@@ -6,7 +6,7 @@ const maxCodePoints = 200;
 /**
  * The value that identifies the user, as sent; undefined when there is none. A null counts as absent, an empty text at
  * event level does not fall back to the properties.
- * Source: reference/ingest-wire.md section 4.3, reference/sdk-wire.md section 0 rule 8.
+ * (docs/wire-rules.md#distinct-ids)
  */
 export function rawDistinctId(event: ClientEvent): unknown {
   const { properties } = event;

@@ -28,7 +28,7 @@ export interface DropSample {
 }
 
 /**
- * `performance_event` is left out by design and not worth a warning (reference/ingest-wire.md section 8.2). Of
+ * `performance_event` is left out by design and not worth a warning (docs/wire-rules.md#dropped-events). Of
  * `blocked_token` the project is told once for many requests (limits/traffic-reports.ts).
  */
 export type DropReason = GatewayWarningType | 'performance_event';

@@ -16,7 +16,7 @@ export interface EventFault {
 export const maxNesting = 64;
 
 /**
- * What is wrong with one event, by its types and its depth (reference/ingest-wire.md section 4.1); null when it can be
+ * What is wrong with one event, by its types and its depth (docs/wire-rules.md#fields-of-an-event); null when it can be
  * used. A name or an id that is missing is no fault: such an event is dropped silently by the contract.
  *
  * @param isShallow true when it cannot be nested too deep.

@@ -11,12 +11,12 @@ const firstOfYear1Ms = new Date(0).setUTCFullYear(1, 0, 1);
 export interface EventTime {
   /** Milliseconds since the epoch. */
   ms: number;
-  /** What the project should be told of it (reference/ingest-wire.md section 9.2); null when the time is as sent. */
+  /** What the project should be told of it (docs/wire-rules.md#times); null when the time is as sent. */
   finding: TimeFinding | null;
 }
 
 /**
- * When the event happened, milliseconds since the epoch, by the rules of reference/ingest-wire.md section 9.1: the
+ * When the event happened, milliseconds since the epoch, by the rules of docs/wire-rules.md#times: the
  * client's clock is corrected by what it says at sending, an `offset` counts back from now and overrides, the far
  * future is now, years that cannot be stored are the epoch. Cases T01-T14.
  *

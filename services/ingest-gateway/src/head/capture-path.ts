@@ -1,7 +1,7 @@
 /** A path that takes events. `label` is for metrics and logs, a bounded set. */
 export interface CapturePath {
   label: string;
-  /** The name an event without one gets; null: such an event is dropped (contract/ingestion.md Errors 2). */
+  /** The name an event without one gets; null: such an event is dropped (docs/wire-rules.md#dropped-events). */
   nameForNameless: string | null;
   /** Whether a body that is neither a batch nor an event with a name is refused for having no `batch`. */
   takesBatches: boolean;
@@ -10,7 +10,7 @@ export interface CapturePath {
 /** The last two are of SDKs that send what language models said by a way of its own; here they are events like others. */
 const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
-/** Every path exists with and without a trailing slash, never by a redirect (reference/ingest-wire.md section 1). */
+/** Every path exists with and without a trailing slash, never by a redirect (docs/wire-rules.md#paths). */
 const paths = new Map<string, CapturePath>(
   labels.flatMap((label) => {
     const path = {

@@ -1,4 +1,4 @@
-/** The query parameters that have a meaning (reference/ingest-wire.md section 1.1); everything else is ignored. */
+/** The query parameters that have a meaning (docs/wire-rules.md#query-parameters); everything else is ignored. */
 export interface CaptureQuery {
   data: string | null;
   compression: string | null;

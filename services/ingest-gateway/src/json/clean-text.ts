@@ -8,7 +8,7 @@ export function mayNeedCleaning(json: string): boolean {
   return json.includes('\\') && (json.includes('\\u0000') || json.includes('\\ud') || json.includes('\\uD'));
 }
 
-/** NUL and lone surrogates become U+FFFD (reference/ingest-wire.md sections 4.3 and 4.7, case F23). */
+/** NUL and lone surrogates become U+FFFD (docs/wire-rules.md#text). */
 function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;

@@ -6,7 +6,9 @@ import type { ByteLease } from '../memory/byte-budget.ts';
 export interface JsonOutline {
   /** How many values it holds, about: every bracket, brace and comma outside of texts. */
   values: number;
-  /** The key the outermost object names, in the order of reference/ingest-wire.md section 4.2; null when it names none. */
+  /**
+   * The key the outermost object names, in the order of docs/wire-rules.md#project-api-key; null when it names none.
+   */
   apiKey: string | null;
 }
 

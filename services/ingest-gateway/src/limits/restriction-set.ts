@@ -43,7 +43,7 @@ export function createRestrictionSet(restrictions: readonly Restriction[]): Rest
 
 /**
  * The operator's list as a setting holds it: `token` or `token:distinct_id`, separated by commas
- * (reference/ingest-wire.md section 7.2). A distinct id may contain colons; one with a comma needs the table.
+ * (docs/wire-rules.md#quotas-and-limits). A distinct id may contain colons; one with a comma needs the table.
  */
 export function parseRestrictionList(kind: RestrictionKind, text: string): Restriction[] {
   return text.split(',').flatMap((element) => {

@@ -20,7 +20,7 @@ export interface Arriving {
 export interface TrafficControl {
   /**
    * Whether the request's events may be stored. `quota_limited`: the plan's events are used up; the request is answered
-   * with 200 and nothing is stored (reference/ingest-wire.md section 7.1).
+   * with 200 and nothing is stored (docs/wire-rules.md#quotas-and-limits).
    * @throws AppError `rate_limited`, or `unavailable` for a client that would drop its events at any 4xx.
    */
   admit(arriving: Arriving, request: Pick<IncomingMessage, 'method' | 'headers'>): 'admitted' | 'quota_limited';
@@ -54,7 +54,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
   return {
     admit(arriving, request) {
       const { project, isHistorical, events } = arriving;
-      // A migration is part of the plan, in a lane of its own (contract/ingestion.md, historical rule 1).
+      // A migration is part of the plan, in a lane of its own (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
       if (quotas.isUsedUp(project)) {
         findings.quotaUsedUp(arriving, project);

@@ -25,7 +25,7 @@ const firstBytes = new Map([
 export type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise<Buffer>;
 
 /**
- * What undoes a `Content-Encoding` (reference/sdk-wire.md section 6); a body without the first bytes of its encoding
+ * What undoes a `Content-Encoding` (docs/wire-rules.md#capture-v1); a body without the first bytes of its encoding
  * is taken as it is. The result rejects with AppError `invalid`
  * (`request_decoding_error`), `too_large` over the cap, `unavailable` when the memory budget is used up.
  *

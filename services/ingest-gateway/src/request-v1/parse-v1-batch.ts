@@ -27,9 +27,9 @@ const usualUuidText = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /**
  * JSON text to a batch. Only what leaves no way to answer for every event refuses the whole: the envelope, and uuids
- * that are missing or not unique (reference/ingest-wire.md section 10.1).
+ * that are missing or not unique (docs/wire-rules.md#capture-v1).
  *
- * @throws AppError `invalid` with a code of reference/sdk-wire.md section 6.
+ * @throws AppError `invalid` with a code of the protocol.
  */
 export function parseV1Batch(text: string): V1Batch {
   const parsed = parseJson(text);

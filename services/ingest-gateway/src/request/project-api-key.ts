@@ -4,7 +4,7 @@ type Fields = Record<string, unknown>;
 
 const maxKeyBytes = 64;
 
-/** The names a key goes by, in the envelope and in an event (reference/ingest-wire.md section 4.2). */
+/** The names a key goes by, in the envelope and in an event (docs/wire-rules.md#project-api-key). */
 function keyIn(fields: Fields): unknown {
   return fields.api_key ?? fields.token ?? fields.$token;
 }
@@ -23,7 +23,7 @@ function keyInEvent(event: Fields | null): unknown {
  * query of a GET). Surrounding white space is not part of a key.
  *
  * @throws AppError `unauthenticated` with one of the codes `missing_api_key`, `inconsistent`, `not_string`, `empty`,
- * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`. Source: reference/ingest-wire.md section 4.2, cases K01-K16.
+ * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`: cases K01 to K16.
  */
 export function findProjectApiKey(
   envelope: Fields | null,

@@ -65,7 +65,7 @@ test.each([
   expect(capture([{ event: 'a', distinct_id: 'b', uuid: sent }]).accepted[0]?.record.uuid).toBe(expected);
 });
 
-describe('silent drops (contract/ingestion.md Errors 2)', () => {
+describe('silent drops', () => {
   test.each<[string, ClientEvent, object]>([
     ['F03 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
     ['E34 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],

@@ -64,7 +64,7 @@ test.each([
   expect(read(text)).toBe(expected);
 });
 
-/** The spellings of case 129 of reference/event-processing.md. */
+/** The spellings of case E-129. */
 test.each([
   '2021-10-29',
   '2021-10-29 00:00:00',

@@ -24,8 +24,7 @@ const longestZoneName = 64;
  * Reads a point in time from text, milliseconds since the epoch; null when it is none of the accepted forms: RFC 3339
  * (also with a two-digit zone, a space for the T, or no zone, which means UTC), a date alone, ISO 8601 without hyphens and
  * colons, its week and ordinal dates, slash dates, RFC 2822, what JavaScript prints of a date, and Unix seconds or
- * milliseconds as digits. Source: reference/ingest-wire.md section 9.1, cases T07, T13, T14, and
- * reference/event-processing.md section 9, case 129.
+ * milliseconds as digits. Cases T07, T13, T14 and E-129 (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {
   const trimmed = text.trim();

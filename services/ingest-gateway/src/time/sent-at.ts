@@ -8,7 +8,7 @@ const oldestMs = new Date(0).setUTCFullYear(1, 0, 2);
 
 /**
  * When the client sent the request by its own clock: the batch's `sent_at` (date-time with zone), else query `_`
- * (milliseconds), else null. What cannot be read is ignored. Source: reference/ingest-wire.md section 9.1 rule 1.
+ * (milliseconds), else null. What cannot be read is ignored (docs/wire-rules.md#times).
  */
 export function readSentAt(inBatch: unknown, inQuery: string | null): number | null {
   const fromBatch = readInBatch(inBatch);
@@ -20,7 +20,7 @@ export function readSentAt(inBatch: unknown, inQuery: string | null): number | n
 
 /**
  * What a batch says about the time of its sending, if it cannot be read; undefined when it can, or when nothing is said.
- * The project is told (reference/ingest-wire.md section 9.2).
+ * The project is told.
  */
 export function unreadableSentAt(inBatch: unknown): string | undefined {
   if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Numbers of reference/ingest-wire.md section 11 that this gateway does not meet as the reference has them, with what is
+ * Numbers of docs/wire-rules.md#cases that this gateway does not meet as the reference has them, with what is
  * done instead. A test asserts that every number is either named by a case or here.
  */
 export const decidedOtherwise: { no: string[]; because: string }[] = [

@@ -6,8 +6,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * Every path that takes events times every way an SDK writes them (reference/sdk-wire.md rules 3 to 6;
- * reference/ingest-wire.md sections 3.2 and 3.3): each pair must be answered with success and store the right event.
+ * Every path that takes events times every way an SDK writes them (docs/wire-rules.md#decoding-of-bodies;
+ * rules 3 to 6): each pair must be answered with success and store the right event.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { decidedOtherwise } from './decided-otherwise.ts';
 
-/** The numbers of reference/ingest-wire.md section 11, which has gaps. */
+/** The numbers of docs/wire-rules.md#cases, which have gaps. */
 const all = [
   ...numbers('E', [[1, 8], 10, [11, 18], 20, 22, 23, 25, 26, [28, 37]], [9, 19, 21, 24, 27]),
   ...numbers(

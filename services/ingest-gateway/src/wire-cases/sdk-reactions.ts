@@ -11,7 +11,7 @@ export interface SdkAnswer {
   json: unknown;
 }
 
-/** One row of reference/sdk-wire.md section 1: how the SDK sends, and what it does with the answer. */
+/** How an SDK sends, and what it does with the answer (docs/wire-rules.md#what-sdks-do-with-an-answer). */
 export interface SdkRow {
   row: number;
   sdk: string;

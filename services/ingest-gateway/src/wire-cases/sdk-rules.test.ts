@@ -4,7 +4,10 @@ import { createTestTenant } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
-/** The twelve rules of reference/sdk-wire.md section 0, each over the wire. Rule 12 also is sdk-reactions.test.ts. */
+/**
+ * The twelve rules of docs/wire-rules.md#what-sdks-do-with-an-answer, each over the wire. Of rule 12 there is more in
+ * sdk-reactions.test.ts.
+ */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;
