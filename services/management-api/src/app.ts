@@ -15,7 +15,7 @@ import { translateDatabaseError } from './translate-database-error.ts';
 export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange' | 'signUpLimit' | 'userChangeLimit'> {
   /** Where limits are counted and key changes are announced: Redis, or this process alone. */
   keyValue: KeyValue;
-  /** 0 = no limit (reference/management-api.md 2.7). */
+  /** 0 = no limit (docs/api-rules.md#rate-limits). */
   limits: {
     requestsPerMinute: number;
     requestsPerHour: number;

@@ -15,7 +15,7 @@ export const organizationParams = Type.Object({
  * caller joined first among those the key may use.
  *
  * The returned function throws AppError: `not_found` for an unknown organization, `forbidden` for somebody else's
- * (reference/management-api.md 2.8).
+ * (docs/api-rules.md#levels).
  */
 export function addressedOrganization(sql: Sql) {
   return async (

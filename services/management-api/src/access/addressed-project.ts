@@ -23,7 +23,7 @@ export const idParams = Type.Object({
 
 /**
  * The environment the path names, found only within the caller's own organizations: a foreign project and one that does
- * not exist look the same (reference/management-api.md 2.8). `@current` is the caller's current one, or the first one
+ * not exist look the same (docs/api-rules.md#levels). `@current` is the caller's current one, or the first one
  * the key may use.
  *
  * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others or the
@@ -44,7 +44,7 @@ export function addressedProject(sql: Sql) {
 /**
  * The environment or, for `kind` project, the first environment of the project whose id ends the path.
  *
- * The returned function throws AppError: `invalid` when the id is no number (reference/management-api.md 2.1),
+ * The returned function throws AppError: `invalid` when the id is no number (docs/api-rules.md#paths-and-ids),
  * `not_found` also for what is private to others, and `forbidden` for that as `@current` or when the key is for others.
  */
 export function addressedById(sql: Sql, kind: 'project' | 'environment') {

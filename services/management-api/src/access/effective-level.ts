@@ -2,11 +2,11 @@
 export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
 
 /**
- * SQL for the level of the caller on an environment (reference/management-api.md 2.8 and 8.4). Administrators and owners
- * of the organization keep theirs everywhere. For members, where the plan has project permissions: who has the rule `none`
- * is shut out; where the environment is private (`access_control`) they have the level they were given here, if any; else
- * the highest of their own, what the rule for everybody gives, and, if there is such a rule, what they were given here.
- * Null means no access.
+ * SQL for the level of the caller on an environment (docs/api-rules.md#access-to-an-environment). Administrators and
+ * owners of the organization keep theirs everywhere. For members, where the plan has project permissions: who has the
+ * rule `none` is shut out; where the environment is private (`access_control`) they have the level they were given
+ * here, if any; else the highest of their own, what the rule for everybody gives, and, if there is such a rule, what
+ * they were given here. Null means no access.
  *
  * For a query that names environment `e`, its organization `o`, the caller's membership `m` and, left-joined by
  * `explicitMemberJoin`, the caller's own row `em`.

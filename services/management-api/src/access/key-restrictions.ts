@@ -1,7 +1,7 @@
 import { AppError } from '@millrace/errors';
 import type { Caller } from './caller.ts';
 
-/** Restrictions a key may carry beside its scopes (reference/management-api.md 2.6). All throw AppError `forbidden`. */
+/** Restrictions of a key beside its scopes (docs/api-rules.md#personal-api-keys). All throw AppError `forbidden`. */
 
 /** For routes that address no project: a key made for single projects has no business there. */
 export function refuseProjectScopedKey(caller: Caller): void {

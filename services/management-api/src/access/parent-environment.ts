@@ -6,7 +6,7 @@ import { environmentExists } from './parent-environment-store.ts';
 
 /**
  * As `addressedProject`, for resources below an environment where existing clients tell somebody else's environment (403)
- * from one that does not exist (404; reference/management-api.md 2.8 and 13.8).
+ * from one that does not exist (404; docs/api-rules.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);

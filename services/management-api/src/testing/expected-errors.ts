@@ -1,4 +1,4 @@
-/** Error answers in the short forms of reference/management-api.md section 13. */
+/** Error answers of docs/api-rules.md#errors in short. */
 
 /** 400 of a value that is wrong. */
 export const VE = (code: string, attr: string | null, detail: string) => ({

@@ -1,5 +1,5 @@
 import { isObject } from '@millrace/contracts';
-/** One changed field as an activity record shows it (reference/management-api.md 8.5). */
+/** One changed field as an activity record shows it (docs/api-rules.md#activity). */
 export interface FieldChange {
   /** Scope of the record, as on the activity. */
   type: string;

@@ -15,7 +15,7 @@ export interface Range {
 const mostRunning = 10;
 
 /**
- * Asks for a range of the past (reference/management-api.md 10.2).
+ * Asks for a range of the past (docs/api-rules.md#runs-and-backfills).
  *
  * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
  * @param exported locked by this transaction.

@@ -28,7 +28,7 @@ import { changeBatchExport, createBatchExport } from './write-batch-export.ts';
 
 const tags: [string] = ['batch_exports'];
 
-/** The same routes below an environment, a project and an organization (reference/management-api.md section 10). */
+/** The same routes below an environment, a project and an organization (docs/api-rules.md#batch-exports). */
 export function batchExportRoutes(deps: BatchExportDeps) {
   return (['environments', 'projects', 'organizations'] as const).flatMap((family) => [
     ...readRoutes(family, deps),

@@ -24,7 +24,7 @@ const destination = Type.Object(
   { description: 'Where to export to, without its secrets.' },
 );
 
-/** A batch export (contract/management-api.md "Batch export fields", reference/management-api.md 10.1, in its order). */
+/** A batch export (docs/api-rules.md#batch-exports). */
 export const batchExport = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the export.' }),
@@ -112,7 +112,10 @@ const ignoredFields = {
   end_at: ignored('No run is triggered after this time.'),
   hogql_query: ignored('A query.'),
 };
-/** Clients made from the contract send the whole export (contract rows 1 and 2); none of it matters. */
+/**
+ * Clients generated from the contract send the whole export (docs/api-rules.md#ordered-routes, rows 1 and 2); none of
+ * it matters.
+ */
 export const pauseRequest = Type.Object(ignoredFields);
 export const unpauseRequest = Type.Object({
   ...ignoredFields,

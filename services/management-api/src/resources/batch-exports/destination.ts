@@ -19,7 +19,7 @@ export interface DestinationChanges {
 }
 
 /**
- * A destination after a request (reference/management-api.md 10.2): settings are merged one by one, so that secrets may
+ * A destination after a request (docs/api-rules.md#batch-exports): settings are merged one by one, so that secrets may
  * be left out; another type begins with none. `null` takes a setting away.
  *
  * @param stored null for a new export.

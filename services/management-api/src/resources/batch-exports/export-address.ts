@@ -6,7 +6,7 @@ import type { Caller } from '../../access/caller.ts';
 import { parentEnvironment } from '../../access/parent-environment.ts';
 import type { ExportAddress } from './batch-export-store.ts';
 
-/** The paths under which exports are served (reference/management-api.md section 10). */
+/** The paths under which exports are served (docs/api-rules.md#batch-exports). */
 export type Family = 'environments' | 'projects' | 'organizations';
 
 const id = Type.String({ format: 'uuid', description: 'Id of the export.' });

@@ -5,7 +5,7 @@ import { exportAddress, type Family } from './export-address.ts';
 import { recordExportActivity } from './record-export-activity.ts';
 import { setPaused } from './write-batch-export.ts';
 
-/** Pausing and going on (contract/management-api.md rows 1 and 2). */
+/** Pausing and going on (docs/api-rules.md#ordered-routes, rows 1 and 2). */
 export function pauseRoutes(family: Family, { sql, transaction, destinationSecrets }: BatchExportDeps) {
   const { path, params, target } = exportAddress(family, sql);
   const tags: [string] = ['batch_exports'];

@@ -46,7 +46,7 @@ const backfillAnswer = Type.Object({ backfill_id: Type.String({ description: 'Id
 const cancelledAnswer = Type.Object({ cancelled: Type.Boolean({ description: 'True.' }) });
 const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-02T00:00:00Z' };
 
-/** Runs and backfills of an export (reference/management-api.md 10.2). */
+/** Runs and backfills of an export (docs/api-rules.md#runs-and-backfills). */
 export function runRoutes(family: Family, { sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const { path, params, runParams, backfillParams, target } = exportAddress(family, sql);
   const name = (suffix: string) => `${family}_batch_exports_${suffix}`;

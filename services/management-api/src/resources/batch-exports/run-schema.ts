@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 const time = Type.String({ format: 'date-time' });
 
-/** One interval of one export and what came of it (reference/management-api.md 10.2). */
+/** One interval of one export and what came of it (docs/api-rules.md#runs-and-backfills). */
 export const run = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the run.' }),

@@ -5,7 +5,7 @@ import type { domainChanges } from './domain-schema.ts';
 import type { DomainRow } from './domain-store.ts';
 
 /**
- * A domain after a PATCH (reference/management-api.md 4.2). Another name is another proof: the reference kept the old
+ * A domain after a PATCH (docs/api-rules.md#domains). Another name is another proof: the reference kept the old
  * one, by which an organization could call any domain its own.
  *
  * @param mayProvision whether the organization's plan has automatic provisioning.

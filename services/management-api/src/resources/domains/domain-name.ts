@@ -4,7 +4,7 @@ import { AppError } from '@millrace/errors';
 /** Labels of letters, digits and single hyphens, at least two of them; `xn--` begins one with other scripts' letters. */
 const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
-/** @throws AppError `invalid` naming `domain` (reference/management-api.md 4.1; punycode is let in here too). */
+/** @throws AppError `invalid` naming `domain` (docs/api-rules.md#domains; punycode is let in here too). */
 export function checkDomainName(name: string): void {
   if (domainPattern.test(name)) return;
   throw new AppError('invalid', 'Please enter a valid domain or subdomain name.', {

@@ -5,7 +5,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 import { createChallengeLookup } from './look-up-challenge.ts';
 
-/** Cases of reference/management-api.md 13.2, by number. */
+/** Cases D1 to D31 (docs/api-rules.md#cases). */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;

@@ -14,7 +14,7 @@ export const domainParams = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Id (UUID) of the domain.' }),
 });
 
-/** Reading domains (contract/management-api.md rows 3 and 5). */
+/** Reading domains (docs/api-rules.md#ordered-routes, rows 3 and 5). */
 export function domainRoutes({ sql }: Pick<Database, 'sql'>) {
   return [
     defineRoute({

@@ -9,7 +9,7 @@ const samlFields = {
   saml_x509_cert: nullableText('Certificate of the identity provider (PEM or its base64 part).'),
 };
 
-/** A domain of an organization (contract/management-api.md "Domain", in its order). */
+/** A domain of an organization, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const domain = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the domain.' }),

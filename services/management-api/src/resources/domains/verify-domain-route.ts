@@ -13,7 +13,7 @@ export interface VerifyDomainDeps extends Pick<Database, 'sql' | 'transaction'> 
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Proving that a domain is the organization's own (contract/management-api.md row 8). */
+/** Proving that a domain is the organization's own (docs/api-rules.md#ordered-routes, row 8). */
 export function verifyDomainRoute({ sql, transaction, lookUpChallenge }: VerifyDomainDeps) {
   return defineRoute({
     method: 'POST',

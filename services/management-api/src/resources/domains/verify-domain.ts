@@ -12,7 +12,7 @@ import {
 import type { LookUpChallenge } from './look-up-challenge.ts';
 
 /**
- * Looks for the proof and keeps what it finds (reference/management-api.md 4.2). The DNS is asked while nothing is
+ * Looks for the proof and keeps what it finds (docs/api-rules.md#domains). The DNS is asked while nothing is
  * locked; if the domain was renamed or removed meanwhile, the answer counts for nothing.
  *
  * @param onVerified runs in the transaction that keeps the proof.

@@ -6,8 +6,8 @@ import { findEnvironmentForCaller } from './environment-store.ts';
 import type { ItemDeps, ItemFamily } from './item-routes.ts';
 
 /**
- * Who may use an environment. Reading answers the environment itself (contract/management-api.md row 28), in which
- * `access_control`, `effective_membership_level` and `user_access_level` tell; the rules are read on the project.
+ * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#ordered-routes, row 28), in
+ * which `access_control`, `effective_membership_level` and `user_access_level` tell; the rules are read on the project.
  */
 export function accessControlRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
   const { path, prefix, params, target, schema, example, show } = family;

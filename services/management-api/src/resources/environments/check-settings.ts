@@ -6,7 +6,7 @@ import { AppError } from '@millrace/errors';
 const maxListedLength = 2000;
 
 /**
- * The rules of reference/management-api.md 8.2 that a schema cannot say, in the order of the fields.
+ * The rules of docs/api-rules.md#settings that a schema cannot say, in the order of the fields.
  * @returns the values as they are stored.
  * @throws AppError `invalid` naming the field.
  */

@@ -3,8 +3,9 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * The field tables of contract/management-api.md, kept here as the contract writes them. A field that is missing or of
- * another type fails; so does one the contract does not have. `?` marks what may be null because it is unset.
+ * The fields of projects and environments as they were ordered (docs/api-rules.md#ordered-routes). A field that is
+ * missing or of another type fails; so does one the contract does not have. `?` marks what may be null because it is
+ * unset.
  */
 const projectSummary = `id integer, uuid UUID, organization UUID, api_token string, name string,
   completed_snippet_onboarding boolean, has_completed_onboarding_for any, ingested_event boolean, is_demo boolean,

@@ -1,4 +1,4 @@
-/** What queries go by where an environment says nothing (reference/management-api.md 8.3). */
+/** What queries go by where an environment says nothing (docs/api-rules.md#environments). */
 export const defaultModifiers = {
   personsOnEventsMode: 'person_id_override_properties_on_events',
   personsArgMaxVersion: 'auto',

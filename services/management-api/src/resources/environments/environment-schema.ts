@@ -64,7 +64,7 @@ function inContractOrder(computed: Record<string, TSchema>, isShown: (field: Set
 
 const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
 
-/** Environment (contract/management-api.md "Environment (full)"). */
+/** Environment, with all its fields (docs/api-rules.md#ordered-routes). */
 export const environment = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -76,7 +76,7 @@ export const environment = Type.Object<Record<string, TSchema>>(
   { title: 'Environment' },
 );
 
-/** Project (contract/management-api.md "Project (full)"). */
+/** Project, with all its fields (docs/api-rules.md#ordered-routes). */
 export const project = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
@@ -99,7 +99,7 @@ const summary = {
   access_control: Type.Boolean({ description: 'Whether it is private to some members.' }),
 };
 
-/** Environment summary (contract/management-api.md "Environment (summary)", in its order). */
+/** Environment summary, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const environmentListItem = Type.Object(
   { ...identity, ...projectId, ...summary },
   { title: 'EnvironmentListItem' },

@@ -75,7 +75,7 @@ export async function makeCurrent(
   ]);
 }
 
-/** Notes what somebody wants to use; again means one more time (reference/management-api.md 8.6). */
+/** Notes what somebody wants to use; again means one more time (docs/api-rules.md#product-intents). */
 export async function upsertProductIntent(
   sql: Sql,
   environmentId: number,

@@ -4,7 +4,7 @@ const lifetimeSeconds = 7 * 24 * 3600;
 
 /**
  * A JSON Web Token (HS256) that lets its holder read an environment's live events for seven days
- * (reference/management-api.md 8.3).
+ * (docs/api-rules.md#environments).
  */
 export function liveEventsToken(
   { environmentId, apiToken }: { environmentId: number; apiToken: string },

@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 
 /**
- * What the sent settings mean for what is stored (reference/management-api.md 8.2): `session_replay_config` is merged,
+ * What the sent settings mean for what is stored (docs/api-rules.md#settings): `session_replay_config` is merged,
  * objects in it key by key; `survey_config` is merged; everything else replaces. Null clears.
  */
 export function mergeSettings(stored: Record<string, unknown>, sent: Record<string, unknown>): Record<string, unknown> {

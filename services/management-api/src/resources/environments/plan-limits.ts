@@ -14,9 +14,9 @@ const features = { projects: 'organizations_projects', environments: 'environmen
 type Counted = keyof typeof features;
 
 /**
- * Whether the plan allows so many (reference/management-api.md 2.9): without the feature one, with it as many as its
- * `limit` says, null for any number. One of them may be demo data, which does not count; any more of it does, however it
- * came to be.
+ * Whether the plan allows so many (docs/api-rules.md#plans): without the feature one, with it as many as its `limit`
+ * says, null for any number. One of them may be demo data, which does not count; any more of it does, however it came
+ * to be.
  *
  * @param plan the organization's features.
  * @param after how many there would be.

@@ -1,7 +1,7 @@
 import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases T23 to T48, T64 and T68 to T69 of reference/management-api.md 13.6: each setting and its rules. */
+/** Cases T23 to T48, T64 and T68 to T69 (docs/api-rules.md#cases): each setting and its rules. */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ export interface Signing {
   now: Date;
 }
 
-/** An environment as the API shows it (contract/management-api.md "Environment (full)"). */
+/** An environment as the API shows it. */
 export function toEnvironment(row: EnvironmentRow, signing: Signing): Record<string, unknown> {
   return {
     ...row,
@@ -23,7 +23,7 @@ export function toEnvironment(row: EnvironmentRow, signing: Signing): Record<str
 }
 
 /**
- * A project as the API shows it (contract/management-api.md "Project (full)"): its own name, description and dates,
+ * A project as the API shows it (docs/api-rules.md#projects): its own name, description and dates,
  * everything else of its first environment. What the contract types as text is text.
  */
 export function toProject(row: EnvironmentRow, signing: Signing): Record<string, unknown> {
@@ -42,7 +42,7 @@ function later(one: Date, other: Date): Date {
   return new Date(Math.max(one.getTime(), other.getTime()));
 }
 
-/** What a level lets its owner do with an environment (reference/management-api.md 8.4). */
+/** What a level lets its owner do with an environment (docs/api-rules.md#access-to-an-environment). */
 export function accessLevelOf(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= 8 ? 'admin' : 'member';
 }

@@ -35,7 +35,7 @@ export interface CreatedInvite {
 }
 
 /**
- * Makes one invite (reference/management-api.md 5.2); an earlier one of the same person is replaced.
+ * Makes one invite (docs/api-rules.md#invites); an earlier one of the same person is replaced.
  *
  * @throws AppError `invalid` naming the field, `forbidden` for more than the inviter and the key used can do themselves.
  */

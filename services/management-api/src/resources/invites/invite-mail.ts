@@ -17,7 +17,7 @@ export interface InviteLetter {
 }
 
 /**
- * The mail of an invite (reference/management-api.md 5.2 step 7). The link only shows the invite: programs that look at
+ * The mail of an invite (docs/api-rules.md#invites). The link only shows the invite: programs that look at
  * every link of a mail must not accept it.
  */
 export function inviteMail(letter: InviteLetter): Mail {

@@ -7,7 +7,7 @@ const projectGrants = Type.Union(
   { description: 'Access to private projects, as `{id, level}` with level 1 or 8; null when unset.' },
 );
 
-/** An invitation to an organization (contract/management-api.md "Invite", in its order). */
+/** An invitation to an organization, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const invite = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the invite.' }),

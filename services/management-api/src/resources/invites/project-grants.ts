@@ -12,7 +12,7 @@ export interface ProjectGrant {
 const grantable: readonly number[] = [membershipLevels.member, membershipLevels.administrator];
 
 /**
- * Reads `private_project_access` (reference/management-api.md 5.3). An empty list is as good as none.
+ * Reads `private_project_access` (docs/api-rules.md#invites). An empty list is as good as none.
  * @throws AppError `invalid` naming the field.
  */
 export function parseProjectGrants(value: unknown): ProjectGrant[] | null {

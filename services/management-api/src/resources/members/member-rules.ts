@@ -8,7 +8,7 @@ export interface Acting {
 }
 
 /**
- * Whether the caller may touch the target at all (reference/management-api.md section 6).
+ * Whether the caller may touch the target at all (docs/api-rules.md#members).
  * @throws AppError `forbidden`.
  */
 export function refuseEditing(caller: Acting, target: Acting): void {

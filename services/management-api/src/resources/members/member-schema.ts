@@ -2,7 +2,7 @@ import { membershipLevels } from '@millrace/contracts';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
 
-/** A member of an organization (contract/management-api.md "Member", in its order). */
+/** A member of an organization, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const member = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the membership.' }),

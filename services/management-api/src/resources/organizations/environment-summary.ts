@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Environment summary (contract/management-api.md "Environment (summary)", in its order). */
+/** Environment summary, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const environmentSummary = Type.Object(
   {
     id: Type.Integer({ description: 'Id of the environment.' }),

@@ -4,7 +4,7 @@ import { environmentSummary, environmentSummaryExample } from './environment-sum
 const nullable = (schema: ReturnType<typeof Type.String> | ReturnType<typeof Type.Boolean>, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** An organization as one of its members sees it (reference/management-api.md section 3, in its order). */
+/** An organization as one of its members sees it (docs/api-rules.md#organizations). */
 export const organization = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Id of the organization.' }),

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 const moment = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description });
 
-/** A personal API key (reference/management-api.md 2.5, with an expiry). */
+/** A personal API key (docs/api-rules.md#personal-api-keys). */
 export const personalApiKey = Type.Object(
   {
     id: Type.String({ description: 'Id of the key.' }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Project summary (contract/management-api.md "Project (summary)", in its order). */
+/** Project summary, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const projectSummary = Type.Object(
   {
     id: Type.Integer({ description: 'Id of the project; its first environment has the same.' }),

@@ -5,7 +5,10 @@ interface Target {
   target_value: string;
 }
 
-/** Who is told of a change: addresses that are new; any other target when it is another one (reference/management-api.md 9.5). */
+/**
+ * Who is told of a change: addresses that are new; any other target when it is another one
+ * (docs/api-rules.md#subscriptions).
+ */
 export function addedTargets(before: Target, after: Target): string[] {
   const known = before.target_type === after.target_type ? new Set(targetsOf(before)) : new Set<string>();
   return targetsOf(after).filter((target) => !known.has(target));

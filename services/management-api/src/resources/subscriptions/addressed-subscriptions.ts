@@ -8,7 +8,7 @@ import { findPlanFeatures } from './plan-features-store.ts';
 
 /**
  * The environment whose subscriptions a path addresses. The returned function throws as `parentEnvironment` does, and
- * AppError `payment_required` when the organization's plan has none (reference/management-api.md 2.9).
+ * AppError `payment_required` when the organization's plan has none (docs/api-rules.md#plans).
  */
 export function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);

@@ -7,7 +7,7 @@ const largestId = 2_147_483_647;
 const mostAddresses = 100;
 
 /**
- * The rules that look at several fields (reference/management-api.md 9.2 and section 15).
+ * The rules that look at several fields (docs/api-rules.md#subscriptions).
  *
  * Neither dashboard nor insight is needed and both may be given: the contract's example has neither, and the reference's
  * own check never takes effect. Whether they exist cannot be asked here.

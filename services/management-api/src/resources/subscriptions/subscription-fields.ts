@@ -56,8 +56,8 @@ export function ruleOf(fields: SubscriptionFields): RecurrenceRule {
 }
 
 /**
- * The next date of a changed subscription: it moves when the rule does, not with title or target (reference/
- * management-api.md 9.3). One that comes back from deletion does not make up for what it has missed.
+ * The next date of a changed subscription: it moves when the rule does, not with title or target
+ * (docs/api-rules.md#dates-of-delivery). One that comes back from deletion does not make up for what it has missed.
  */
 export function nextDateOfChanged(
   before: SubscriptionFields & { next_delivery_date: Date | null },

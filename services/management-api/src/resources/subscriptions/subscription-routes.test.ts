@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases of reference/management-api.md 13.7, by number, and the contract's Subscription table. */
+/** Cases S1 to S27 (docs/api-rules.md#cases), and the fields as they were ordered. */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;

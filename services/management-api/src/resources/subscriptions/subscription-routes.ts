@@ -39,7 +39,10 @@ const listQuery = Type.Object({
 const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
-/** The same routes below an environment and, as older clients know them, below a project (reference/management-api.md 9.1). */
+/**
+ * The same routes below an environment and, as older clients know them, below a project
+ * (docs/api-rules.md#subscriptions).
+ */
 export function subscriptionRoutes(deps: SubscriptionDeps) {
   return [...routesBelow('environments', deps), ...routesBelow('projects', deps)];
 }

@@ -44,7 +44,7 @@ const fields = {
   invite_message: orNull(Type.String({ maxLength: 10_000 }), 'Words for those who are told of it for the first time.'),
 };
 
-/** A subscription (contract/management-api.md "Subscription", in its order). */
+/** A subscription, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const subscription = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the subscription.' }),

@@ -23,8 +23,8 @@ export interface Author {
 }
 
 /**
- * Makes a subscription; everybody it names gets a report at once, with the invite message (reference/management-api.md
- * 9.5). That report does not move the next date.
+ * Makes a subscription; everybody it names gets a report at once, with the invite message
+ * (docs/api-rules.md#subscriptions). That report does not move the next date.
  *
  * @throws AppError `invalid` naming the field.
  */

@@ -1,7 +1,7 @@
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 
-/** What people do for a living (reference/management-api.md 2.10). */
+/** What people do for a living (docs/api-rules.md#users). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
 /** What users may change of themselves. Everything else in a body is ignored. */

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/organization-schema.ts';
 import { projectExample, projectSummary } from '../projects/project-schema.ts';
 
-/** The caller as `/api/users/@me/` shows it: the part of reference/management-api.md section 11 that exists here so far. */
+/** The caller as `/api/users/@me/` shows it: of what the reference shows, what exists here. */
 export const me = Type.Object(
   {
     id: Type.Integer({ description: 'Number of the user.' }),
