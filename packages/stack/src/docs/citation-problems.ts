@@ -1,10 +1,11 @@
 import { citationsIn, onOneLine } from './citations-in.ts';
 import { hasHeading } from './link-problems.ts';
 import type { RepositoryTexts } from './repository-texts.ts';
+import type { SourceFile } from './source-files.ts';
 
 /** Texts by which this was built and that no reader has: what they say is said in `docs/`, in our own words. */
-const notOurs =
-  /\b(?:reference|contract|design)\/[a-z][\w-]*\.(?:md|json)\b|\b(?:reference|contract)(?:'s)? (?:sections?|rows?|rules?) \d|\breference \d+\.\d/gi;
+const foreignFile = /\b(?:reference|contract|design)\/[a-z][\w-]*\.(?:md|json)\b/gi;
+const foreignSection = /\b(?:reference|contract)(?:'s)? (?:sections?|rows?|rules?) \d|\breference \d+\.\d/gi;
 
 /** Citations of documents, or headings, that are not there; and of texts that are not in the repository at all. */
 export function citationProblems({ pages, sources }: RepositoryTexts): string[] {
@@ -15,8 +16,11 @@ export function citationProblems({ pages, sources }: RepositoryTexts): string[] 
       .filter(({ file, anchor }) => !isThere(file, anchor))
       .map(({ file, anchor }) => `${path}: cites ${file}${anchor === null ? '' : `#${anchor}`}, which is not there`),
   );
-  const foreign = [...pages, ...sources].flatMap(({ path, text }) =>
-    [...onOneLine(text).matchAll(notOurs)].map(([cited]) => `${path}: cites ${cited}, which is not in the repository`),
+  return [...broken, ...foreign(pages, foreignFile), ...foreign([...pages, ...sources], foreignSection)];
+}
+
+function foreign(files: readonly SourceFile[], citation: RegExp): string[] {
+  return files.flatMap(({ path, text }) =>
+    [...onOneLine(text).matchAll(citation)].map(([cited]) => `${path}: cites ${cited}, which is not in the repository`),
   );
-  return [...broken, ...foreign];
 }
