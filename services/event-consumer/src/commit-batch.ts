@@ -29,7 +29,8 @@ export async function commitBatch(
   { step, turns, throttle }: CommitDeps,
 ): Promise<void> {
   const groups = groupsToWrite(loaded.ledger);
-  // Whoever has this turn waits for nobody: the ids' turns come before it. It ends with the batch.
+  // The batch has the turns of its ids already. A batch that holds this turn therefore waits for no other turn. It ends
+  // with the batch.
   await step('take_group_turn', () => turns.take(new Set(groups.keys()), { untilEnded: true }));
   const changes = await step('lock_groups', () => lockAndChangeGroups(tx, loaded.ledger, [...groups.values()]));
   const allWarnings = [...intakeWarnings, ...throttle([...warnings, ...changes.warnings])];

@@ -31,7 +31,7 @@ export const consumerConfigSchema = Type.Object({
     default: 'off',
     description: 'on or off: publish stored events to events.processed, for warehouses and `millrace tail`',
   }),
-  // One waits for another's commit now and then, and two more keep this process and PostgreSQL busy meanwhile.
+  // Now and then a batch waits for the commit of another one. Two more keep this process and PostgreSQL busy meanwhile.
   livePartitionConcurrency: integerSetting(3, 'partitions of the live lane worked on at once', { min: 1, max: 64 }),
   historicalPartitionConcurrency: integerSetting(1, 'partitions of the historical lane worked on at once', {
     min: 1,

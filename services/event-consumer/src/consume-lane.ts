@@ -25,7 +25,7 @@ export interface ConsumeLaneDeps {
   onFatal(error: Error): void;
 }
 
-/** While live events keep this process busy, a migration gets on with a batch at least this often. */
+/** While live events keep this process busy, a migration still gets one batch done in this time. */
 const maxYieldMs = 250;
 
 /** Joins the consumer group of a lane: its topic, its own stored offsets, one handler for all its partitions. */
@@ -52,7 +52,8 @@ export function consumeLane(
     startOffset: (topic, partition, view) => readStartOffset(deps.database.sql, { topic, partition, group }, view),
     async handler(batch, context) {
       if (lane === 'live') return liveLoad.during(() => handleBatch(batch, context));
-      // Live events are somebody waiting; an import is not. What spilled over was live once and does not stand back.
+      // Somebody waits for live events, nobody for an import. Overflow events were live events, so they do not give way
+      // either.
       if (lane === 'historical') await liveLoad.untilIdle(maxYieldMs, context.signal);
       return handleBatch(batch, context);
     },

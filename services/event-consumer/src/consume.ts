@@ -18,14 +18,17 @@ export interface ConsumeDeps {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Quick repetitions here; after them the log delivers the batch again, with longer pauses, for as long as it takes. */
+/** A batch is repeated this often here. After that the log delivers it again, with longer pauses, until it succeeds. */
 const maxTransientRetries = 4;
 /**
- * Lost races are short, and seldom lost twice; so many in a row, some ten seconds of them, mean that the stored data
- * contradicts itself.
+ * Two batches collide for a short time only, and seldom twice. So many conflicts in a row (about ten seconds) mean that
+ * the stored data contradicts itself.
  */
 const maxMovedRetries = 20;
-/** So often a record by itself may make a statement take too long; most of it is a busy server the first time. */
+/**
+ * How often a single record may make a statement too slow before it is given up. The first time the reason is mostly a
+ * busy server.
+ */
 const maxSlowAttempts = 3;
 const heartbeatMs = 1000;
 
@@ -52,8 +55,8 @@ export function createBatchHandler(
   };
 
   /**
-   * Processes the batch; when it is too much at once, its parts one after the other, and when one of its records is
-   * poison, its halves, down to that record.
+   * Processes the batch. A batch that is too large is processed in parts, one after the other. When one of its records
+   * cannot be processed, the batch is halved until that record is alone.
    */
   async function settle(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
     const attempt = await tryUntilClear(batch, null, context);
@@ -64,7 +67,7 @@ export function createBatchHandler(
     let result = await settle(first, context);
     for (const part of others) {
       if (context.signal.aborted) break;
-      // Should another member have moved the offset meanwhile, the part finds itself stale.
+      // If another member has moved the offset meanwhile, the part is found to be stale.
       result = await settle(part, context);
     }
     return result;
@@ -128,7 +131,8 @@ export function createBatchHandler(
         return { kind: 'again', failure: 'moved' };
       case 'slow':
         failures.slow += 1;
-        // A dead letter takes a transaction of the same kind: a server too slow for that one gets nothing given up.
+        // Writing a dead letter needs a transaction of the same kind, so nothing is given up while the server is too
+        // slow for one.
         if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'again', failure: 'slow' };
         return { kind: 'apart', parts: 2, reason: 'timed_out', error };
       case 'transient':
@@ -136,7 +140,8 @@ export function createBatchHandler(
         if (failures.transient > maxTransientRetries) throw error;
         return { kind: 'again', failure: 'transient' };
       case 'blocked':
-        // The log delivers it again, and other partitions meanwhile: waiting here would keep their place from them.
+        // The log delivers the batch again, and other partitions meanwhile. Waiting here would keep them from this
+        // slot.
         await deps.freeLocks();
         throw error;
       case 'systemic':
@@ -149,7 +154,7 @@ export function createBatchHandler(
   }
 }
 
-/** How often an attempt failed so. */
+/** How many attempts failed in each way. */
 type Failures = Record<'moved' | 'transient' | 'slow', number>;
 
 interface Again {
@@ -159,7 +164,7 @@ interface Again {
 
 type Attempt = { kind: 'settled'; result: BatchReport | StaleBatch } | Apart;
 
-/** To be done in parts. Of a record alone, to be given up for the reason. */
+/** The batch is to be processed in parts. A single record is given up for the reason. */
 interface Apart {
   kind: 'apart';
   parts: number;
@@ -167,7 +172,10 @@ interface Apart {
   error: unknown;
 }
 
-/** A lost race is over when we hear of it, so the first repetition is immediate; a server needs time. Half is chance. */
+/**
+ * After a conflict the other batch is done, so the first repetition is immediate. A server needs time to recover. Half
+ * of the pause is random, so that batches do not collide again.
+ */
 function pauseMs(kind: keyof Failures, attempt: number): number {
   const ms = kind === 'moved' ? 2 ** attempt - 2 : 50 * 2 ** attempt;
   return Math.min(ms, 1000) * (0.5 + Math.random() / 2);

@@ -44,12 +44,11 @@ export interface DecidedBatch {
 }
 
 /**
- * Decides events. Nothing of them is left in the answer but what is to be written: as bytes the rows wait outside the
- * garbage collector's sight, which would copy the events twice while the database is at work, and then keep what it
- * copied for long.
+ * Decides events and returns only what is to be written. The rows are bytes, which the garbage collector does not copy.
+ * As objects the events would be copied twice while the database is at work, and the copies would be kept for long.
  *
- * The identities of the events are stored on the way, before the turn: whoever has a turn waits for no event any more
- * (the order of locks, ledger/ledger-store.ts).
+ * The identities of the events are stored before the turn is taken, because a batch that has a turn must not wait for
+ * events any more (the order of locks, ledger/ledger-store.ts).
  *
  * @param fresh not decided before (`freshEvents`). Nobody else should hold on to them.
  * @throws LedgerConflict as `insertIdentities` and `loadLedger` do; UnreadableProperties as `decideEvents` does.

@@ -18,7 +18,7 @@ export interface Decisions {
 }
 
 /**
- * What the rows of a batch show of persons, beside what their events hold themselves, is at most about this. So a batch
+ * About the most that the rows of a batch may show of persons, beside what the events hold themselves. So a batch
  * writes no more than some megabytes, however large the persons are.
  */
 const maxShownBytes = 8 * 1024 * 1024;

@@ -45,8 +45,8 @@ import { startLanes } from './start-lanes.ts';
 import { createStepTimer } from './step-timer.ts';
 import { createWarningThrottle } from './warnings/throttle-warnings.ts';
 
-// Left alone the heap grows to four times what is in use before it is cleaned, as if the machine were ours. At 145 a few
-// per cent more events go through it, and with a thousand projects it takes a little more than 200 MB.
+// By default the heap grows to four times what is in use before it is cleaned, as if the machine were ours alone. At
+// 145 the consumer gets a few per cent more events done, and with a thousand projects takes a little more than 200 MB.
 setFlagsFromString('--heap-growing-percent=130');
 
 const service = 'event-consumer';
@@ -61,8 +61,8 @@ const logPool = {
   idleInTransactionTimeoutMs: 5000,
 };
 /**
- * A process that was stopped in the middle of a batch loses it after `silentMs`, and nobody waits for its locks meanwhile:
- * its partitions go on within fifteen seconds, those of others at once.
+ * A process that was stopped in the middle of a batch loses that batch after `silentMs`. Nobody waits for its locks
+ * meanwhile: its own partitions go on within fifteen seconds, those of others at once.
  */
 const silentMs = 10_000;
 const timeouts = {
@@ -120,7 +120,10 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   const liveLoad = createLiveLoad();
   const freeLocks = createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now });
   const laneDeps = { ...config, database, topics, logger, onFatal: fail };
-  /** All that reads lanes in a log; what is published goes to the chosen one, whichever is read. */
+  /**
+   * Everything that reads lanes from a log. Processed events are always published to the chosen log, whichever one is
+   * read.
+   */
   const readersOf = (from: Pick<EventLog, 'consume'>): FormerLogReader[] => [
     ...lanes.map((lane) => ({
       ...{ topic: topics[lane.lane], group: consumerGroup(lane.lane, config.topicPrefix) },
@@ -211,7 +214,7 @@ function openPostgresLog(
   metrics?: Metrics,
 ): { log: EventLog; pool: SqlDatabase } {
   const pool = openLogPool(config, logger);
-  // Nobody reads on where publishing was switched off: its group must not have records kept for ever.
+  // With publishing switched off nobody reads for this group, so no records must be kept for it.
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []

@@ -35,12 +35,12 @@ export interface ProcessBatchDeps extends TakeInDeps, DecideDeps, WriteDeps, Com
  * ask for the same call again.
  */
 export async function processBatch(work: BatchWork, deps: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
-  // What is to be given up is looked at closely.
+  // Records that are given up are parsed completely, to say what is wrong with each.
   if (work.deadLetterReason !== null) return processRecords(work, 'whole', deps);
   try {
     return await processRecords(work, 'heads', deps);
   } catch (error) {
-    // Not the gateway's work. Now each record is asked before anything is done with it.
+    // The gateway did not write this record. Now every record is parsed completely before anything is done with it.
     if (!(error instanceof UnreadableProperties)) throw error;
     const report = await processRecords(work, 'whole', deps);
     return report.outcome === 'done' ? { ...report, wasReadTwice: true } : report;
@@ -103,7 +103,7 @@ async function takeEffect(
   return { outcome: 'done', decided, fresh: count };
 }
 
-/** Before the commit: what is given up must lie there before its offset is left behind. */
+/** Before the commit: dead letters must be durable before the offset moves behind their records. */
 async function appendDeadLetters({ deadLetters }: Intake, deps: ProcessBatchDeps): Promise<void> {
   if (deadLetters.length === 0) return;
   await deps.step('append_dead_letters', () => deps.deadLetters.append(deadLetters));

@@ -8,7 +8,7 @@ export interface StartLanesOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
-  /** What is to be read before; it resolves in any case. */
+  /** Work that comes before the lanes; it resolves in any case. */
   before?: Promise<void>;
   /** One function per lane; joins its group. */
   joins: (() => Promise<LogConsumer>)[];

@@ -16,8 +16,8 @@ export interface TakeInDeps {
 }
 
 /**
- * All that happens to records before the transaction: raw bytes become events of known projects, or leave here with a
- * reason. A function of its own, so that what it read and no longer needs is not kept for as long as the batch takes.
+ * Everything that happens to records before the transaction: raw bytes become events of known projects, or are sorted
+ * out with a reason. It is a function of its own so that its variables are not kept for as long as the batch takes.
  */
 export async function takeIn(
   { batch, deadLetterReason }: BatchWork,

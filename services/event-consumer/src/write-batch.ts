@@ -14,9 +14,9 @@ export interface WriteDeps {
 }
 
 /**
- * Writes what was decided about persons, ids, group types and events. Persons are locked as soon as may be, so that no
- * other process comes between. What builds on another batch of this process has to wait for its commit, and stores the
- * events meanwhile.
+ * Writes what was decided about persons, ids, group types and events. Persons are locked as early as possible, so that
+ * no other process comes between. A batch that builds on another one of this process has to wait for the commit of that
+ * one, and stores its events meanwhile.
  *
  * @throws LedgerConflict when another batch was faster; PartitionMissing as `EventPartitions.watch` does.
  */

@@ -1,24 +1,24 @@
 import { isTimeZone, type TimeZone, timeZone } from '@millrace/schedule';
 import { LRUCache } from 'lru-cache';
 
-/** A calendar day by the clocks of some place. */
+/** A calendar day in some time zone. */
 export interface LocalDay {
   /** `YYYY-MM-DD`. */
   name: string;
-  /** Its midnight as if the clocks showed UTC, and as it was. Milliseconds since the epoch. */
+  /** Its midnight: read as if it were UTC, and the real moment. Milliseconds since the epoch. */
   wallStartMs: number;
   startMs: number;
 }
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Some place's clocks are so far ahead of UTC, and others so far behind. */
+/** The time zones furthest ahead of UTC and furthest behind it. */
 const furthestAheadMs = 14 * hourMs;
 const furthestBehindMs = 12 * hourMs;
-/** Clients send later, and consumers fall behind; so long after its day an event still finds the day's salt. */
+/** Clients send late and consumers fall behind, so the salt of a day is kept for this time after the day has ended. */
 const graceMs = 72 * hourMs;
 const longestName = 64;
-/** A formatter costs some 50 µs to make; clients choose the names. */
+/** Making a formatter takes about 50 µs, and clients choose the names of the zones. */
 const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
 /** @param names IANA names of time zones, the first that is one counts; UTC when none is. */
@@ -29,12 +29,12 @@ export function localDay(timestampMs: number, names: readonly unknown[]): LocalD
   return { name: new Date(wallStartMs).toISOString().slice(0, 10), wallStartMs, startMs: zone.toInstant(wallStartMs) };
 }
 
-/** Whether it is that day somewhere, or was not long ago. */
+/** True while it is that day in some time zone, and for the grace time after it. */
 export function isCurrent(day: LocalDay, nowMs: number): boolean {
   return day.wallStartMs - furthestAheadMs <= nowMs && nowMs < expiryOf(day);
 }
 
-/** From when on nothing of the day is taken any more. */
+/** After this time no event of the day is accepted any more. */
 export function expiryOf({ wallStartMs }: LocalDay): number {
   return wallStartMs + dayMs + furthestBehindMs + graceMs;
 }

@@ -67,7 +67,7 @@ type CookielessProblem = Extract<DropReason & WarningType, `cookieless_${string}
 
 const mergeEvents = new Set<string>([eventNames.identify, eventNames.createAlias, eventNames.mergeDangerously]);
 
-/** A merge would tie somebody who is known to ids that are to say nothing about anybody. */
+/** A merge would connect a known person with ids that must not identify anybody. */
 function problemOf(event: CapturedEvent, traits: Traits, isDayCurrent: boolean): CookielessProblem | null {
   if (mergeEvents.has(processedName(event.event))) return 'cookieless_unsupported_event';
   if (traits.userAgent === '') return 'cookieless_missing_user_agent';

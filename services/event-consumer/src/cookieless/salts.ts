@@ -11,7 +11,7 @@ export interface CookielessSalts {
 const saltBytes = 32;
 /** More days than are current at a time. */
 const maxRemembered = 16;
-/** A salt outlives its row in no process for longer. */
+/** No process remembers a salt for longer than this after its row was deleted. */
 const rememberForMs = 3_600_000;
 const attempts = 3;
 

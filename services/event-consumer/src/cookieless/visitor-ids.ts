@@ -7,7 +7,7 @@ export interface VisitorTraits {
   ip: string;
   rootDomain: string;
   userAgent: string;
-  /** What the project adds by itself, to tell apart who shares all of this. */
+  /** A value of the project's own, to tell apart visitors who share everything else. */
   extra: string;
 }
 

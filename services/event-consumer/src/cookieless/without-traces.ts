@@ -1,7 +1,7 @@
 import { type CapturedEvent, isObject, type JsonObject } from '@millrace/contracts';
 import { withoutKeys } from '../values/json-object.ts';
 
-/** What the id of a visitor is made of and, stored beside it, would say whose it is. */
+/** What the id of a visitor is made of. Stored beside the id, it would reveal whose id it is. */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
 /** As browsers write it to the person. */
 const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);

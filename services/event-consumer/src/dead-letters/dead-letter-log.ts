@@ -44,7 +44,10 @@ export function createDeadLetterLog({ log, topic, logger, now }: DeadLetterLogOp
     }
   }
 
-  /** The added headers can make a record too large for the log it came from. Its place says where the value still is. */
+  /**
+   * The added headers can make a record too large for the log. Its value is then left out; the position says where it
+   * still is.
+   */
   async function appendOne(letter: DeadLetter): Promise<void> {
     const record = toRecord(letter, topic, now());
     try {

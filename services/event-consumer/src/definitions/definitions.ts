@@ -13,14 +13,14 @@ import {
 } from './definition-store.ts';
 import { findDefinitions, isDescribable } from './find-definitions.ts';
 
-/** What a look at a batch found. */
+/** What was found in a batch. */
 export interface SeenDefinitions {
   events: EventDefinition[];
   properties: PropertyDefinition[];
 }
 
 export interface Definitions extends Stoppable {
-  /** Looks at some rows of a batch, with the ledger it was decided on. Costs little, writes nothing. */
+  /** Reads some rows of a batch, with the ledger it was decided on. Costs little, writes nothing. */
   see(rows: readonly EventRow[], ledger: Ledger): SeenDefinitions;
   /** To be told once the batch is committed. */
   note(seen: SeenDefinitions): void;
@@ -42,11 +42,11 @@ const maxRemembered = 100_000;
 /** Names waiting to be written; more of them at once come from a client that puts data into names. */
 const maxPending = 20_000;
 /**
- * So many batches a minute have the first event of a name looked at for properties. Where many projects share a batch
- * nearly every event is the first of its name, and looking at one costs more than half as much as storing it.
+ * In so many batches a minute, the first event of each name is searched for properties. When many projects share a
+ * batch, nearly every event is the first of its name, and searching one costs more than half as much as storing it.
  */
 const looksPerMinute = 2;
-/** Beside those, every so many-th event of a batch is looked at. */
+/** Besides, one event in so many of every batch is searched. */
 const sampleEvery = 64;
 const minuteMs = 60_000;
 
@@ -78,7 +78,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
       if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
       const groupTypes = ledger.projects.get(projectId)?.groupTypes;
       const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
-      // Nearly all are known, and what is seen is kept until the batch is committed.
+      // Nearly all are known already. Only the others are kept until the batch is committed.
       for (const one of found) {
         if (!isNoted(propertyKey(one), markOf(hour, one.propertyType !== null))) seen.properties.push(one);
       }

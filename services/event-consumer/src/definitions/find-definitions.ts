@@ -6,7 +6,7 @@ import { propertyType } from './property-type.ts';
 
 /** Longer names, in UTF-8, are somebody's data in the wrong place. */
 const maxNameBytes = 200;
-/** Events with more are lists in disguise. */
+/** An event with more properties uses data as names. */
 const maxProperties = 1000;
 
 const notDescribed = new Set([

@@ -12,7 +12,8 @@ export interface EventIdentity {
 export async function readIdentities(tx: Sql, identities: EventIdentity[]): Promise<Set<string>> {
   if (identities.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number; uuid: string }>(
-    // LATERAL with LIMIT: one look into the index for each, where a join may come to read the whole table.
+    // LATERAL with LIMIT looks into the index once for each event. For a plain join the planner may read the whole
+    // table.
     `SELECT stored.project_id, stored.uuid
        FROM unnest($1::int[], $2::uuid[]) AS sought (project_id, uuid)
       CROSS JOIN LATERAL (SELECT i.project_id, i.uuid FROM event_identity i

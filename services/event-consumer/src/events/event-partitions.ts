@@ -13,8 +13,8 @@ export interface EventPartitions {
 }
 
 /**
- * The months of the `event` table this process knows to exist. Made outside the batch's transaction, because a batch
- * that creates a table would keep every other batch from creating it until it ends.
+ * The months of the `event` table that have a partition, as far as this process knows. Partitions are made outside the
+ * batch's transaction: otherwise all other batches that need the partition would wait until this batch ends.
  */
 export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>): EventPartitions {
   const known = new Set<string>();
@@ -23,7 +23,7 @@ export function createEventPartitions(database: Pick<SqlDatabase, 'transaction'>
       const missing = new Map<string, Month>();
       let month: Month | null = null;
       for (const timestampMs of timestampsMs) {
-        // Events of a batch are mostly of one month: the calendar is asked when it changes only.
+        // The events of a batch are mostly of one month, so the calendar is only asked when the month changes.
         if (month !== null && timestampMs >= month.fromMs && timestampMs < month.toMs) continue;
         month = monthOf(timestampMs);
         if (month !== null && !known.has(month.table)) missing.set(month.table, month);

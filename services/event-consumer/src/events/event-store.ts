@@ -8,11 +8,11 @@ import { writeProperties } from '../values/written-properties.ts';
 export interface WrittenEvents {
   count: number;
   chunks: Buffer[];
-  /** What is beyond `maxWrittenBytes` is not written out before it is sent. */
+  /** Rows beyond `maxWrittenBytes` are written out only while they are sent. */
   rest: Iterable<Buffer>;
 }
 
-/** A batch at its largest, about: its records, and what its rows show of persons (decide-events.ts). */
+/** About the largest a batch gets: its records, and what its rows show of persons (decide-events.ts). */
 const maxWrittenBytes = 16 * 1024 * 1024;
 
 /** Writes rows out ahead of `insertEvents`, as bytes need a fraction of their memory. */

@@ -3,9 +3,11 @@ import type { AdmittedEvent } from '../intake/admit-event.ts';
 import { type EventIdentity, eventIdentityKey, readIdentities } from './event-identity-store.ts';
 
 /**
- * The events that are decided now, in their order. The others have been decided before, under whatever timestamp, or
- * come later in the same batch: they have no effect at all. An event the rules will drop is decided too and keeps its
- * identity; one that becomes a dead letter does not, because its transaction is rolled back, so it can be replayed.
+ * The events that are decided now, in their order. The others were decided before, under any timestamp, or repeat an
+ * earlier event of the batch: they have no effect at all.
+ *
+ * An event that the rules drop is decided as well, and keeps its identity. A dead letter does not keep it, because its
+ * transaction is rolled back; so it can be replayed.
  */
 export async function freshEvents(tx: Sql, admitted: AdmittedEvent[]): Promise<AdmittedEvent[]> {
   const firsts = new Map<string, AdmittedEvent>();

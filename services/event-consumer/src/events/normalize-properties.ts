@@ -6,7 +6,7 @@ import type { Overlay } from '../values/overlay.ts';
 import { stripProperties } from './strip-properties.ts';
 import { addSurveyShownDate } from './survey-shown-date.ts';
 
-/** Recordings and timings are too many and too bare to describe a person. */
+/** There are too many recordings and timings, and they say too little, to describe a person. */
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**

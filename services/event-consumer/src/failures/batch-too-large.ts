@@ -1,10 +1,10 @@
 /**
- * What a batch of several records needs at once, beside its records, is more than the consumer keeps in memory. Nothing
- * of it is wrong: done in parts, it fits.
+ * A batch of several records needs more memory at once, beside its records, than the consumer allows. Nothing is wrong
+ * with it: it is done in parts.
  */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
-  /** About so many would do. */
+  /** About so many parts are small enough. */
   readonly parts: number;
 
   constructor(what: string, parts: number) {

@@ -1,8 +1,8 @@
 import { BatchTooLarge } from './batch-too-large.ts';
 
 /**
- * Persons, and groups, that one statement may load, in bytes of JSON. As objects they take several times as much, and
- * some batches are under way at once.
+ * The most that one statement may load of persons or groups, in bytes of JSON. As objects they take several times as
+ * much, and several batches are under way at once.
  */
 export const maxLoadedBytes = 8 * 1024 * 1024;
 

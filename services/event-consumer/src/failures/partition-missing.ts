@@ -1,4 +1,7 @@
-/** A month this process knew to have a partition has none any more; it is made again when the batch is. */
+/**
+ * A month had a partition, as far as this process knew, and has none any more. It is made again when the batch is
+ * repeated.
+ */
 export class PartitionMissing extends Error {
   constructor(cause: unknown) {
     super('a partition of the event table is gone', { cause });

@@ -18,20 +18,21 @@ export interface DrainFormerLogDeps {
 }
 
 export interface FormerLogDrain extends Stoppable {
-  /** Resolves when nothing was left, or is no more, or when nothing moves: whoever waits must not wait for ever. */
+  /** Resolves when nothing is left to read, or when reading makes no progress: nobody may have to wait for ever. */
   begun(): Promise<void>;
 }
 
 const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
-/** A backlog that does not shrink for so long holds up nobody any more. */
+/** Nobody waits any longer for a backlog that has not shrunk for this time. */
 const patienceMs = 20_000;
 /** Gateways may go on appending there for a while: they are changed after the consumers. */
 const restMs = 10_000;
 
 /**
- * Where events went to the log in PostgreSQL before Kafka was chosen: processes what is left there, in its own groups, as
- * if that log were still the chosen one, and looks again and again, because gateways are changed after the consumers.
+ * Processes what is left in the log in PostgreSQL after Kafka was chosen, in the same consumer groups as if that log
+ * were still the chosen one. It looks again and again: gateways are changed after the consumers, and append there until
+ * then.
  */
 export function drainFormerLog({ database, readers, logger, metrics }: DrainFormerLogDeps): FormerLogDrain {
   const stopping = new AbortController();

@@ -10,12 +10,12 @@ export interface ReportFormerLogsDeps {
   logger: Logger;
 }
 
-/** What was left longer ago is no surprise to anybody. */
+/** Logs that were last read before that are not reported. */
 const days = 30;
 
 /**
- * Names the logs of Kafka that were read and no longer are: what they hold unread cannot be seen from here. What is left in
- * PostgreSQL can, and is processed (drain-former-log.ts).
+ * Reports the Kafka logs that were read before and are not read any more: what they still hold cannot be seen from
+ * here. What is left in the log in PostgreSQL can be seen, and is processed (drain-former-log.ts).
  */
 export async function reportFormerLogs({ database, log, readers, logger }: ReportFormerLogsDeps): Promise<void> {
   const read = await readKafkaLogs(database.sql, readers, days);

@@ -19,7 +19,7 @@ export function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): Rule
   if (isGroupTypeTooLong(target.type)) return [groupTypesTooLong(event, [target.type])];
   const index = resolveGroupType(target.type, event.timestampMs, ledger);
   if (index === null) return [];
-  // Not the event's time alone: a clock that runs ahead must not make a group that is created in the future.
+  // Not the event's time alone: when a client's clock runs ahead, the group would be created in the future.
   const createdAtMs = Math.min(event.timestampMs, event.capturedAtMs);
   const { uuid, event: name, distinctId, capturedAtMs } = event;
   const from = { uuid, event: name, distinctId, capturedAtMs };

@@ -26,8 +26,8 @@ export interface GroupChanges {
 
 /**
  * Locks the groups and applies what the batch says about them. A product has few groups and many events about them, so
- * their locks must be held for as short as possible: they are the last that a batch takes, and no other row depends on
- * what a group holds.
+ * their locks must be held for a short time. They are the last locks a batch takes, and no other row depends on what a
+ * group holds.
  */
 export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger, keys: GroupKey[]): Promise<GroupChanges> {
   const changes: GroupChanges = { newGroups: [], changedGroups: [], warnings: [] };

@@ -26,15 +26,15 @@ export function newPersonUuid(distinctId: string, ledger: ProjectLedger): string
     : personUuidAfterDeletion(deleted.deletionId, ledger.projectId, distinctId);
 }
 
-/** Versions of an id that was deleted go on, so that nobody takes what it was before for newer. */
+/** Versions of an id that was deleted go on counting, so that no reader takes the older mapping for the newer one. */
 function firstVersion(distinctId: string, ledger: ProjectLedger): number {
   const deleted = ledger.deletedIds.get(distinctId);
   return deleted === undefined ? 0 : deleted.version + 1;
 }
 
 /**
- * A new person with this one id, which belongs to nobody, and no properties. Should the person the id once made be alive
- * without the id (rows changed by hand), the id returns to it.
+ * A new person with this one id, which belongs to nobody, and no properties. If the person that the id once created
+ * still exists without the id (rows were changed by hand), the id is given back to it.
  */
 export function createPerson(
   distinctId: string,
@@ -42,10 +42,10 @@ export function createPerson(
   ledger: ProjectLedger,
 ): { person: PersonState; isCreated: boolean } {
   const uuid = newPersonUuid(distinctId, ledger);
-  const stray = ledger.persons.get(uuid);
-  if (stray !== undefined) {
-    attachDistinctId(distinctId, stray, ledger);
-    return { person: stray, isCreated: false };
+  const unmapped = ledger.persons.get(uuid);
+  if (unmapped !== undefined) {
+    attachDistinctId(distinctId, unmapped, ledger);
+    return { person: unmapped, isCreated: false };
   }
   const person: PersonState = {
     uuid,

@@ -90,7 +90,7 @@ export function liftPersonProperties(properties: Overlay): void {
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
   };
   for (const key of Object.keys(under)) lift(key, under[key]);
-  // The only one of them that is ever laid over.
+  // The only one of them that the overlay may hold.
   if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
   if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
 }

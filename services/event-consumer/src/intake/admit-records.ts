@@ -24,12 +24,14 @@ export interface Intake {
   dropped: (DropReason | OwnerlessReason)[];
 }
 
-/** Why a record is nobody's: no project has or had its key, or the environment it was taken for was deleted. */
+/**
+ * Why a record belongs to nobody: no project has or had its key, or the environment it was captured for was deleted.
+ */
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * Events more than a month ahead of the clock are refused: the gateway turns a time in the future into the time of
- * receipt, so such a record is not its work, and each would make a partition of its own.
+ * Events more than a month ahead of the clock are refused. The gateway replaces a time in the future by the time of
+ * receipt, so it did not write such a record, and each of them would need a partition of its own.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 
@@ -64,7 +66,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
       }
     } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
       intake.dropped.push('older_than_retention');
-      // What grew too old since it was captured is nobody's mistake.
+      // It became too old after it was captured, which is nobody's mistake.
       if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
         fold(expired, project.id, { first: captured, position });
       }

@@ -13,12 +13,12 @@ export interface ParsedRecords {
   unprocessable: UnprocessableRecord[];
 }
 
-/** `heads`: whether properties are readable shows when they are asked for. `whole`: those of every record were looked at. */
+/** `heads`: properties stay unparsed until they are asked for. `whole`: those of every record are parsed at once. */
 export type ParsingDepth = 'heads' | 'whole';
 
 /**
- * Reads the records of a batch in their order. With `deadLetterReason` none of them is to be processed any more: they all become
- * dead letters for that reason.
+ * Reads the records of a batch in their order. With `deadLetterReason` none of them is processed: they all become dead
+ * letters for that reason.
  */
 export function parseRecords(
   batch: LogBatch,

@@ -43,7 +43,7 @@ function overlongGroupKey(event: IncomingEvent): Refusal | null {
   return { reason: 'group_key_too_long', warning: groupKeyTooLong(event, key) };
 }
 
-/** What the operator forces is no fault of the sender: such an event becomes a plain one. */
+/** The operator forced it, so the sender is not to blame: the event becomes an ordinary anonymous one. */
 function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
   if (event.isPersonForcedOff || !isMergeEvent(event.event) || !isPersonProfileOff(event)) return null;
   return {

@@ -21,7 +21,7 @@ export interface ProjectResolverOptions {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   /** The installation's limit; 0: none. */
   eventRetentionDays?: number;
-  /** How long an answer is used without asking again, while changes are heard. */
+  /** How long an answer is used without asking again, while changes are received. */
   ttlMs?: number;
   maxProjects?: number;
 }
@@ -33,9 +33,11 @@ export interface ProjectResolverOptions {
 const takenAfterReplacementMs = 150_000;
 
 /**
- * Finds the projects of records, remembering those it found. A record's stamp is taken at its word; only records without
- * one are resolved by their key, as it was when they were taken. Unknown keys are asked for again each time: the gateway
- * lets them through only while it cannot ask, and a remembered "unknown" could drop the first events of a new project.
+ * Finds the projects of records and remembers them. The environment that the gateway wrote into a record is trusted. A
+ * record without one is resolved by its key, as the key was when the record was captured.
+ *
+ * Unknown keys are asked for again each time: the gateway lets them through only while it cannot ask, and a remembered
+ * "unknown" could drop the first events of a new project.
  */
 export function createProjectResolver({
   sql,
@@ -47,7 +49,7 @@ export function createProjectResolver({
   const byId = new LRUCache<number, Remembered>({ max: maxProjects });
   const idByToken = new LRUCache<string, number>({ max: maxProjects });
   const withEvents = new LRUCache<number, true>({ max: maxProjects });
-  /** Grows with every change: what was asked for before one is not remembered after it. */
+  /** Grows with every change. An answer that was asked for before a change is not remembered after it. */
   let generation = 0;
 
   changes.subscribe((change) => {
@@ -80,7 +82,7 @@ export function createProjectResolver({
     }
   }
 
-  /** Keys that are nobody's now may have been somebody's when the records were taken. */
+  /** A key that belongs to nobody now may have belonged to somebody when the record was captured. */
   async function askFormer(found: Found, tokens: string[]): Promise<void> {
     const unknown = tokens.filter((token) => !found.byToken.has(token));
     if (unknown.length === 0) return;

@@ -25,12 +25,12 @@ export function toIncomingEvent({
   const { properties: sent, text } = parseProperties(received);
   const over = overlayOf(received, sent, project);
   const kept = project.anonymizeIps ? withoutKeys(sent, addresses) : sent;
-  // Where a property had to go, the text still has it.
+  // A property had to be removed, and the text still has it.
   const written =
     isUnparsed(received) && text !== null && kept === sent ? toWritten(received.unparsed, text, over) : null;
   const event: IncomingEvent = {
     position,
-    // The operator's wish is that of a project which wants no persons at all, for this one event.
+    // For this one event the operator wants what a project wants that has no persons at all.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
     event: processedName(received.event),

@@ -4,9 +4,9 @@ import { maxNesting, mayNestDeeperThan } from '../values/clean-json.ts';
 import { checkRecord, parseOrNull } from './parse-record.ts';
 
 /**
- * An event whose properties are still bytes. They are most of it and are not needed before the rules see the event; until
- * then the batch waits for the database several times, and what it holds as objects is copied about meanwhile by the
- * garbage collector.
+ * An event whose properties are still bytes. They are most of the event, and are not needed before the rules see it.
+ * Until then the batch waits for the database several times, and the garbage collector would copy the parsed objects
+ * meanwhile.
  */
 export interface UnparsedEvent extends Omit<CapturedEvent, 'properties'> {
   unparsed: UnparsedProperties;
@@ -17,26 +17,26 @@ export interface UnparsedProperties {
   value: Buffer;
   start: number;
   end: number;
-  /** Whether one of their members, however deep, is or may be named so. */
+  /** Whether a member at any depth has such a name, or may have it. */
   mayNameGroups: boolean;
   mayNameUpdates: boolean;
 }
 
-/** What was taken for the properties of an event, as the gateway writes it, cannot be read as such. */
+/** What should be the properties of an event, as the gateway writes them, cannot be parsed as such. */
 export class UnreadableProperties extends Error {
   override readonly name = 'UnreadableProperties';
 }
 
-/** It cannot stand inside a text, where its quotes would be escaped. */
+/** It cannot occur inside a string, where its quotes would be escaped. */
 const beforeProperties = ',"properties":';
 const noProperties: JsonObject = Object.freeze({});
 
 /**
- * Reads all but the properties of an event's record whose last member they are, as the gateway writes it. Null for
- * anything else, and for what may have to be cleaned: `parseRecord` takes these as a whole.
+ * Parses the record of an event except for its properties, which the gateway writes last. Null for any other record,
+ * and for one that may have to be cleaned: `parseRecord` parses these as a whole.
  */
 export function parseHead(value: Buffer): UnparsedEvent | null {
-  // One character a byte: places in it are places in the record, and all that is looked for is ASCII.
+  // One character for each byte: positions in it are positions in the record, and all that is searched for is ASCII.
   const bytes = value.toString('latin1');
   const at = bytes.indexOf(beforeProperties);
   if (at === -1 || !bytes.endsWith('}') || bytes.includes('\\u') || !isUtf8(value)) return null;
@@ -52,7 +52,7 @@ export function parseHead(value: Buffer): UnparsedEvent | null {
     value,
     start,
     end: value.length - 1,
-    // Without quotes around it: there are so many of these that looking for one more takes three times as long.
+    // Searched for without quotes: a record has so many of them that searching for one more takes three times as long.
     mayNameGroups: bytes.includes('$groups', start),
     mayNameUpdates: bytes.includes('$set', start) || bytes.includes('$unset', start),
   };
@@ -84,7 +84,7 @@ export function isUnparsed(event: CapturedEvent | UnparsedEvent): event is Unpar
   return 'unparsed' in event;
 }
 
-/** The record around them is one level more. */
+/** The record around the properties is one more level. */
 function isTooDeep(properties: JsonObject, text: string): boolean {
   return mayNestDeeperThan(text, maxNesting - 1) && isDeeperThan(properties, maxNesting - 1);
 }

@@ -3,12 +3,12 @@ import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
 import type { TouchedByBatch } from './touched-by-batch.ts';
 
 /**
- * Carries a loaded ledger on from what was read to what it will be once another batch of this process is committed, which
- * has decided (`earlier`) and is still being written: its persons and mappings take the place of older ones. The other
- * batch may be committed by now, and what was read may even be newer than what it decided; versions tell.
+ * Changes a loaded ledger into what it will be when an earlier batch of this process is committed. That batch has
+ * decided (`earlier`) and is still being written: its persons and mappings replace older ones. It may be committed by
+ * now, and what was read may even be newer than what it decided; the versions tell.
  *
- * Only what this batch's ids lead to is taken over, and all of it counts as stored: the batch must not be written before
- * the other one is committed.
+ * Only what the ids of this batch lead to is taken over. All of it counts as stored, so this batch must not be written
+ * before the other one is committed.
  */
 export function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch): void {
   for (const { projectId, distinctId } of touched.distinctIds.values()) {

@@ -1,9 +1,9 @@
 import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
 
 /**
- * Takes deleted persons out of a loaded ledger: one that was deleted after it was read, or that another batch under way
- * read before, is not there any more. Its ids belong to nobody then. What another batch has changed about it was not
- * committed: the deletion holds the person's lock.
+ * Removes deleted persons from a loaded ledger: those that were deleted after they were read, or that an earlier batch
+ * under way had read before. Their ids belong to nobody then. What another batch has changed about such a person was
+ * not committed: the deletion holds the person's lock.
  */
 export function forgetDeleted({ ledger, stored }: LoadedLedger): void {
   for (const project of ledger.projects.values()) {

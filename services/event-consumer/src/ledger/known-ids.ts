@@ -11,10 +11,12 @@ export interface KnownIds {
 const defaultSlots = 1 << 18;
 
 /**
- * Each id has one slot, told by its hash, and leaves the hash there; whoever has the same slot afterwards takes it. So
- * memory is the same after a million ids as after one, and none of it is the garbage collector's: a set of 100,000 texts
- * cost the process 25 MB. What it forgets, and the one id in 40,000 it takes for another when 100,000 are known, only makes
- * batches wait for each other a little more or less (turns.ts).
+ * Each id has one slot, which its hash chooses, and stores the hash there. The next id with the same slot replaces it.
+ * So the memory is the same after a million ids as after one, and the garbage collector never looks at it: a set of
+ * 100,000 texts cost the process 25 MB.
+ *
+ * It forgets some ids, and with 100,000 known ones it takes one id in 40,000 for another. Then batches only wait for
+ * each other a little more or less (turns.ts).
  *
  * @param slots a power of two.
  */

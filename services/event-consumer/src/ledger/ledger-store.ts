@@ -89,10 +89,14 @@ export interface MergedPerson {
 }
 
 /**
- * Locks the persons that own any of the ids now, so that they are still the same when they are read and written, and
- * those of `strays` that exist. Returns which they are.
+ * Locks the persons that own any of the ids now, so that they are the same when they are read and when they are
+ * written, and those of `unmapped` that exist. Returns which they are.
  */
-export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[], strays: PersonKey[]): Promise<PersonKey[]> {
+export async function lockPersonsOf(
+  tx: Transaction,
+  ids: DistinctIdKey[],
+  unmapped: PersonKey[],
+): Promise<PersonKey[]> {
   if (ids.length === 0) return [];
   return tx.query<PersonKey & Record<string, unknown>>(
     `SELECT p.project_id AS "projectId", p.uuid
@@ -105,7 +109,7 @@ export async function lockPersonsOf(tx: Transaction, ids: DistinctIdKey[], stray
               SELECT * FROM unnest($3::int[], $4::uuid[]))
       ORDER BY p.project_id, p.uuid
         FOR NO KEY UPDATE OF p`,
-    [...idColumns(ids), strays.map(({ projectId }) => projectId), strays.map(({ uuid }) => uuid)],
+    [...idColumns(ids), unmapped.map(({ projectId }) => projectId), unmapped.map(({ uuid }) => uuid)],
   );
 }
 
@@ -134,7 +138,7 @@ export async function readMappings(
   ids: DistinctIdKey[],
 ): Promise<{ mappings: StoredMapping[]; persons: StoredPerson[] }> {
   if (ids.length === 0) return { mappings: [], persons: [] };
-  // LATERAL with LIMIT: looks into the indexes for each id, where a join may come to read whole tables.
+  // LATERAL with LIMIT looks into the indexes once for each id. For a plain join the planner may read whole tables.
   const rows = await tx.query<MappedPersonRow>(
     `SELECT project_id, distinct_id, mapping_version, uuid, main_distinct_id, is_identified, version, created_at_ms,
             running_bytes,
@@ -314,7 +318,7 @@ function toStoredPerson(row: PersonRow): StoredPerson {
 const personColumns = `project_id int, uuid uuid, main_distinct_id text, properties jsonb, is_identified boolean,
   version bigint, created_at_ms bigint`;
 
-/** One JSON document: PostgreSQL reads it faster than it reads an array of texts each to be read as JSON. */
+/** One JSON document: PostgreSQL parses it faster than an array of texts that are each parsed as JSON. */
 function personDocument(persons: StoredPerson[]): string {
   return JSON.stringify(
     persons.map((person) => ({

@@ -24,7 +24,7 @@ export interface LoadedLedger {
 }
 
 export interface LoadOptions {
-  /** Lock all persons before reading them: for a batch that lost a race, so that it does not lose the next one. */
+  /** Lock all persons before reading them: for a batch that had a conflict, so that it does not have the next one. */
   lockFirst: boolean;
 }
 
@@ -61,18 +61,19 @@ export async function loadLedger(
 }
 
 /**
- * While a batch waits for the lock of a person, whoever holds it may merge that person away, and the ids then lead to one
- * that is not locked. A lock more would break the order of locks, so all are given back and asked for again: somebody else
- * got on each time, and this batch is at most as often too late as others are at work on the same people.
+ * While a batch waits for the lock of a person, the batch that holds it may merge that person away. The ids then lead
+ * to a person that is not locked. One more lock would break the order of locks, so all are given back and taken again.
+ * Some other batch makes progress each time, so this batch comes too late at most as often as there are others at work
+ * on the same people.
  */
 const maxLockRounds = 20;
 
 async function lockAndLoadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctIdKey[]): Promise<void> {
   await tx.query('SAVEPOINT before_locks');
   for (let round = 1; ; round += 1) {
-    const locked = await lockPersonsOf(tx, ids, ids.map(strayOf));
+    const locked = await lockPersonsOf(tx, ids, ids.map(createdBy));
     await loadPersons(tx, loaded, ids);
-    if (areLocked(loaded, locked)) return loadStrays(tx, loaded, locked);
+    if (areLocked(loaded, locked)) return loadUnmapped(tx, loaded, locked);
     if (round === maxLockRounds) throw new LedgerConflict('the person of a distinct id');
     forgetPersons(loaded);
     await tx.query('ROLLBACK TO SAVEPOINT before_locks');
@@ -88,16 +89,17 @@ function forgetPersons({ ledger, stored }: LoadedLedger): void {
 }
 
 /**
- * The person an id would create. It can be there although the id belongs to nobody, when somebody changed rows by hand;
- * the rules give the id back to it. So rare that it is only looked for once creating the person has failed.
+ * The person an id would create. It can exist although the id belongs to nobody, when somebody changed rows by hand;
+ * the rules then give the id back to it. That is so rare that it is only looked for after creating the person has
+ * failed.
  */
-function strayOf({ projectId, distinctId }: DistinctIdKey): PersonKey {
+function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {
   return { projectId, uuid: personUuid(projectId, distinctId) };
 }
 
-async function loadStrays(tx: Transaction, loaded: LoadedLedger, locked: PersonKey[]): Promise<void> {
-  const strays = locked.filter(({ projectId, uuid }) => !loaded.stored.has(storedPersonKey(projectId, uuid)));
-  for (const person of await readPersons(tx, strays)) addPerson(loaded, person);
+async function loadUnmapped(tx: Transaction, loaded: LoadedLedger, locked: PersonKey[]): Promise<void> {
+  const unmapped = locked.filter(({ projectId, uuid }) => !loaded.stored.has(storedPersonKey(projectId, uuid)));
+  for (const person of await readPersons(tx, unmapped)) addPerson(loaded, person);
 }
 
 function addPerson({ ledger, stored }: LoadedLedger, person: StoredPerson): void {

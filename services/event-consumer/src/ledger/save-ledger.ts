@@ -17,9 +17,10 @@ import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';
 import { moveCohortMembers, moveFlagHashKeys } from './merged-flag-data-store.ts';
 
 /**
- * Writes back what the rules changed about persons, ids and group types: one statement per kind of change, none for a kind without changes. An id that is
- * new in the batch is inserted with the person it ended up with; a stored id that merges moved is moved by its person's
- * set update, once, by as many versions as the ledger counted. All are sent at once: others wait for the locks.
+ * Writes what the rules changed about persons, ids and group types: one statement for each kind of change, none for a
+ * kind without changes. An id that is new in the batch is inserted with the person it belongs to in the end. A stored
+ * id that merges moved is moved once, with all ids of its person, and its version rises by the moves the ledger
+ * counted. All statements are sent at once: others wait for the locks.
  *
  * @throws LedgerConflict when another batch changed or created one of the rows first.
  */

@@ -14,9 +14,9 @@ export interface TouchedByBatch {
   distinctIds: Map<string, DistinctIdKey>;
   projectsWithGroups: number[];
   /**
-   * One text for each distinct id whose person the batch is likely to create or change. Only these are worth
-   * waiting for (turns.ts): batches that merely look at the same persons do not disturb each other. A guess, made before
-   * anything is read; where it is wrong, versions tell, and the batch is done again.
+   * One text for each distinct id whose person the batch probably creates or changes. Only these are worth waiting for
+   * (turns.ts): batches that only read the same persons do not wait for each other. It is a guess, made before anything
+   * is read; where it is wrong, the versions tell, and the batch is done again.
    */
   contested: Set<string>;
 }
@@ -51,13 +51,19 @@ export function touchedByBatch(events: readonly AdmittedEvent[], knownIds: Pick<
 
 interface Peek {
   distinctIds: string[];
-  /** True also where there only may be any. */
+  /** True also when the event only may have groups. */
   hasGroups: boolean;
-  /** What an event lifts to its person (lifted-properties.ts) seldom changes one that is there, so it does not count. */
+  /**
+   * Properties of the event that also describe its person (lifted-properties.ts) seldom change a person that exists, so
+   * they do not count.
+   */
   updatesPerson: boolean;
 }
 
-/** What `touchedBy` says. Only a merge has its properties read for it: of others the names in their text tell enough. */
+/**
+ * As `touchedBy`, but only the properties of a merge are parsed. For other events the names that occur in their text
+ * are enough.
+ */
 function peek(event: AdmittedEvent): Peek {
   const { received } = event;
   const name = processedName(received.event);

@@ -4,8 +4,8 @@ import { LedgerConflict } from '../failures/ledger-conflict.ts';
 /** Lets batches of one process that touch the same ids decide one after the other. `Outcome` is what a batch decided. */
 export interface Turns<Outcome> {
   /**
-   * Waits for every batch that asked before and shares a key: until it has decided, or, `untilEnded`, until it has ended.
-   * The turn must be ended, whatever becomes of the batch.
+   * Waits for every batch that asked before and shares a key: until it has decided, or, with `untilEnded`, until it has
+   * ended. The turn must be ended, whatever becomes of the batch.
    */
   take(keys: ReadonlySet<string>, options?: { untilEnded: boolean }): Promise<Turn<Outcome>>;
 }
@@ -34,14 +34,16 @@ interface Taken<Outcome> {
 }
 
 /**
- * Two batches that create the same person or mapping at once cost one of them its whole work: it waits for the other's
- * commit on a unique index and then starts over (ledger-store.ts). Between processes that is the only way. Inside one
- * process the second batch waits until the first has decided, goes on from what that one decided, and is written after
- * it. Waiting for the commit before deciding would leave both cores idle a quarter of the time: people who log in make
- * nearly every batch touch somebody whom another batch under way touches too.
+ * Two batches that create the same person or mapping at the same time cost one of them all its work: it waits on a
+ * unique index for the commit of the other, and then starts over (ledger-store.ts). Between processes there is no other
+ * way. Inside one process the second batch waits until the first has decided, goes on from what that one decided, and
+ * is written after it.
  *
- * Correctness does not depend on it: what a batch was decided on is checked when it is written. Nobody waits for somebody
- * who asked later, so there is no circle to wait in.
+ * Waiting for the commit instead would leave both cores idle a quarter of the time: nearly every batch has somebody who
+ * logs in and whom another batch under way touches too.
+ *
+ * Correctness does not depend on turns: what a batch was decided on is checked when it is written. No batch waits for
+ * one that asked later, so batches never wait in a circle.
  */
 export function createTurns<Outcome>(): Turns<Outcome> {
   const underWay = new Set<Taken<Outcome>>();

@@ -6,7 +6,7 @@ import { endFrozenSessions } from './frozen-session-store.ts';
 export interface FreeLocksDeps {
   sql: Sql;
   logger: Logger;
-  /** A session that has waited for its process for so long in the middle of a transaction loses it. */
+  /** A session whose process has been silent for this time in the middle of a transaction loses the transaction. */
   silentMs: number;
   now: () => number;
 }
@@ -14,8 +14,8 @@ export interface FreeLocksDeps {
 const intervalMs = 1000;
 
 /**
- * For whoever could not get a lock: ends the transactions of processes that have stopped, or cannot be reached, in the
- * middle of one. Looks once a second at most, however many ask. Never throws.
+ * For a batch that could not get a lock: ends transactions whose process has stopped, or cannot be reached. Looks once
+ * a second at most, however often it is called. Never throws.
  */
 export function createFreeLocks({ sql, logger, silentMs, now }: FreeLocksDeps): () => Promise<void> {
   let nextAtMs = 0;

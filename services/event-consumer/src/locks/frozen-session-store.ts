@@ -8,9 +8,9 @@ export interface FrozenSessions {
 }
 
 /**
- * Ends the transactions of this service's sessions that have waited for their process for so long.
- * That is what `idle_in_transaction_session_timeout` does, too; but not to a COPY whose rows do not come, nor to an answer
- * that nobody reads, for which PostgreSQL has no limit.
+ * Ends the transactions of this service's sessions that have waited for their process for this time.
+ * `idle_in_transaction_session_timeout` does that too, but not for a COPY whose rows do not arrive, nor for an answer
+ * that nobody reads: PostgreSQL has no limit for these.
  */
 export async function endFrozenSessions(sql: Sql, silentMs: number): Promise<FrozenSessions> {
   const [row] = await sql.query<{ ended: number; hidden: number }>(

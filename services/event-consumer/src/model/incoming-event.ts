@@ -24,7 +24,7 @@ export interface ResolvedProject extends IngestProject {
 
 /** Where a record stood in the log; names it in warnings, dead letters and logs. */
 export interface RecordPosition {
-  /** The log it is in (`LogBatch.log`): other logs have the same places. */
+  /** The log it is in (`LogBatch.log`): the same position exists in other logs too. */
   log: string;
   topic: string;
   partition: number;

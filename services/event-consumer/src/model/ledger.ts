@@ -3,10 +3,12 @@ import type { SizedProperties } from '../values/sized-properties.ts';
 import type { IncomingEvent } from './incoming-event.ts';
 
 /**
- * The ledger: every person, distinct id, group type and group a batch touches, loaded before the rules run and
- * written back in sets afterwards. Loading locks nothing, unless the batch is done again: what is written is checked and
- * locked right before (ledger-store.ts). The rules change it in memory only; they are deterministic and do no input or
- * output, so a batch gives the same end state as its events one by one.
+ * The ledger: every person, distinct id, group type and group that a batch touches. It is loaded before the rules run
+ * and written back in sets afterwards. Loading takes no locks, unless the batch is done again: what is written is
+ * locked and checked right before (ledger-store.ts).
+ *
+ * The rules change it in memory only. They are deterministic and do no input or output, so a batch gives the same end
+ * state as its events one by one.
  */
 export interface Ledger {
   projects: Map<number, ProjectLedger>;
@@ -22,7 +24,7 @@ export interface ProjectLedger {
   mergedPersons: ReadonlyMap<string, string>;
   /**
    * For each of `mergedPersons`, how often its distinct ids moved in this batch: 1, or 2 when the survivor was merged
-   * away in turn, and so on. What an id of it that is not in `distinctIds` gains in mapping version when it is moved.
+   * away as well, and so on. The mapping version of an id that is not in `distinctIds` rises by this number.
    */
   mergedPersonMoves: ReadonlyMap<string, number>;
   /** group type → index 0..4. All types of the project are loaded. */
@@ -36,8 +38,8 @@ export interface ProjectLedger {
 export interface DistinctIdState {
   personUuid: string;
   /**
-   * Mapping version: 0 when the person was created from this id, else 1; +1 each time a merge moves it. Counted on from
-   * what it was when the id was deleted and came back.
+   * Mapping version: 0 when the person was created from this id, else 1; +1 each time a merge moves it. When an id was
+   * deleted and comes back, it counts on from the version it had.
    */
   version: number;
   /** True when this batch inserts the mapping. */
@@ -75,7 +77,7 @@ export interface GroupTypeState {
 export interface GroupUpdate {
   index: number;
   key: string;
-  /** Laid over the properties of the group. */
+  /** Replace the properties of these names in the group. */
   groupSet: JsonObject;
   createdAtMs: number;
   /** What says so, for warnings. */
@@ -83,8 +85,8 @@ export interface GroupUpdate {
 }
 
 /**
- * Most projects of a batch have no merges and no groups in it. A batch can touch as many projects as it has events, and a
- * map that is kept until it is written takes as much memory as an event does.
+ * Most projects of a batch have no merges and no groups in it. A batch can touch as many projects as it has events, and
+ * a map that is kept until it is written takes as much memory as an event.
  */
 // biome-ignore lint/suspicious/noExplicitAny: it holds no value of any type
 const nothing: ReadonlyMap<string, any> = new Map();

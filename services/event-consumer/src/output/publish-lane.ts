@@ -19,7 +19,10 @@ export interface PublishLaneDeps {
   onFatal(error: Error): void;
 }
 
-/** Joins the group that follows a lane. A new installation of it begins with the oldest records the log still has. */
+/**
+ * Joins the group that follows a lane. When it joins for the first time, it begins with the oldest records the log
+ * still has.
+ */
 export function publishLane(lane: Lane, deps: PublishLaneDeps): Promise<LogConsumer> {
   const group = outputGroup(lane, deps.topicPrefix);
   return deps.log.consume({

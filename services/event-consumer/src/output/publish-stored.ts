@@ -34,7 +34,7 @@ export interface PublishStoredDeps {
 }
 
 const pollMs = 100;
-/** A lane that is stuck at one partition must not keep its followers from the others. */
+/** A lane that is stuck at one partition must not stop the publishing of its other partitions. */
 const maxWaitMs = 1000;
 
 /**
@@ -53,7 +53,7 @@ export function createPublishHandler(
     const stored = await waitUntilStored(batch, signal);
     const records = batch.records.filter(({ offset }) => offset < stored);
     const last = records.at(-1);
-    // Not stored yet, stopping, or no longer the owner of the partition: somebody begins here again.
+    // Not stored yet, stopping, or the partition is owned by another member now: somebody starts here again.
     if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
 
     const events = await readStoredEvents(database.sql, await eventKeys(records));
@@ -68,7 +68,9 @@ export function createPublishHandler(
     });
   };
 
-  /** How far the partition is stored, once that is beyond the first record, or when waiting is over. */
+  /**
+   * How far the partition is stored, as soon as that is beyond the first record, or when the time for waiting is over.
+   */
   async function waitUntilStored({ topic, partition, log, records }: LogBatch, signal: AbortSignal): Promise<bigint> {
     const first = records[0]?.offset ?? 0n;
     for (let waitedMs = 0; ; waitedMs += pollMs) {

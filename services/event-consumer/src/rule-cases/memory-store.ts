@@ -13,7 +13,7 @@ import {
 } from '../model/ledger.ts';
 import { processEvent } from '../process-event.ts';
 
-/** What the tables of one project replaceProperties, in the simplest form: what a store must make of the ledger's flags. */
+/** What the tables of one project hold, in the simplest form: what a store must make of the ledger's flags. */
 export interface MemoryStore {
   persons: Map<string, Omit<PersonState, 'isNew' | 'isDirty'>>;
   distinctIds: Map<string, Omit<DistinctIdState, 'isNew'>>;

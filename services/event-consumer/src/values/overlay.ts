@@ -2,8 +2,9 @@ import type { JsonObject } from '@millrace/contracts';
 import { overlaid } from './json-object.ts';
 
 /**
- * An object and what is laid over it, kept apart: a few of an event's properties change on its way, and copying all of
- * them each time costs as much as the rules themselves. `under` belongs to the event and is never changed.
+ * An object and what is added to it or replaced in it, kept apart. A few of an event's properties change on their way,
+ * and copying all of them each time costs as much as the rules themselves. `under` belongs to the event and is never
+ * changed.
  */
 export interface Overlay {
   under: JsonObject;

@@ -2,14 +2,15 @@ import type { JsonObject } from '@millrace/contracts';
 import { overlaid, setOwn, withoutKeys } from './json-object.ts';
 
 /**
- * Properties of a person or a group while a batch changes them. An event of a hundred bytes may change one of hundreds of
- * kilobytes, five hundred times a batch: so they are changed in place, and measured once and then by what changes.
+ * Properties of a person or a group while a batch changes them. Five hundred events of a hundred bytes may each change
+ * the same hundreds of kilobytes in one batch. So the properties are changed in place; their size is measured once and
+ * then corrected by each change.
  */
 export interface SizedProperties {
   properties: JsonObject;
   /** True when an event's row or another batch holds the same object: it is copied before it is changed. */
   areShared?: boolean;
-  /** Known once somebody has asked. */
+  /** Absent until somebody has asked. */
   size?: PropertiesSize;
 }
 
@@ -19,7 +20,7 @@ interface PropertiesSize {
   isExact: boolean;
 }
 
-/** What becomes of properties: these are put, then those go, which are there. No key is in both, none twice. */
+/** A change of properties: `put` is set, then `removed` is deleted, which all exist. No key is in both, none twice. */
 export interface PropertyChange {
   put: JsonObject;
   removed: readonly string[];
@@ -28,8 +29,8 @@ export interface PropertyChange {
 export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
 
 /**
- * Bytes of the properties as JSON after a change, of which nothing is done. Exact when they are more than `limit`, else
- * it may be a bound: nearly all are told to be small by one look at them.
+ * Bytes of the properties as JSON after a change, which is not made. Exact when they are more than `limit`. Else it may
+ * be an upper bound, which is found at once and enough for nearly all.
  */
 export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit: number): number {
   const bound = boundOf(sized) + mostBytesOf(change.put);
@@ -38,19 +39,22 @@ export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit
   return exactBytesAfter(sized, change);
 }
 
-/** Larger than what the properties are, or as large. */
+/** An upper bound of the bytes. */
 export function boundOf(sized: SizedProperties): number {
   sized.size ??= { bytes: mostBytesOf(sized.properties), isExact: false };
   return sized.size.bytes;
 }
 
-/** What the properties take as JSON, about: the bound is for text of nothing but escapes, which plain text is a sixth of. */
+/**
+ * About what the properties take as JSON. The upper bound assumes that all text is escaped; plain text takes a sixth of
+ * that.
+ */
 export function roughBytes(sized: SizedProperties): number {
   const bound = boundOf(sized);
   return sized.size?.isExact ? bound : bound / 6;
 }
 
-/** Carries a change out. */
+/** Makes a change. */
 export function change(sized: SizedProperties, { put, removed }: PropertyChange): void {
   if (sized.size !== undefined) {
     const { isExact } = sized.size;
@@ -68,7 +72,7 @@ export function changed(properties: JsonObject, { put, removed }: PropertyChange
   return removed.length === 0 ? after : withoutKeys(after, new Set(removed));
 }
 
-/** Gives it other properties, which nobody else may change. */
+/** Replaces the properties by others, which nobody else may change. */
 export function replaceProperties(sized: SizedProperties, properties: JsonObject, size?: PropertiesSize): void {
   sized.properties = properties;
   sized.areShared = false;
@@ -79,7 +83,7 @@ export function replaceProperties(sized: SizedProperties, properties: JsonObject
 function measure(sized: SizedProperties): void {
   if (sized.size?.isExact) return;
   const bytes = Buffer.byteLength(JSON.stringify(sized.properties), 'utf8');
-  // Each member counts with a comma, so the first of them has one too many.
+  // Each member counts with a comma, but the first has none.
   sized.size = { bytes: bytes === 2 ? 1 : bytes, isExact: true };
 }
 

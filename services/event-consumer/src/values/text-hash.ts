@@ -1,4 +1,4 @@
-/** What is remembered by hash takes no text along: a number is not the garbage collector's, or is a small part of its work. */
+/** A hash is remembered instead of a text: numbers are little or no work for the garbage collector. */
 
 const fnvOffset = 0x811c9dc5;
 

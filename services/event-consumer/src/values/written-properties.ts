@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 import type { CopyRow } from '@millrace/db/sql';
 import { flattened, isEmpty, type Overlay } from './overlay.ts';
 
-/** An event's properties as they were received: bytes of a JSON object with members, and what was laid over it. */
+/** An event's properties as they were received, the bytes of a JSON object with members, and their overlay. */
 export interface WrittenProperties {
   value: Buffer;
   start: number;
@@ -33,9 +33,9 @@ export function toWritten(
 }
 
 /**
- * Writes an event's properties as JSON. Where they were only added to or had values replaced, the bytes that were received
- * are passed on and what was laid over them put behind: of two members of one name PostgreSQL keeps the later one, as
- * JSON.parse does. Writing everything anew costs more than reading it did.
+ * Writes an event's properties as JSON. When properties were only added or replaced, the received bytes are passed on
+ * and the overlay is written behind them: of two members of one name PostgreSQL keeps the later one, as JSON.parse
+ * does. Writing everything anew costs more than reading it did.
  *
  * @param written says the same as `properties.under`; absent when there is nothing that can be stored as it is.
  */

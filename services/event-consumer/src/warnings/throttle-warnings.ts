@@ -13,7 +13,7 @@ const neverFolded = new Set<WarningType>([
 /** So many of a kind are stored one by one for a project in each minute. */
 const singlesPerMinute = 20;
 const minuteMs = 60_000;
-/** Projects and kinds remembered; the oldest begin a new minute when they come back. */
+/** Projects and kinds that are remembered. The oldest are forgotten, and begin a new minute when they come back. */
 const maxRemembered = 10_000;
 /** Namespace of the ids of folded warnings. Never change it. */
 const namespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
@@ -22,10 +22,12 @@ const namespace = 'd7e5a1ac-6c1c-4d6b-9a45-0f4f1a3c8b52';
 export type WarningThrottle = (warnings: StoredWarning[]) => StoredWarning[];
 
 /**
- * A client with a fault raises the same warning with every event. Once a project has had enough of a kind in a minute,
- * the others of a batch become one row, with the details of its first and their number as `count`: nothing goes
- * uncounted, and a flood of bad events is no flood of rows. Only for warnings of events that are decided now: a repeated
- * event raises none, so what is folded differently the second time is never stored twice.
+ * A client with a fault raises the same warning with every event. When a project has had enough warnings of a kind in a
+ * minute, the further ones of a batch become one row, with the details of the first and their number as `count`: each
+ * is counted, and a flood of bad events is no flood of rows.
+ *
+ * Only warnings about events that are decided now are folded. A repeated event raises none, so no warning is stored
+ * twice when the second attempt folds differently.
  */
 export function createWarningThrottle(now: () => number): WarningThrottle {
   const minutes = new LRUCache<string, { endsAtMs: number; singles: number }>({ max: maxRemembered });

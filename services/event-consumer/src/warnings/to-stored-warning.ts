@@ -48,7 +48,10 @@ export function retentionWarning(finding: FoldedFinding, projectId: number): Sto
   return foldedWarning('event_older_than_retention', finding, projectId);
 }
 
-/** One for the project's events in a batch: an import may be of millions. Known by the place of the first in the log. */
+/**
+ * One warning for all such events of a project in a batch: an import may have millions. It is known by the position of
+ * the first one in the log.
+ */
 function foldedWarning(
   type: 'historical_migration_not_in_plan' | 'event_older_than_retention',
   { first, position, count }: FoldedFinding,
@@ -65,7 +68,10 @@ function foldedWarning(
   };
 }
 
-/** Tells the project about a record that was given up. Known by its place in the log, so a replay adds none. */
+/**
+ * Tells the project about a record that was given up. It is known by the record's position in the log, so a replay adds
+ * none.
+ */
 export function deadLetterWarning(
   { letter, eventUuid, message }: UnprocessableRecord,
   projectId: number,
