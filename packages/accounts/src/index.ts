@@ -17,15 +17,12 @@ export {
 export { listInvites, revokeInvite } from './invites/invites.ts';
 export {
   hashPersonalApiKey,
-  maskPersonalApiKey,
-  newPersonalApiKeyValue,
   newProjectToken,
 } from './keys/key-values.ts';
 export {
   createPersonalApiKey,
   getPersonalApiKey,
   listPersonalApiKeys,
-  maxPersonalApiKeys,
   type NewPersonalApiKey,
   type PersonalApiKeyChanges,
   type PersonalApiKeyChoice,

@@ -36,12 +36,12 @@ export {
   planNames,
   productFeaturesOf,
   toLimitFeatures,
-  toProductFeature,
 } from './plans.ts';
 export {
   type ProcessedEvent,
   type ProcessedPersonMode,
   processedEventKey,
+  /** @internal */
   processedEventSchema,
   processedEventVersion,
 } from './processed-event.ts';
@@ -55,7 +55,6 @@ export {
   type Scope,
   type ScopeName,
   type ScopeObject,
-  scopeObjects,
 } from './scopes.ts';
 export { type SubscriptionTargetType, subscriptionTargetTypes, targetsOf } from './subscription-targets.ts';
 export { consumerGroup, type Lane, lanes, outputGroup, type TopicNames, topicNames } from './topics.ts';

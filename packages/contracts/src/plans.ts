@@ -51,7 +51,7 @@ export function productFeaturesOf(plan: PlanName): ProductFeature[] {
 }
 
 /** A feature as it is stored on an organization, without limit. */
-export function toProductFeature(key: PlanFeature): ProductFeature {
+function toProductFeature(key: PlanFeature): ProductFeature {
   return { key, name: featureNames[key] };
 }
 

@@ -44,7 +44,10 @@ export function processedEventKey(event: Pick<ProcessedEvent, 'project_id' | 'pe
 const time = { type: 'string', format: 'date-time' } as const;
 const uuid = { type: 'string', format: 'uuid' } as const;
 
-/** JSON Schema (draft 2020-12) of a processed event, for readers in any language. */
+/**
+ * JSON Schema (draft 2020-12) of a processed event, for readers in any language.
+ * @internal No program of ours reads it: a test holds what is published against it.
+ */
 export const processedEventSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'ProcessedEvent',

@@ -9,7 +9,7 @@ import {
 import { type CopyRow, copyRows } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
 import { unprepared } from './prepared-statements.ts';
-import { type Transaction, waitForDatabase } from './sql-database.ts';
+import type { Transaction } from './sql-database.ts';
 import { isTransientError } from './transient-error.ts';
 
 const logger = createLogger('test', 'error');
@@ -384,31 +384,5 @@ describe('stopping', () => {
     await Promise.all([database.sql.query('SELECT 1'), database.prisma.organization.findMany()]);
     await database.stop();
     await eventually(() => proxy.connectionCount() === 0, { what: 'The end of the last connection' });
-  });
-});
-
-describe('waiting for the database', () => {
-  test('ends when it answers', async () => {
-    await proxy.refuse();
-    const waiting = waitForDatabase(database, 20_000);
-    await expectHealth(false);
-    await proxy.pass();
-    await waiting;
-  });
-
-  test('ends with an error when it does not in time', async () => {
-    await proxy.refuse();
-    await expect(waitForDatabase(database, 0)).rejects.toMatchObject({ name: 'AppError', kind: 'unavailable' });
-  });
-
-  test('ends at once when waiting does not help', async () => {
-    const url = new URL(testDatabase.url);
-    url.password = 'wrong';
-    const refused = createDatabase({ url: url.toString(), logger });
-    await expect(waitForDatabase(refused, 60_000)).rejects.toMatchObject({
-      kind: 'unavailable',
-      cause: { code: '28P01' },
-    });
-    await refused.stop();
   });
 });

@@ -22,21 +22,18 @@ export type {
   project,
   user,
 } from './generated/client.ts';
-export { migrate, schemaDrift } from './migrate.ts';
+export { migrate } from './migrate.ts';
 export { type DeletionProgress, deletePersons } from './persons/delete-persons.ts';
 export { ownersOf } from './persons/delete-persons-store.ts';
 export { findPerson, findPersonToDelete } from './persons/find-person.ts';
 export { type ShownPerson, showPerson } from './persons/show-person.ts';
 export { unprepared } from './prepared-statements.ts';
-export { type ProjectChanges, watchProjectChanges } from './project-changes.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
-export {
-  type DatabaseOptions,
-  type Sql,
-  type SqlDatabase,
-  type Transaction,
-  waitForDatabase,
+export type {
+  DatabaseOptions,
+  Sql,
+  SqlDatabase,
+  Transaction,
 } from './sql-database.ts';
 export { sqlOf } from './sql-of.ts';
 export { isTransientError } from './transient-error.ts';
-export { isUniqueViolation } from './unique-violation.ts';

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { migrate, schemaDrift } from './migrate.ts';
+import { migrate } from './migrate.ts';
+import { schemaDrift } from './testing/schema-drift.ts';
 
 const firstMigration = '20261121000000_first_landing';
 

@@ -7,7 +7,7 @@ import { connectionConfig } from './connection-config.ts';
 import { loadSchemaEngine } from './load-schema-engine.ts';
 import { schemaEngineAdapter } from './schema-engine-adapter.ts';
 
-const noFilter = { externalTables: [], externalEnums: [] };
+export const noFilter = { externalTables: [], externalEnums: [] };
 
 /**
  * Applies the migrations that are not in the database yet, in the order of their names, and records them in
@@ -50,30 +50,6 @@ export async function migrate(databaseUrl: string, prismaDirectory: string): Pro
   });
 }
 
-/**
- * What would have to change in the migrated database to match `schema.prisma`, as SQL; empty when they agree. Not
- * compared, because a Prisma schema has no words for it: the partitioning of `event` and its partitions, comments, and
- * which sequence an id comes from (projects and environments share one).
- *
- * @param databaseUrl a database to which all migrations have been applied.
- */
-export async function schemaDrift(databaseUrl: string, prismaDirectory: string): Promise<string> {
-  const schema = await readSchema(prismaDirectory);
-  return withEngine(databaseUrl, prismaDirectory, async (engine) => {
-    const { stdout } = await engine.diff({
-      from: { tag: 'schemaDatasource', files: [schema], configDir: prismaDirectory },
-      to: { tag: 'schemaDatamodel', files: [schema] },
-      script: true,
-      exitCode: null,
-      shadowDatabaseUrl: null,
-      filters: noFilter,
-    } as Parameters<SchemaEngine['diff']>[0]);
-    // "Nothing to do" is said in a comment.
-    const isEmpty = (stdout ?? '').split('\n').every((line) => line.trim() === '' || line.startsWith('--'));
-    return isEmpty ? '' : (stdout ?? '');
-  });
-}
-
 /** Any number; taken by nobody else in this database. */
 const migrationLock = 7_316_553;
 
@@ -109,7 +85,7 @@ async function migrationFailed(client: pg.Client, cause: unknown): Promise<AppEr
   return new AppError('internal', `Migration ${rows[0]?.name ?? 'of an unknown name'} failed: ${reason}`, { cause });
 }
 
-async function withEngine<T>(
+export async function withEngine<T>(
   databaseUrl: string,
   prismaDirectory: string,
   work: (engine: SchemaEngine) => Promise<T>,
@@ -131,7 +107,7 @@ async function withEngine<T>(
   }
 }
 
-async function readSchema(prismaDirectory: string): Promise<{ path: string; content: string }> {
+export async function readSchema(prismaDirectory: string): Promise<{ path: string; content: string }> {
   const path = join(prismaDirectory, 'schema.prisma');
   return { path, content: await readFile(path, 'utf8') };
 }

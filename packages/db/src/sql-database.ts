@@ -1,4 +1,3 @@
-import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
 import { withArrayLiterals } from './array-literals.ts';
@@ -9,7 +8,7 @@ import { noticeLostClients } from './notice-lost-clients.ts';
 import { type Statements, sendPipelined } from './pg-internals/send-pipelined.ts';
 import { createPlanAge, createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
-import { isConnectionError, isTransientError } from './transient-error.ts';
+import { isConnectionError } from './transient-error.ts';
 
 /** Runs one SQL statement with numbered parameters; used by `*-store.ts` files on the hot path. */
 export interface Sql {
@@ -241,20 +240,4 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
     },
   };
   return { database, pool };
-}
-
-/** Waits until the database answers, e.g. while it is still starting. @throws AppError `unavailable` after `timeoutMs`. */
-export async function waitForDatabase(database: SqlDatabase, timeoutMs: number): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    try {
-      await database.sql.query('SELECT 1');
-      return;
-    } catch (cause) {
-      if (!isTransientError(cause) || Date.now() > deadline) {
-        throw new AppError('unavailable', 'The database does not answer.', { cause });
-      }
-      await new Promise((resolve) => setTimeout(resolve, 250));
-    }
-  }
 }

@@ -2,7 +2,7 @@ export { ConfigError, environmentName, integerSetting, readConfig } from './conf
 export { environment } from './environment.ts';
 export { createHealth, type Health, type HealthCheck } from './health.ts';
 export { startHealthServer } from './health-server.ts';
-export { createLifecycle, type Lifecycle, runService, type Stoppable } from './lifecycle.ts';
+export { type Lifecycle, runService, type Stoppable } from './lifecycle.ts';
 export { createLogger, type Logger } from './logger.ts';
 export {
   createMetrics,

@@ -7,11 +7,11 @@ import {
   createPersonalApiKey,
   hashPersonalApiKey,
   listPersonalApiKeys,
-  maxPersonalApiKeys,
   type NewPersonalApiKey,
   revokePersonalApiKey,
   rollPersonalApiKey,
 } from '../index.ts';
+import { maxPersonalApiKeys } from './personal-api-keys.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -3,7 +3,10 @@ import { describeSchemaFailure } from '../schema/ajv.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
-/** What is missing or contradictory in a service's routes, one sentence each; a test expects none. */
+/**
+ * What is missing or contradictory in a service's routes, one sentence each.
+ * @internal Only tests of services call it, and expect none.
+ */
 export function routeProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
   return [
     ...duplicates(routes),

@@ -24,7 +24,15 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
   {
     name: 'dead code and dependencies (knip)',
     program: 'knip',
-    arguments: ['--config', '.knip.jsonc', '--no-progress', '--no-config-hints'],
+    arguments: ['--config', '.knip.mjs', '--no-progress', '--no-config-hints'],
+  },
+  {
+    name: 'code that only tests use (knip)',
+    program: 'knip',
+    arguments: [
+      ...['--config', '.knip.mjs', '--no-progress', '--no-config-hints'],
+      ...['--production', '--include', 'files,exports'],
+    ],
   },
 ];
 

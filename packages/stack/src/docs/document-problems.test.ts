@@ -8,7 +8,7 @@ let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'documents-'));
   const atTheTop = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
-  const settings = ['.dependency-cruiser.cjs', '.knip.jsonc', '.biome.jsonc'];
+  const settings = ['.dependency-cruiser.cjs', '.knip.mjs', '.biome.jsonc'];
   for (const path of [...atTheTop, ...settings]) await write(path, '');
   for (const folder of ['services', 'test-e2e', 'prisma', 'deploy']) await mkdir(join(root, folder));
   await write('docs/rules.md', '# Rules\n\n## What a name does\n');

@@ -11,7 +11,7 @@ export interface RepositoryTexts {
 }
 
 const pagesAtTheTop = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
-const settingsAtTheTop = ['.dependency-cruiser.cjs', '.knip.jsonc', '.biome.jsonc'];
+const settingsAtTheTop = ['.dependency-cruiser.cjs', '.knip.mjs', '.biome.jsonc'];
 const folders = ['packages', 'services', 'test-e2e', 'prisma', 'deploy'];
 /** Writes and tries documents, so that it names some from their own place, and some that are not there. */
 const ownRoom = 'packages/stack/src/docs/';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CapturedEvent, type CapturedRecord, encodeCapturedRecord, recordKey } from '@millrace/contracts';
-import { createDatabase, type Database, watchProjectChanges } from '@millrace/db';
+import { createDatabase, type Database } from '@millrace/db';
+import { watchProjectChanges } from '@millrace/db/sql';
 import type { AppendRecord, LogBatch, LogRecord } from '@millrace/event-log';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
 import { createTestDatabase, eventually } from '@millrace/testing';

@@ -5,7 +5,7 @@ import type { DropTally } from '../event/drop-tally.ts';
 import { clientAddress } from '../head/client-address.ts';
 import { traceHeaders } from '../head/trace-headers.ts';
 import type { Arriving } from '../limits/traffic-control.ts';
-import { createPublication } from '../publish/publish.ts';
+import { createPublication } from '../publish/publication.ts';
 import type { IncomingRequest } from '../request/incoming-request.ts';
 import { type Arrival, type CapturedEvents, toCapturedEvents } from '../request/to-captured-events.ts';
 import type { CaptureDependencies } from './capture-dependencies.ts';

@@ -5,7 +5,7 @@ import { repairEmptyObjects } from '../event/empty-objects.ts';
 import { parseCaptureRequest } from '../request/parse-capture-request.ts';
 import { toCapturedEvents } from '../request/to-captured-events.ts';
 import { createScanner } from '../scan/scan-request.ts';
-import { publish } from './publish.ts';
+import { createPublication } from './publication.ts';
 
 const path = { nameForNameless: null, takesBatches: false };
 const key = 'phc_0123456789';
@@ -23,12 +23,14 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
     createUuid: () => uuid,
   });
   const appended: AppendRecord[] = [];
-  await publish(captured, {
+  const publication = createPublication({
     log: { append: async (records) => void appended.push(...records) },
     topics,
     maxRecordBytes,
     createUuid: () => uuid,
   });
+  await publication.add(captured, captured.accepted.length === 1 && captured.dropped.counts().size === 0);
+  await publication.end(captured);
   return appended.map(({ value }) => value.toString('utf8'));
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { KafkaMessage } from 'kafkajs';
 import { newestLeaderEpoch } from './leader-epoch.ts';
-import { encodeRecordBatch } from './record-batch.ts';
+import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
 /** How kafkajs reads what it fetched. */
 const kafkajs = createRequire(import.meta.url);

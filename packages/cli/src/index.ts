@@ -1,1 +1,0 @@
-export { type BootstrapInput, type Bootstrapped, bootstrapInstallation } from './bootstrap-installation.ts';

@@ -1,0 +1,10 @@
+import type { OutgoingRecord } from '../../../append/append-transport.ts';
+import { measureRecordBatch, writeRecordBatch } from '../record-batch.ts';
+
+/** Encodes records as one batch, into a buffer of exactly the right size. */
+export function encodeRecordBatch(records: OutgoingRecord[], timestampMs: number): Buffer {
+  const batch = measureRecordBatch(records);
+  const buffer = Buffer.allocUnsafe(batch.size);
+  writeRecordBatch(buffer, batch, timestampMs);
+  return buffer;
+}
