@@ -43,8 +43,8 @@ export default ({ production = false }) => ({
       // The generated client imports it.
       ignoreDependencies: ['@prisma/client'],
     },
-    // No service asks all of it yet.
-    'packages/flags': {
+    // No service asks for all of it yet.
+    'packages/{flags,flag-store}': {
       entry: ['src/index.ts!', tests],
       project: ['src/**/*.ts!', ...onlyForTests],
     },
