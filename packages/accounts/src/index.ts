@@ -1,57 +1,58 @@
-export {
-  findMemberLevel,
-  type OperatorActivity,
-  organizationOfEnvironment,
-  organizationOfProject,
-  recordOperatorActivity,
-} from './activity/operator-activity.ts';
-export type { AccountClient } from './input/account-client.ts';
+export type { ActivityDetail } from './activity/activity-store.ts';
+export type { FieldChange } from './activity/changed-fields.ts';
+export { type Activity, type ActivityScope, type Actor, recordActivity } from './activity/record-activity.ts';
+export { createOwnedOrganization } from './create-owned-organization.ts';
 export { type AcceptedInvite, acceptInvite, findInvite } from './invites/accept-invite.ts';
 export { createFirstKey } from './invites/create-first-key.ts';
-export {
-  hashInviteToken,
-  inviteExpiresAt,
-  isInviteExpired,
-  newInviteToken,
-} from './invites/invite-validity.ts';
+export { hashInviteToken, inviteExpiresAt, isInviteExpired, newInviteToken } from './invites/invite-validity.ts';
 export { listInvites, revokeInvite } from './invites/invites.ts';
-export {
-  hashPersonalApiKey,
-  newProjectToken,
-} from './keys/key-values.ts';
+export { hashPersonalApiKey, newProjectToken } from './keys/key-values.ts';
+export { lockKeysOf, type PersonalApiKey } from './keys/personal-api-key-store.ts';
 export {
   createPersonalApiKey,
   getPersonalApiKey,
   listPersonalApiKeys,
   type NewPersonalApiKey,
-  type PersonalApiKeyChanges,
-  type PersonalApiKeyChoice,
   type PersonalApiKeyWithValue,
   revokePersonalApiKey,
   rollPersonalApiKey,
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
-export { findMemberDomains } from './members/member-domain-store.ts';
-export { addMember, listMembers, type NewMember, removeMember, setMemberLevel } from './members/members.ts';
-export { type WithdrawnInvite, withdrawInvites } from './members/withdraw-invites-store.ts';
+export { deleteMember, updateMemberLevel } from './members/member-store.ts';
+export { addMember, listMembers, removeMember, setMemberLevel } from './members/members.ts';
+export { withdrawInvites } from './members/withdraw-invites.ts';
 export { type LockedOrganization, lockOrganization } from './organizations/lock-organization-store.ts';
 export { takeMails } from './organizations/mail-allowance-store.ts';
+export type { Organization } from './organizations/organization-store.ts';
 export {
   createOrganization,
   getOrganization,
   listOrganizations,
-  type NewOrganization,
   setOrganizationPlan,
 } from './organizations/organizations.ts';
-export { defaultAccountFilters } from './projects/default-account-filters.ts';
-export type { NewEnvironmentSettings } from './projects/environment-settings.ts';
-export { createEnvironment, listEnvironments, type NewEnvironment } from './projects/environments.ts';
-export { createProject, listProjects, type NewProject } from './projects/projects.ts';
-export { isTimeZone } from './projects/time-zone.ts';
+export { checkSettings } from './projects/check-settings.ts';
+export { createEnvironment } from './projects/create-environment.ts';
+export { createProject } from './projects/create-project.ts';
 export {
-  addRestriction,
-  listRestrictions,
-  type NewRestriction,
-  removeRestriction,
-} from './restrictions/restrictions.ts';
+  deleteEnvironment,
+  lockEnvironment,
+  type StoredEnvironment,
+  updateEnvironment,
+} from './projects/environment-store.ts';
+export { countEnvironments, countProjects, findIsDemo } from './projects/plan-count-store.ts';
+export { requireRoom, requireUncounted } from './projects/plan-limits.ts';
+export {
+  deleteProject,
+  listEnvironmentKeys,
+  lockProject,
+  type StoredProject,
+  updateProject,
+} from './projects/project-store.ts';
+export {
+  listEnvironments,
+  listProjects,
+  organizationOfEnvironment,
+} from './projects/projects.ts';
+export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
+export { findUser, setCurrentEnvironment, type User } from './users/user-store.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './users/users.ts';

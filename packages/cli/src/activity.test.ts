@@ -14,7 +14,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
   tenant = await createTestTenant(database, { email: 'owner@example.com' });
-  userId = (await createUser(database.prisma, { email: 'grace@example.com' })).id;
+  userId = (await createUser(database.sql, { email: 'grace@example.com' })).id;
 });
 afterAll(async () => {
   await database.stop();

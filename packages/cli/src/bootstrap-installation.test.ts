@@ -2,14 +2,17 @@ import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { bootstrapInstallation } from './bootstrap-installation.ts';
+import type { Session } from './session.ts';
 
 test('bootstrap started several times at once creates one organization, whole', async () => {
   const testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
   try {
+    const change: Session['change'] = (work) =>
+      database.transaction((tx) => work(tx, { actor: { command: 'bootstrap' }, record: async () => {} }));
     const results = await Promise.all(
       [1, 2, 3, 4].map((number) =>
-        bootstrapInstallation(database.prisma, {
+        bootstrapInstallation(change, {
           organizationName: `Organization ${number}`,
           email: `owner-${number}@example.com`,
           projectName: 'Shop',

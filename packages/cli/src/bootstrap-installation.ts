@@ -1,17 +1,14 @@
 import {
-  type AccountClient,
-  addMember,
-  createOrganization,
+  createOwnedOrganization,
   createPersonalApiKey,
-  createProject,
   createUser,
   getUser,
   listOrganizations,
-  recordOperatorActivity,
 } from '@millrace/accounts';
-import { membershipLevels, type PlanName, productFeaturesOf } from '@millrace/contracts';
-import type { PrismaClient } from '@millrace/db';
+import { type PlanName, productFeaturesOf } from '@millrace/contracts';
+import type { Transaction } from '@millrace/db';
 import { isAppError } from '@millrace/errors';
+import type { Operator, Session } from './session.ts';
 
 export interface BootstrapInput {
   organizationName: string;
@@ -46,37 +43,27 @@ const bootstrapLock = 7_316_555;
  * @returns null when there is an organization already, unless forced.
  * @throws AppError `invalid` naming the field.
  */
-export async function bootstrapInstallation(prisma: PrismaClient, input: BootstrapInput): Promise<Bootstrapped | null> {
-  return prisma.$transaction(
-    async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${bootstrapLock}::bigint)`;
-      const isSetUp = (await listOrganizations(tx)).length > 0;
-      return isSetUp && !input.isForced ? null : create(tx, input);
-    },
-    // Waiting for another process that does the same counts too.
-    { timeout: 30_000 },
-  );
+export async function bootstrapInstallation(
+  change: Session['change'],
+  input: BootstrapInput,
+): Promise<Bootstrapped | null> {
+  return change(async (tx, { actor }) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1::bigint)', [bootstrapLock]);
+    const isSetUp = (await listOrganizations(tx)).length > 0;
+    return isSetUp && !input.isForced ? null : create(tx, actor, input);
+  });
 }
 
-async function create(tx: AccountClient, input: BootstrapInput): Promise<Bootstrapped> {
-  const organization = await createOrganization(tx, {
+async function create(tx: Transaction, actor: Operator['actor'], input: BootstrapInput): Promise<Bootstrapped> {
+  const userId = await findOrCreateUser(tx, input);
+  const { organization, project, environment } = await createOwnedOrganization(tx, {
     name: input.organizationName,
     features: productFeaturesOf(input.plan),
-  });
-  const userId = await findOrCreateUser(tx, input);
-  await addMember(tx, { organizationId: organization.id, userId, level: membershipLevels.owner });
-  const { project, environment } = await createProject(tx, {
-    organizationId: organization.id,
-    name: input.projectName,
-    ...(input.timezone === undefined ? {} : { timezone: input.timezone }),
+    ownerId: userId,
+    project: { settings: { name: input.projectName, ...(input.timezone && { timezone: input.timezone }) } },
+    actor,
   });
   const { value } = await createPersonalApiKey(tx, { userId, label: 'Bootstrap', scopes: ['*'] });
-  const { id: organizationId, name } = organization;
-  const done = { command: 'bootstrap', organizationId, activity: 'created' } as const;
-  await recordOperatorActivity(tx, { ...done, scope: 'Organization', itemId: organizationId, name });
-  const target = { environmentId: environment.id, itemId: project.id };
-  await recordOperatorActivity(tx, { ...done, ...target, scope: 'Project', name: project.name });
-  await recordOperatorActivity(tx, { ...done, ...target, scope: 'Team', name: environment.name });
   return {
     organizationId: organization.id,
     userId,
@@ -87,7 +74,7 @@ async function create(tx: AccountClient, input: BootstrapInput): Promise<Bootstr
   };
 }
 
-async function findOrCreateUser(tx: AccountClient, input: BootstrapInput): Promise<number> {
+async function findOrCreateUser(tx: Transaction, input: BootstrapInput): Promise<number> {
   try {
     return (await getUser(tx, { email: input.email })).id;
   } catch (error) {

@@ -49,19 +49,18 @@ function describeAppError(error: AppError): string {
   return option ? `${option}: ${error.message}` : error.message;
 }
 
-/** What the driver or the typed client calls it, to look up: ` (ECONNREFUSED)`, ` (P1001)`. */
+/** What the driver calls it, to look up: ` (ECONNREFUSED)`. */
 function codeOf(error: unknown): string {
-  for (let each = error; each instanceof Error; each = each.cause) {
+  for (let each = error; typeof each === 'object' && each !== null; each = (each as { cause?: unknown }).cause) {
     const { code } = each as { code?: unknown };
     if (typeof code === 'string') return ` (${code})`;
   }
   return '';
 }
 
-/** Prisma's code for a table, PostgreSQL's for one met by plain SQL. */
+/** PostgreSQL's code for a table that is not there. */
 function isMissingTable(error: unknown): boolean {
-  const { code, meta } = error as { code?: unknown; meta?: unknown };
-  return code === 'P2021' || code === '42P01' || (code === 'P2010' && JSON.stringify(meta).includes('42P01'));
+  return (error as { code?: unknown }).code === '42P01';
 }
 
 /** Prisma puts what happened after several lines about where. */

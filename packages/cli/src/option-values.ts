@@ -9,7 +9,7 @@ import {
   type RestrictionKind,
   restrictionKinds,
 } from '@millrace/contracts';
-import type { PrismaClient } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { InvalidArgumentError, Option } from 'commander';
 
 /** `--plan free|full`. */
@@ -100,7 +100,7 @@ export function parseExpiry(text: string): Date {
 }
 
 /** A user's id from the number or the e-mail address a person wrote. @throws AppError `not_found`. */
-export async function resolveUserId(prisma: PrismaClient, text: string): Promise<number> {
-  const user = await getUser(prisma, text.includes('@') ? { email: text } : { id: Number(text) });
+export async function resolveUserId(sql: Sql, text: string): Promise<number> {
+  const user = await getUser(sql, text.includes('@') ? { email: text } : { id: Number(text) });
   return user.id;
 }

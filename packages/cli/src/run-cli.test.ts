@@ -134,14 +134,14 @@ describe('as JSON', () => {
   });
 
   test('users are kept out and let in again', async () => {
-    const { id, email } = await createUser(database.prisma, { email: 'leaver@example.com' });
+    const { id, email } = await createUser(database.sql, { email: 'leaver@example.com' });
     expect(await runJson('user', 'deactivate', String(id))).toMatchObject({ id, isActive: false });
     expect(await runJson('user', 'activate', email)).toMatchObject({ id, isActive: true });
     expect((await run(['user', 'deactivate', '999999'])).err).toBe('error: --user: User not found.\n');
   });
 
   test('levels of members, and their end; the last owner stays', async () => {
-    const { id: userId } = await createUser(database.prisma, { email: 'climber@example.com' });
+    const { id: userId } = await createUser(database.sql, { email: 'climber@example.com' });
     const member = ['--organization', tenant.organizationId, '--user', String(userId)];
     await runJson('member', 'add', ...member);
     expect(await runJson('member', 'set-level', ...member, '--level', 'administrator')).toMatchObject({
@@ -178,7 +178,7 @@ describe('as JSON', () => {
       await invite('known@example.com'),
       await invite('nobody@example.com'),
     ];
-    await createUser(database.prisma, { email: 'known@example.com' });
+    await createUser(database.sql, { email: 'known@example.com' });
     expect(await runJson('invite', 'list', '--organization', tenant.organizationId)).toMatchObject([
       { id: third.id, email: 'nobody@example.com', role: 'administrator', mailTried: false, expiresAt: anyTime },
       { id: second.id },
@@ -239,7 +239,7 @@ describe('as JSON', () => {
   });
 
   test('keys of one user', async () => {
-    const { id: userId } = await createUser(database.prisma, { email: 'keys@example.com' });
+    const { id: userId } = await createUser(database.sql, { email: 'keys@example.com' });
     expect(await runJson('key', 'list', '--user', 'KEYS@example.com')).toEqual([]);
     const args = ['--label', 'Limited', '--scopes', '*', '--projects', String(tenant.environmentId)];
     expect(await runJson('key', 'create', '--user', 'owner@example.com', ...args)).toMatchObject({
@@ -270,7 +270,7 @@ describe('for people', () => {
   });
 
   test('an empty table says so on the side', async () => {
-    await createUser(database.prisma, { email: 'nokeys@example.com' });
+    await createUser(database.sql, { email: 'nokeys@example.com' });
     expect(await run(['key', 'list', '--user', 'nokeys@example.com'])).toEqual({
       exitCode: 0,
       out: '',
@@ -286,7 +286,7 @@ describe('for people', () => {
 
 const withoutDatabase: [string, string, number, string][] = [
   ['no address', '', 2, '--database-url: give the address of the database, or set DATABASE_URL'],
-  ['no server', 'postgresql://u:secret@127.0.0.1:1/x', 1, 'the database does not answer (P1001)'],
+  ['no server', 'postgresql://u:secret@127.0.0.1:1/x', 1, 'the database does not answer (ECONNREFUSED)'],
 ];
 
 test.each(withoutDatabase)('%s: one line, without the password', async (_, url, exitCode, line) => {

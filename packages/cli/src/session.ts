@@ -1,6 +1,6 @@
-import { type AccountClient, type OperatorActivity, recordOperatorActivity } from '@millrace/accounts';
+import { type Activity, type Actor, recordActivity } from '@millrace/accounts';
 import { type RedisConnection, redisConnection } from '@millrace/cache';
-import { createDatabase, type PrismaClient } from '@millrace/db';
+import { createDatabase, type PrismaClient, type Sql, type Transaction } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { announceKeyChanges } from './announce-key-changes.ts';
@@ -9,15 +9,21 @@ import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Session {
+  sql: Sql;
+  /** The typed client. */
   prisma: PrismaClient;
   printer: Printer;
   /** Runs a change and what is written down of it in one transaction: either both are kept or none. */
-  change<T>(work: (tx: AccountClient, record: RecordActivity) => Promise<T>): Promise<T>;
+  change<T>(work: (tx: Transaction, operator: Operator) => Promise<T>): Promise<T>;
   /** Tells running gateways to forget what they cached about these project API keys. Never fails the command. */
   announce(projectApiKeys: string[]): Promise<void>;
 }
 
-export type RecordActivity = (done: Omit<OperatorActivity, 'command'>) => Promise<void>;
+/** Who runs the command: nobody whom we know, so what is written down of it names the command. */
+export interface Operator {
+  actor: NonNullable<Actor>;
+  record(done: Omit<Activity, 'actor'>): Promise<void>;
+}
 
 export interface GlobalOptions {
   json?: boolean;
@@ -39,12 +45,18 @@ export async function withSession(
   const database = createDatabase({ url: readDatabaseUrl(options, terminal), logger, poolSize: 1 });
   try {
     await work({
-      prisma: database.prisma,
+      sql: database.sql,
+      // Made when it is asked for: few commands need it.
+      get prisma() {
+        return database.prisma;
+      },
       printer,
-      change: (work) =>
-        database.prisma.$transaction((tx) =>
-          work(tx, (done) => recordOperatorActivity(tx, { ...done, command: nameOf(command) })),
-        ),
+      change: (work) => {
+        const actor = { command: nameOf(command) };
+        return database.transaction((tx) =>
+          work(tx, { actor, record: (done) => recordActivity(tx, { ...done, actor }) }),
+        );
+      },
       announce: async (keys) => {
         if (redis === undefined) return;
         await announceKeyChanges(redis, keys, logger).catch(() => {

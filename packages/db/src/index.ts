@@ -10,18 +10,7 @@ export {
   readDeadLetterDecisions,
 } from './dead-letters/dead-letter-decisions.ts';
 export { connectForeign, type ForeignConnection, type ForeignConnectionOptions } from './foreign-connection.ts';
-export type {
-  environment,
-  ingestion_restriction,
-  membership,
-  organization,
-  organization_invite,
-  Prisma,
-  PrismaClient,
-  personal_api_key,
-  project,
-  user,
-} from './generated/client.ts';
+export type { Prisma, PrismaClient } from './generated/client.ts';
 export { migrate } from './migrate.ts';
 export { type DeletionProgress, deletePersons } from './persons/delete-persons.ts';
 export { ownersOf } from './persons/delete-persons-store.ts';
@@ -35,5 +24,4 @@ export type {
   SqlDatabase,
   Transaction,
 } from './sql-database.ts';
-export { sqlOf } from './sql-of.ts';
 export { isTransientError } from './transient-error.ts';

@@ -12,6 +12,7 @@ export { type ExpectedState, expectedState } from './story/expected-state.ts';
 export { type StoredState, storedState } from './story/stored-state.ts';
 export type { StoryEvent } from './story/story-event.ts';
 export { writeStory } from './story/write-story.ts';
+export { createTestEnvironment, createTestOrganization, createTestProject, setTestPlan } from './test-accounts.ts';
 export { testCacheDirectory } from './test-cache-directory.ts';
 export { type TestCertificate, testCertificates } from './test-certificates.ts';
 export { createTestDatabase, prismaDirectory, type TestDatabase } from './test-database.ts';

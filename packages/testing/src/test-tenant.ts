@@ -7,7 +7,7 @@ import {
   type PlanName,
   productFeaturesOf,
 } from '@millrace/contracts';
-import { createDatabase, type Database } from '@millrace/db';
+import { createDatabase, type Database, type Transaction } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 
 /** An organization of a test's own with one member, one project and one personal key. */
@@ -41,10 +41,10 @@ export interface TestTenantOverrides {
 
 /**
  * Creates a tenant that shares nothing with any other one in the same database.
- * @param database the typed client's owner, or the address of a migrated database.
+ * @param database an open one, or the address of a migrated database.
  */
 export async function createTestTenant(
-  database: Pick<Database, 'prisma'> | string,
+  database: Pick<Database, 'transaction'> | string,
   overrides: TestTenantOverrides = {},
 ): Promise<TestTenant> {
   if (typeof database !== 'string') return create(database, overrides);
@@ -56,29 +56,41 @@ export async function createTestTenant(
   }
 }
 
-async function create(database: Pick<Database, 'prisma'>, overrides: TestTenantOverrides): Promise<TestTenant> {
-  const { prisma } = database;
-  const organization = await createOrganization(prisma, {
+async function create(
+  { transaction }: Pick<Database, 'transaction'>,
+  overrides: TestTenantOverrides,
+): Promise<TestTenant> {
+  return transaction((tx) => createIn(tx, overrides));
+}
+
+async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promise<TestTenant> {
+  const organization = await createOrganization(tx, {
     name: overrides.organizationName ?? 'Test organization',
     features: productFeaturesOf(overrides.plan ?? 'full'),
+    actor: null,
   });
-  const user = await createUser(prisma, { email: overrides.email ?? `test-${randomUUID()}@example.com` });
-  await addMember(prisma, {
+  const user = await createUser(tx, { email: overrides.email ?? `test-${randomUUID()}@example.com` });
+  await addMember(tx, {
     organizationId: organization.id,
     userId: user.id,
     level: overrides.level ?? membershipLevels.owner,
   });
-  const { project, environment } = await createProject(prisma, {
+  const { project, environment } = await createProject(tx, {
     organizationId: organization.id,
-    name: overrides.projectName ?? 'Test project',
-    anonymizeIps: overrides.anonymizeIps ?? false,
-    personProcessingOptOut: overrides.personProcessingOptOut ?? false,
+    settings: {
+      name: overrides.projectName ?? 'Test project',
+      anonymize_ips: overrides.anonymizeIps ?? false,
+      person_processing_opt_out: overrides.personProcessingOptOut ?? false,
+    },
+    actor: null,
   });
-  const personal = await createPersonalApiKey(prisma, {
+  const personal = await createPersonalApiKey(tx, {
     userId: user.id,
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
+  // Tests count what they do themselves.
+  await tx.query('DELETE FROM activity_log WHERE organization_id = $1', [organization.id]);
   return {
     organizationId: organization.id,
     userId: user.id,

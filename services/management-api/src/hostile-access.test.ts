@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { addMember, createEnvironment, createPersonalApiKey, createUser } from '@millrace/accounts';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createInProcessKeyValue } from '@millrace/cache';
+import { membershipLevels } from '@millrace/contracts';
+import { createTestEnvironment } from '@millrace/testing';
 import { insufficient, NF, PD } from './testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestAnswer, type TestApi } from './testing/start-test-api.ts';
@@ -17,13 +19,13 @@ beforeEach(async () => {
 afterAll(() => api.stop());
 
 const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOrganizations?: string[] }) =>
-  (await createPersonalApiKey(api.database.prisma, { userId, label: 'small', scopes: ['*'], ...options })).value;
+  (await createPersonalApiKey(api.database.sql, { userId, label: 'small', scopes: ['*'], ...options })).value;
 const environmentsOf = (projectId: number) =>
   api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
 
 describe('a project is removed by nobody who may not remove all of it', () => {
   test('not by a key for its first environment', async () => {
-    const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+    const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
     const refusal = 'API key does not have access to all environments of the project.';
     for (const path of ['', `organizations/${acme.organizationId}/`].map((part) => `/api/${part}projects/`)) {
@@ -36,8 +38,8 @@ describe('a project is removed by nobody who may not remove all of it', () => {
   });
 
   test('not by the administrator of one private environment', async () => {
-    const { sql, prisma } = api.database;
-    await createEnvironment(prisma, { projectId: acme.projectId });
+    const { sql } = api.database;
+    await createTestEnvironment(api.database, { projectId: acme.projectId });
     await sql.query('UPDATE environment SET access_control = true WHERE project_id = $1', [acme.projectId]);
     await sql.query(
       `INSERT INTO environment_member (environment_id, membership_id, level)
@@ -51,9 +53,12 @@ describe('a project is removed by nobody who may not remove all of it', () => {
 });
 
 test('a small key does not decide what the current environment of its person is', async () => {
-  const { prisma } = api.database;
-  await addMember(prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
-  const { id } = await createEnvironment(prisma, { projectId: acme.projectId });
+  await addMember(api.database.sql, {
+    organizationId: acme.off.organizationId,
+    userId: acme.M.userId,
+    level: membershipLevels.member,
+  });
+  const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
   const refusal = PD('API keys with scoped organizations or projects cannot change what `@current` stands for.');
   const patch = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
@@ -96,7 +101,7 @@ describe('what a small key makes', () => {
   });
 
   test('is nothing of a project of which it reaches a later environment only', async () => {
-    const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+    const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const path = `/api/projects/${acme.projectId}/environments/`;
     const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
     expect((await api.get(path, key)).body.results.map((row: { id: number }) => row.id)).toEqual([id]);
@@ -108,7 +113,7 @@ describe('what a small key makes', () => {
 
 describe('a small key and the other keys of its person', () => {
   test('sees those that reach no further, and is not told of the others', async () => {
-    await addMember(api.database.prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
+    await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const ofOther = await keyOf(acme.M.userId, { scopedOrganizations: [acme.off.organizationId] });
     const listed = async (key: string) => (await api.get('/api/personal_api_keys/', key)).body as { id: string }[];
@@ -126,7 +131,7 @@ describe('a small key and the other keys of its person', () => {
     ['of others', (fixture: OrganizationActors) => fixture.off.projectId],
     ['that does not exist', () => 2_000_000_000],
   ])('cannot tell an environment %s by trying to make a key for it', async (_name, choose) => {
-    const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+    const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
     const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
     expect((await api.send('POST', '/api/personal_api_keys/', { key, body })).status).toBe(403);
@@ -134,7 +139,7 @@ describe('a small key and the other keys of its person', () => {
   });
 
   test('cannot tell an environment beyond its organization by one it adds to its own limit', async () => {
-    await addMember(api.database.prisma, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
+    await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const answers = [acme.off.projectId, 2_000_000_000].map((id) =>
       api.send('POST', '/api/personal_api_keys/', {
@@ -204,7 +209,7 @@ describe('several at once', () => {
     const email = `${randomUUID()}@example.com`;
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });
-    const user = await createUser(api.database.prisma, { email });
+    const user = await createUser(api.database.sql, { email });
     const key = await keyOf(user.id, {});
     const answers = await times(4, () => api.send('POST', `/api/invites/${body.id}/accept/`, { key }));
     expect(statuses(answers)).toEqual([201, 404, 404, 404]);
@@ -225,8 +230,8 @@ describe('several at once', () => {
   });
 
   test('owners who put each other out leave one', async () => {
-    const second = await createUser(api.database.prisma, { email: `${randomUUID()}@example.com` });
-    await addMember(api.database.prisma, { organizationId: acme.organizationId, userId: second.id, level: 15 });
+    const second = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+    await addMember(api.database.sql, { organizationId: acme.organizationId, userId: second.id, level: 15 });
     const key = await keyOf(second.id, {});
     const members = `/api/organizations/${acme.organizationId}/members/`;
     await Promise.all([

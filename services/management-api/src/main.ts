@@ -92,7 +92,6 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
   const app = createApp({
     sql: database.sql,
     transaction: database.transaction,
-    prisma: database.prisma,
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
     destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),

@@ -37,7 +37,7 @@ import { subscriptionRoutes } from './resources/subscriptions/subscription-route
 import { userRoutes } from './resources/users/user-routes.ts';
 import { createPageShares } from './sql/page-shares.ts';
 
-export interface RouteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
+export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
   destinationSecrets: DestinationSecrets;

@@ -19,25 +19,8 @@ export async function answeringConstraints<T>(answers: ConstraintAnswers, write:
   try {
     return await write();
   } catch (error) {
-    const answer = answers[violatedConstraint(error) ?? ''];
+    const { constraint } = (error ?? {}) as { constraint?: unknown };
+    const answer = typeof constraint === 'string' ? answers[constraint] : undefined;
     throw answer ? answer(error) : error;
   }
-}
-
-/** Prisma keeps the constraint's name in the metadata of its driver's error. */
-function violatedConstraint(error: unknown): string | null {
-  if (!isRecord(error) || (error.code !== 'P2002' && error.code !== 'P2003')) return null;
-  const driverError = isRecord(error.meta) ? error.meta.driverAdapterError : null;
-  const cause = isRecord(driverError) ? driverError.cause : null;
-  const constraint = isRecord(cause) ? cause.constraint : null;
-  return isRecord(constraint) && typeof constraint.index === 'string' ? constraint.index : null;
-}
-
-/** True when an update or delete addressed no row. */
-export function isRowMissing(error: unknown): boolean {
-  return isRecord(error) && error.code === 'P2025';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,18 +1,16 @@
-import type { organization_invite } from '@millrace/db';
-import type { AccountClient } from '../input/account-client.ts';
+import type { Transaction } from '@millrace/db';
 import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
+import type { Invite } from './invite-store.ts';
 
 /**
  * Gives somebody who has joined by an invite a first key: one that can do no more than the key that invited, and for no
  * longer. Otherwise whoever gets hold of a small key could invite himself to a great one.
- *
- * @param client a transaction.
  */
 export async function createFirstKey(
-  client: AccountClient,
-  { invite, userId }: { invite: organization_invite; userId: number },
+  tx: Transaction,
+  { invite, userId }: { invite: Invite; userId: number },
 ): Promise<PersonalApiKeyWithValue> {
-  return createPersonalApiKey(client, {
+  return createPersonalApiKey(tx, {
     userId,
     label: 'First key',
     // None are kept of invites that an earlier version made.

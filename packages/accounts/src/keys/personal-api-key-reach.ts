@@ -1,6 +1,7 @@
 import { isScopeName } from '@millrace/contracts';
-import type { AccountClient } from '../input/account-client.ts';
+import type { Sql } from '@millrace/db';
 import { invalidField, isRowId, isUuid } from '../input/account-input.ts';
+import { countEnvironmentsInReach, countMemberships } from './personal-api-key-store.ts';
 
 /**
  * The scopes of a key, each once. An empty list is refused: the reference took it for "everything", which is a trap
@@ -19,25 +20,14 @@ export function checkScopes(scopes: readonly string[]): string[] {
  * @throws AppError `invalid` naming `scoped_teams`.
  */
 export async function checkScopedTeams(
-  client: AccountClient,
+  sql: Sql,
   userId: number,
   { environmentIds, organizationIds }: { environmentIds: readonly number[]; organizationIds: readonly string[] },
 ): Promise<void> {
   if (environmentIds.length === 0) return;
   const ids = [...new Set(environmentIds)];
-  const reachable = ids.every(isRowId)
-    ? await client.environment.count({
-        where: {
-          id: { in: ids },
-          project: {
-            organization: {
-              memberships: { some: { user_id: userId } },
-              ...(organizationIds.length > 0 && { id: { in: organizationIds.map((id) => id.toLowerCase()) } }),
-            },
-          },
-        },
-      })
-    : 0;
+  const organizations = organizationIds.map((id) => id.toLowerCase());
+  const reachable = ids.every(isRowId) ? await countEnvironmentsInReach(sql, userId, { ids, organizations }) : 0;
   if (reachable !== ids.length) {
     throw invalidField(
       'scoped_teams',
@@ -49,7 +39,7 @@ export async function checkScopedTeams(
 
 /** As for teams. @throws AppError `invalid` naming `scoped_organizations`. */
 export async function checkScopedOrganizations(
-  client: AccountClient,
+  sql: Sql,
   userId: number,
   organizationIds: readonly string[],
 ): Promise<void> {
@@ -58,7 +48,7 @@ export async function checkScopedOrganizations(
     throw invalidField('scoped_organizations', 'invalid_input', 'Invalid organization UUID');
   }
   const ids = [...new Set(organizationIds.map((id) => id.toLowerCase()))];
-  const reachable = await client.membership.count({ where: { user_id: userId, organization_id: { in: ids } } });
+  const reachable = await countMemberships(sql, userId, ids);
   if (reachable !== ids.length) {
     throw invalidField(
       'scoped_organizations',

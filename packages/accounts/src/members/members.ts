@@ -1,12 +1,19 @@
 import { isMembershipLevel, type MembershipLevel, membershipLevels } from '@millrace/contracts';
-import type { membership, user } from '@millrace/db';
-import { sqlOf } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v7 as uuidv7 } from 'uuid';
-import type { AccountClient } from '../input/account-client.ts';
 import { answeringConstraints, notFound } from '../input/account-errors.ts';
 import { invalidField, isRowId, isUuid } from '../input/account-input.ts';
 import { lockOrganization } from '../organizations/lock-organization-store.ts';
+import {
+  countOwners,
+  deleteMember,
+  findMembership,
+  insertMembership,
+  type Membership,
+  selectMemberships,
+  updateMemberLevel,
+} from './member-store.ts';
 
 export interface NewMember {
   organizationId: string;
@@ -19,7 +26,7 @@ export interface NewMember {
  * @throws AppError `invalid` naming `level`; `not_found` for the organization or the user; `conflict` naming `user_id`
  * when the user is a member already.
  */
-export async function addMember(client: AccountClient, input: NewMember): Promise<membership> {
+export async function addMember(sql: Sql, input: NewMember): Promise<Membership> {
   const level = input.level ?? membershipLevels.member;
   if (!isMembershipLevel(level)) {
     throw invalidField('level', 'invalid_choice', `"${String(level)}" is not a valid choice: 1, 8 or 15.`);
@@ -32,76 +39,67 @@ export async function addMember(client: AccountClient, input: NewMember): Promis
       membership_user_id_fkey: (cause) => notFound('User', cause),
       membership_organization_id_user_id_key: isMemberAlready,
     },
-    () =>
-      client.membership.create({
-        data: { id: uuidv7(), organization_id: input.organizationId, user_id: input.userId, level },
-      }),
+    () => insertMembership(sql, { id: uuidv7(), organizationId: input.organizationId, userId: input.userId, level }),
   );
 }
 
-/** Members of an organization with their user, the latest first (docs/api-rules.md#pages). */
+/** Members of an organization with their addresses, the latest first (docs/api-rules.md#pages). */
 export async function listMembers(
-  client: AccountClient,
+  sql: Sql,
   filter: { organizationId: string },
-): Promise<(membership & { user: user })[]> {
-  return client.membership.findMany({
-    where: { organization_id: filter.organizationId },
-    include: { user: true },
-    orderBy: [{ joined_at: 'desc' }, { id: 'desc' }],
-  });
+): Promise<(Membership & { email: string })[]> {
+  return selectMemberships(sql, filter.organizationId);
+}
+
+/** Who is changed, and what the membership was before. */
+export interface ChangedMember {
+  before: Membership;
+  after: Membership;
 }
 
 /**
- * Gives a member another level.
- * @param client a transaction.
+ * Gives a member another level, whoever asks: the rules on who may do so are the caller's.
  * @throws AppError `invalid` naming `level`; `not_found`; `conflict` for the last owner.
  */
-export async function setMemberLevel(client: AccountClient, input: Required<NewMember>): Promise<membership> {
+export async function setMemberLevel(tx: Transaction, input: Required<NewMember>): Promise<ChangedMember> {
   if (!isMembershipLevel(input.level)) {
     throw invalidField('level', 'invalid_choice', `"${String(input.level)}" is not a valid choice: 1, 8 or 15.`);
   }
-  const member = await lockMember(client, input);
-  if (input.level !== membershipLevels.owner) await keepAnOwner(client, member);
-  return client.membership.update({
-    where: { id: member.id },
-    data: { level: input.level, updated_at: new Date() },
-  });
+  const before = await lockMember(tx, input);
+  if (input.level !== membershipLevels.owner) await keepAnOwner(tx, before);
+  await updateMemberLevel(tx, before.id, input.level);
+  return { before, after: { ...before, level: input.level } };
 }
 
 /**
  * Takes a user out of an organization.
- * @param client a transaction.
  * @throws AppError `not_found`; `conflict` for the last owner.
  */
 export async function removeMember(
-  client: AccountClient,
+  tx: Transaction,
   input: { organizationId: string; userId: number },
-): Promise<membership> {
-  const member = await lockMember(client, input);
-  await keepAnOwner(client, member);
-  return client.membership.delete({ where: { id: member.id } });
+): Promise<Membership> {
+  const member = await lockMember(tx, input);
+  await keepAnOwner(tx, member);
+  await deleteMember(tx, member.id);
+  return member;
 }
 
 async function lockMember(
-  client: AccountClient,
+  tx: Transaction,
   { organizationId, userId }: { organizationId: string; userId: number },
-): Promise<membership> {
-  if (!isUuid(organizationId)) throw notFound('Organization');
-  if (!(await lockOrganization(sqlOf(client), organizationId))) throw notFound('Organization');
-  const member = isRowId(userId)
-    ? await client.membership.findFirst({ where: { organization_id: organizationId, user_id: userId } })
-    : null;
+): Promise<Membership> {
+  await lockOrganization(tx, organizationId);
+  const member = isRowId(userId) ? await findMembership(tx, { organizationId, userId }) : undefined;
   if (!member) throw notFound('Member');
   return member;
 }
 
 /** An organization without an owner could be administered by nobody but the operator. */
-async function keepAnOwner(client: AccountClient, member: membership): Promise<void> {
+async function keepAnOwner(tx: Transaction, member: Membership): Promise<void> {
   if (member.level !== membershipLevels.owner) return;
-  const owners = await client.membership.count({
-    where: { organization_id: member.organization_id, level: membershipLevels.owner },
-  });
-  if (owners <= 1) throw new AppError('conflict', 'The last owner has to stay. Make another member an owner first.');
+  if ((await countOwners(tx, member.organization_id, membershipLevels.owner)) > 1) return;
+  throw new AppError('conflict', 'The last owner has to stay. Make another member an owner first.');
 }
 
 function isMemberAlready(cause: unknown): AppError {

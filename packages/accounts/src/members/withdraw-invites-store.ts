@@ -1,7 +1,7 @@
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
-export interface WithdrawnInvite {
+interface WithdrawnInvite {
   id: string;
   organization_id: string;
   target_email: string;
@@ -17,7 +17,7 @@ export interface WithdrawnInvite {
  * @param maker.level what is left of the maker's level there; null when nothing is. Invites that grant no more stay, and
  * below an administrator those that open private projects go.
  */
-export async function withdrawInvites(
+export async function deleteInvitesOf(
   sql: Sql,
   { organizationId, userId, level }: { organizationId: string | null; userId: number; level: number | null },
 ): Promise<WithdrawnInvite[]> {

@@ -26,26 +26,16 @@ const genericDomains = new Set([
   'yandex.ru',
 ]);
 
-export interface AccountFilter {
-  key: string;
-  operator: string;
-  value: string;
-  type: 'event' | 'person';
-}
-
 /**
  * The filters of a new environment that leave internal traffic out: members of the organization by their e-mail domain,
  * and development machines (docs/api-rules.md#projects).
  *
  * @param memberDomains domains of the members' addresses in the order of joining.
  */
-export function defaultAccountFilters(memberDomains: readonly string[]): AccountFilter[] {
+export function defaultAccountFilters(memberDomains: readonly string[]): object[] {
   const domain = memberDomains.find((candidate) => candidate !== '' && !genericDomains.has(candidate));
-  const filters: AccountFilter[] = [
+  return [
+    ...(domain === undefined ? [] : [{ key: 'email', operator: 'not_icontains', value: `@${domain}`, type: 'person' }]),
     { key: '$host', operator: 'not_regex', value: '^(localhost|127\\.0\\.0\\.1)($|:)', type: 'event' },
   ];
-  if (domain !== undefined) {
-    filters.unshift({ key: 'email', operator: 'not_icontains', value: `@${domain}`, type: 'person' });
-  }
-  return filters;
 }

@@ -1,9 +1,9 @@
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
-import type { ingestion_restriction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
-import type { AccountClient } from '../input/account-client.ts';
-import { isRowMissing, notFound } from '../input/account-errors.ts';
+import { notFound } from '../input/account-errors.ts';
 import { checkText, invalidField, isUuid } from '../input/account-input.ts';
+import { deleteRestriction, type Restriction, selectRestrictions, upsertRestriction } from './restriction-store.ts';
 
 export interface NewRestriction {
   kind: RestrictionKind;
@@ -19,35 +19,27 @@ export interface NewRestriction {
  * Adds an entry to the operator's lists. One that is there already stays, with the new note if there is one.
  * @throws AppError `invalid` naming `kind`, `token`, `distinct_id` or `note`.
  */
-export async function addRestriction(client: AccountClient, input: NewRestriction): Promise<ingestion_restriction> {
+export async function addRestriction(sql: Sql, input: NewRestriction): Promise<Restriction> {
   const { kind, distinctId, note } = input;
   if (!isRestrictionKind(kind)) {
     throw invalidField('kind', 'invalid_choice', `"${kind}" is not a valid choice: ${restrictionKinds.join(', ')}.`);
   }
   const token = checkText('token', input.token, { maxLength: 200 });
   const distinct_id = distinctId === null ? '' : checkDistinctId(distinctId);
-  const described =
-    note === undefined ? {} : { note: checkText('note', note, { maxLength: 400, isBlankAllowed: true }) };
-  return client.ingestion_restriction.upsert({
-    where: { token_distinct_id_kind: { token, distinct_id, kind } },
-    create: { id: uuidv7(), kind, token, distinct_id, ...described },
-    update: described,
-  });
+  const described = note === undefined ? null : checkText('note', note, { maxLength: 400, isBlankAllowed: true });
+  return upsertRestriction(sql, { id: uuidv7(), kind, token, distinct_id, note: described });
 }
 
 /** Oldest first. */
-export async function listRestrictions(client: AccountClient): Promise<ingestion_restriction[]> {
-  return client.ingestion_restriction.findMany({ orderBy: [{ created_at: 'asc' }, { id: 'asc' }] });
+export async function listRestrictions(sql: Sql): Promise<Restriction[]> {
+  return selectRestrictions(sql);
 }
 
 /** @returns what was removed. @throws AppError `not_found`. */
-export async function removeRestriction(client: AccountClient, id: string): Promise<ingestion_restriction> {
-  if (!isUuid(id)) throw notFound('Restriction');
-  try {
-    return await client.ingestion_restriction.delete({ where: { id } });
-  } catch (error) {
-    throw isRowMissing(error) ? notFound('Restriction', error) : error;
-  }
+export async function removeRestriction(sql: Sql, id: string): Promise<Restriction> {
+  const removed = isUuid(id) ? await deleteRestriction(sql, id) : undefined;
+  if (!removed) throw notFound('Restriction');
+  return removed;
 }
 
 /** As the gateway compares it: white space counts. */

@@ -1,9 +1,9 @@
-import type { user } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import type { AccountClient } from '../input/account-client.ts';
-import { answeringConstraints, isRowMissing, notFound } from '../input/account-errors.ts';
+import { answeringConstraints, notFound } from '../input/account-errors.ts';
 import { checkEmail, checkText, isRowId } from '../input/account-input.ts';
+import { findUser, insertUser, selectUsers, type User, updateUserActive } from './user-store.ts';
 
 export interface NewUser {
   email: string;
@@ -18,7 +18,7 @@ export interface NewUser {
  * The address is stored in lower case.
  * @throws AppError `invalid` naming the field, or `conflict` naming `email` when the address is taken.
  */
-export async function createUser(client: AccountClient, input: NewUser): Promise<user> {
+export async function createUser(sql: Sql, input: NewUser): Promise<User> {
   const data = {
     uuid: uuidv7(),
     distinct_id: uuidv4(),
@@ -31,26 +31,18 @@ export async function createUser(client: AccountClient, input: NewUser): Promise
     }),
     is_email_verified: input.isEmailVerified ?? false,
   };
-  return answeringConstraints({ user_email_key: emailIsTaken }, () => client.user.create({ data }));
+  return answeringConstraints({ user_email_key: emailIsTaken }, () => insertUser(sql, data));
 }
 
 /** Oldest first; all of them, or the members of one organization. */
-export async function listUsers(client: AccountClient, filter: { organizationId?: string } = {}): Promise<user[]> {
-  const { organizationId } = filter;
-  return client.user.findMany({
-    where: organizationId === undefined ? {} : { memberships: { some: { organization_id: organizationId } } },
-    orderBy: { id: 'asc' },
-  });
+export async function listUsers(sql: Sql, filter: { organizationId?: string } = {}): Promise<User[]> {
+  return selectUsers(sql, filter.organizationId ?? null);
 }
 
 /** Finds a user by id or by e-mail address, however it is written. @throws AppError `not_found`. */
-export async function getUser(client: AccountClient, by: { id: number } | { email: string }): Promise<user> {
-  const found =
-    'email' in by
-      ? await client.user.findUnique({ where: { email: by.email.trim().toLowerCase() } })
-      : isRowId(by.id)
-        ? await client.user.findUnique({ where: { id: by.id } })
-        : null;
+export async function getUser(sql: Sql, by: { id: number } | { email: string }): Promise<User> {
+  const sought = 'email' in by ? { email: by.email.trim().toLowerCase() } : by;
+  const found = 'email' in sought || isRowId(sought.id) ? await findUser(sql, sought) : undefined;
   if (!found) throw notFound('User');
   return found;
 }
@@ -59,13 +51,10 @@ export async function getUser(client: AccountClient, by: { id: number } | { emai
  * Lets a user in again or keeps them out; keys of an inactive user do not work.
  * @throws AppError `not_found`.
  */
-export async function setUserActive(client: AccountClient, userId: number, isActive: boolean): Promise<user> {
-  if (!isRowId(userId)) throw notFound('User');
-  try {
-    return await client.user.update({ where: { id: userId }, data: { is_active: isActive } });
-  } catch (error) {
-    throw isRowMissing(error) ? notFound('User', error) : error;
-  }
+export async function setUserActive(sql: Sql, userId: number, isActive: boolean): Promise<User> {
+  const changed = isRowId(userId) ? await updateUserActive(sql, userId, isActive) : undefined;
+  if (!changed) throw notFound('User');
+  return changed;
 }
 
 function emailIsTaken(cause: unknown): AppError {

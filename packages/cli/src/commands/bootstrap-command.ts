@@ -34,9 +34,9 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
     .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
     .action(async (options: Options, command: Command) => {
       await migrateFrom(options.prismaDirectory, readDatabaseUrl(command.optsWithGlobals(), terminal));
-      await withSession(command, terminal, async ({ prisma, printer, announce }) => {
+      await withSession(command, terminal, async ({ sql, change, printer, announce }) => {
         const { organization, project, force, prismaDirectory: _, ...owner } = options;
-        const created = await bootstrapInstallation(prisma, {
+        const created = await bootstrapInstallation(change, {
           ...owner,
           organizationName: organization,
           projectName: project,
@@ -44,7 +44,7 @@ export function addBootstrapCommand(program: Command, terminal: Terminal): void 
         });
         if (created === null) {
           printer.note('There is an organization already, so nothing was created (--force creates another one).');
-          const [existing] = await listOrganizations(prisma);
+          const [existing] = await listOrganizations(sql);
           printer.record({ created: false, organizationId: existing?.id ?? null });
           return;
         }

@@ -1,4 +1,4 @@
-import { createEnvironment, listEnvironments, organizationOfProject } from '@millrace/accounts';
+import { createEnvironment, listEnvironments } from '@millrace/accounts';
 import type { Command } from 'commander';
 import { parseId } from '../option-values.ts';
 import type { Row } from '../print.ts';
@@ -21,15 +21,12 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     .option('--name <name>', '1 to 200 characters', 'Default project')
     .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
     .option('--anonymize-ips', 'do not store addresses of clients')
-    .action(({ project, ...settings }: NewEnvironmentOptions, command: Command) =>
+    .action(({ project, name, timezone, anonymizeIps }: NewEnvironmentOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer, announce }) => {
-        const environment = await change(async (tx, record) => {
-          const made = await createEnvironment(tx, { projectId: project, ...settings });
-          const organizationId = await organizationOfProject(tx, project);
-          const { id, name } = made;
-          await record({ organizationId, environmentId: id, scope: 'Team', itemId: id, activity: 'created', name });
-          return made;
-        });
+        const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
+        const environment = await change((tx, { actor }) =>
+          createEnvironment(tx, { projectId: project, settings, actor }),
+        );
         printer.record(toRow(environment));
         // A gateway may have learnt that there is no such key.
         await announce([environment.api_token]);
@@ -40,8 +37,8 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     .description('list the environments of a project by id; the first has the id of the project')
     .requiredOption('--project <id>', "the project's number", parseId)
     .action(({ project }: { project: number }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        printer.table((await listEnvironments(prisma, { projectId: project })).map(toRow));
+      withSession(command, terminal, async ({ sql, printer }) => {
+        printer.table((await listEnvironments(sql, { projectId: project })).map(toRow));
       }),
     );
 }

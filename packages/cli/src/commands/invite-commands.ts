@@ -1,5 +1,4 @@
 import {
-  type AccountClient,
   acceptInvite,
   createFirstKey,
   createUser,
@@ -9,6 +8,7 @@ import {
   listInvites,
   revokeInvite,
 } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 import { isAppError } from '@millrace/errors';
 import type { Command } from 'commander';
 import { levelName } from '../option-values.ts';
@@ -27,9 +27,9 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     .description('list invites nobody has accepted, the newest first')
     .requiredOption('--organization <id>', "the organization's UUID")
     .action(({ organization }: { organization: string }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const { id: organizationId } = await getOrganization(prisma, organization);
-        const invites = await listInvites(prisma, { organizationId });
+      withSession(command, terminal, async ({ sql, printer }) => {
+        const { id: organizationId } = await getOrganization(sql, organization);
+        const invites = await listInvites(sql, { organizationId });
         printer.table(
           invites.map((invite) => ({
             id: invite.id,
@@ -51,7 +51,7 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     .option('--last-name <name>', 'last name of a new account')
     .action((id: string, options: AcceptOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const { accepted, value } = await change(async (tx, record) => {
+        const { accepted, value } = await change(async (tx, { record }) => {
           const done = await acceptForPerson(tx, id, options);
           const { membership, user } = done.accepted;
           await record({
@@ -81,7 +81,7 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the invite's UUID, as `invite list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const revoked = await change(async (tx, record) => {
+        const revoked = await change(async (tx, { record }) => {
           const gone = await revokeInvite(tx, id);
           await record({
             organizationId: gone.organization_id,
@@ -98,7 +98,7 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
 }
 
 /** The operator stands for the person: neither the secret of the mail nor a key is asked for. */
-async function acceptForPerson(tx: AccountClient, inviteId: string, options: AcceptOptions) {
+async function acceptForPerson(tx: Transaction, inviteId: string, options: AcceptOptions) {
   let isNew = false;
   const accepted = await acceptInvite(tx, inviteId, {
     now: new Date(),

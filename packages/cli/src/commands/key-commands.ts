@@ -32,9 +32,9 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .option('--projects <list>', 'ids of the projects it is limited to', parseIds)
     .option('--expires <when>', 'a day, a time, or days from now like 30d (default: never)', parseExpiry)
     .action((options: NewKeyOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, change, printer }) => {
-        const userId = await resolveUserId(prisma, options.user);
-        const created = await change(async (tx, record) => {
+      withSession(command, terminal, async ({ sql, change, printer }) => {
+        const userId = await resolveUserId(sql, options.user);
+        const created = await change(async (tx, { record }) => {
           const made = await createPersonalApiKey(tx, {
             userId,
             label: options.label,
@@ -54,9 +54,9 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .description('list keys, the newest first, without their values')
     .option('--user <id or address>', 'only those of this user')
     .action(({ user }: { user?: string }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const filter = user === undefined ? {} : { userId: await resolveUserId(prisma, user) };
-        printer.table((await listPersonalApiKeys(prisma, filter)).map(toRow));
+      withSession(command, terminal, async ({ sql, printer }) => {
+        const filter = user === undefined ? {} : { userId: await resolveUserId(sql, user) };
+        printer.table((await listPersonalApiKeys(sql, filter)).map(toRow));
       }),
     );
   commands
@@ -65,7 +65,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const revoked = await change(async (tx, record) => {
+        const revoked = await change(async (tx, { record }) => {
           const gone = await revokePersonalApiKey(tx, { id });
           await record({ ...recordOf(gone), activity: 'deleted' });
           return gone;
@@ -79,7 +79,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const rolled = await change(async (tx, record) => {
+        const rolled = await change(async (tx, { record }) => {
           const made = await rollPersonalApiKey(tx, { id });
           await record({ ...recordOf(made.key), activity: 'updated' });
           return made;
@@ -90,7 +90,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
 }
 
 function recordOf({ id, label }: { id: string; label: string }) {
-  return { organizationId: null, scope: 'PersonalAPIKey', itemId: id, name: label };
+  return { organizationId: null, scope: 'PersonalAPIKey' as const, itemId: id, name: label };
 }
 
 function printOnce(printer: Printer, { key, value }: PersonalApiKeyWithValue): void {

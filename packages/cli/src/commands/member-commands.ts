@@ -1,20 +1,19 @@
 import {
-  type AccountClient,
   addMember,
-  findMemberLevel,
   getOrganization,
   getUser,
   listMembers,
   removeMember,
   setMemberLevel,
+  withdrawInvites,
 } from '@millrace/accounts';
 import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
+import type { Sql } from '@millrace/db';
 import type { Command } from 'commander';
 import { levelName, levelOption, resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { withdrawInvitesOf } from './withdraw-invites-of.ts';
 
 interface NewMemberOptions {
   organization: string;
@@ -31,9 +30,9 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .addOption(levelOption().default(membershipLevels.member, 'member'))
     .action((options: NewMemberOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, change, printer }) => {
-        const userId = await resolveUserId(prisma, options.user);
-        const added = await change(async (tx, record) => {
+      withSession(command, terminal, async ({ sql, change, printer }) => {
+        const userId = await resolveUserId(sql, options.user);
+        const added = await change(async (tx, { record }) => {
           const made = await addMember(tx, { organizationId: options.organization, userId, level: options.level });
           await record({ ...(await recordOf(tx, made)), activity: 'created' });
           return made;
@@ -48,17 +47,15 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .addOption(levelOption().makeOptionMandatory())
     .action((options: NewMemberOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, change, printer }) => {
-        const userId = await resolveUserId(prisma, options.user);
+      withSession(command, terminal, async ({ sql, change, printer }) => {
+        const userId = await resolveUserId(sql, options.user);
         const input = { organizationId: options.organization, userId, level: options.level };
-        const changed = await change(async (tx, record) => {
-          const organization = await getOrganization(tx, input.organizationId);
-          const before = await findMemberLevel(tx, { organizationId: organization.id, userId });
-          const after = await setMemberLevel(tx, input);
-          const fields = { level: { before: before ?? after.level, after: after.level } };
-          await record({ ...(await recordOf(tx, after)), activity: 'updated', fields });
-          if (after.level < (before ?? after.level)) {
-            await withdrawInvitesOf(tx, record, { organizationId: organization.id, userId, level: after.level });
+        const changed = await change(async (tx, { actor, record }) => {
+          const { before, after } = await setMemberLevel(tx, input);
+          const change = { before: { level: before.level }, after: { level: after.level } };
+          await record({ ...(await recordOf(tx, after)), activity: 'updated', change });
+          if (after.level < before.level) {
+            await withdrawInvites(tx, { organizationId: after.organization_id, userId, level: after.level, actor });
           }
           return after;
         });
@@ -71,13 +68,13 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--organization <id>', "the organization's UUID")
     .requiredOption('--user <id or address>', "the user's id or e-mail address")
     .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>
-      withSession(command, terminal, async ({ prisma, change, printer }) => {
-        const userId = await resolveUserId(prisma, options.user);
+      withSession(command, terminal, async ({ sql, change, printer }) => {
+        const userId = await resolveUserId(sql, options.user);
         const input = { organizationId: options.organization, userId };
-        const removed = await change(async (tx, record) => {
+        const removed = await change(async (tx, { actor, record }) => {
           const gone = await removeMember(tx, input);
           await record({ ...(await recordOf(tx, gone)), activity: 'deleted' });
-          await withdrawInvitesOf(tx, record, { organizationId: gone.organization_id, userId, level: null });
+          await withdrawInvites(tx, { organizationId: gone.organization_id, userId, level: null, actor });
           return gone;
         });
         printer.record({ ...toRow(removed), removed: true });
@@ -88,14 +85,14 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .description('list the members of an organization, the latest first')
     .requiredOption('--organization <id>', "the organization's UUID")
     .action(({ organization }: { organization: string }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const { id: organizationId } = await getOrganization(prisma, organization);
-        const members = await listMembers(prisma, { organizationId });
+      withSession(command, terminal, async ({ sql, printer }) => {
+        const { id: organizationId } = await getOrganization(sql, organization);
+        const members = await listMembers(sql, { organizationId });
         printer.table(
           members.map((member) => ({
             id: member.id,
             userId: member.user_id,
-            email: member.user.email,
+            email: member.email,
             level: member.level,
             role: levelName(member.level),
             joinedAt: member.joined_at,
@@ -106,11 +103,11 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
 }
 
 async function recordOf(
-  tx: AccountClient,
+  tx: Sql,
   { id, organization_id: organizationId, user_id: userId }: { id: string; organization_id: string; user_id: number },
 ) {
   const { email } = await getUser(tx, { id: userId });
-  return { organizationId, scope: 'OrganizationMembership', itemId: id, name: email };
+  return { organizationId, scope: 'OrganizationMembership' as const, itemId: id, name: email };
 }
 
 function toRow(membership: Awaited<ReturnType<typeof addMember>>): Row {

@@ -16,12 +16,9 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     .addOption(planOption().default('full'))
     .action(({ name, plan }: { name: string; plan: PlanName }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const created = await change(async (tx, record) => {
-          const made = await createOrganization(tx, { name, features: productFeaturesOf(plan) });
-          const { id } = made;
-          await record({ organizationId: id, scope: 'Organization', itemId: id, activity: 'created', name: made.name });
-          return made;
-        });
+        const created = await change((tx, { actor }) =>
+          createOrganization(tx, { name, features: productFeaturesOf(plan), actor }),
+        );
         printer.record(toRow(created));
       }),
     );
@@ -29,8 +26,8 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     .command('list')
     .description('list all organizations, the oldest first')
     .action((_options: object, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        printer.table((await listOrganizations(prisma)).map(toRow));
+      withSession(command, terminal, async ({ sql, printer }) => {
+        printer.table((await listOrganizations(sql)).map(toRow));
       }),
     );
 }

@@ -1,5 +1,5 @@
 import { organizationOfEnvironment } from '@millrace/accounts';
-import { deletePersons, findPersonToDelete, showPerson, sqlOf } from '@millrace/db';
+import { deletePersons, findPersonToDelete, showPerson } from '@millrace/db';
 import type { Command } from 'commander';
 import { parseId } from '../option-values.ts';
 import { withSession } from '../session.ts';
@@ -15,8 +15,8 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--environment <id>', "the environment's number", parseId)
     .argument('<id>', idArgument)
     .action((id: string, { environment }: { environment: number }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        const person = await showPerson(sqlOf(prisma), environment, id);
+      withSession(command, terminal, async ({ sql, printer }) => {
+        const person = await showPerson(sql, environment, id);
         printer.record({
           uuid: person.uuid,
           id: person.id,
@@ -36,12 +36,10 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
     .action((id: string, options: { environment: number; deleteEvents?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const { environment: projectId, deleteEvents: deletesEvents = false } = options;
-        const deleted = await change(async (tx) => {
+        const deleted = await change(async (tx, { actor }) => {
           const organizationId = await organizationOfEnvironment(tx, projectId);
-          const sql = sqlOf(tx);
-          const { uuid } = await findPersonToDelete(sql, projectId, id);
-          const actor = { command: 'persons delete' };
-          return deletePersons(sql, { projectId, organizationId, uuids: [uuid], deletesEvents, actor });
+          const { uuid } = await findPersonToDelete(tx, projectId, id);
+          return deletePersons(tx, { projectId, organizationId, uuids: [uuid], deletesEvents, actor });
         });
         const [first] = deleted;
         printer.record({

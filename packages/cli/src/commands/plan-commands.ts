@@ -30,8 +30,8 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     .description("show an organization's plan and its features")
     .requiredOption('--organization <id>', "the organization's UUID")
     .action(({ organization }: { organization: string }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        printer.record(toRow(await getOrganization(prisma, organization)));
+      withSession(command, terminal, async ({ sql, printer }) => {
+        printer.record(toRow(await getOrganization(sql, organization)));
       }),
     );
   commands
@@ -46,23 +46,12 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
       parseLimit,
     )
     .action(({ organization, plan, ...limits }: NewPlanOptions, command: Command) =>
-      withSession(command, terminal, async ({ prisma, change, printer, announce }) => {
-        const changed = await change(async (tx, record) => {
-          const before = await getOrganization(tx, organization);
-          const after = await setOrganizationPlan(tx, organization, plan, toLimits(limits));
-          const features = (row: typeof before) => row.available_product_features ?? [];
-          await record({
-            organizationId: after.id,
-            scope: 'Organization',
-            itemId: after.id,
-            activity: 'updated',
-            name: after.name,
-            fields: { available_product_features: { before: features(before), after: features(after) } },
-          });
-          return after;
-        });
+      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+        const changed = await change((tx, { actor }) =>
+          setOrganizationPlan(tx, organization, { plan, limits: toLimits(limits), actor }),
+        );
         printer.record(toRow(changed));
-        const projects = await listProjects(prisma, { organizationId: organization });
+        const projects = await listProjects(sql, { organizationId: organization });
         await announce(projects.flatMap((project) => project.environments.map(({ api_token }) => api_token)));
       }),
     );

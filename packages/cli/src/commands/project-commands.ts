@@ -20,16 +20,12 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     .option('--name <name>', '1 to 200 characters', 'Default project')
     .option('--timezone <name>', 'time zone, like Europe/Berlin', 'UTC')
     .option('--anonymize-ips', 'do not store addresses of clients')
-    .action(({ organization, ...settings }: NewProjectOptions, command: Command) =>
+    .action(({ organization, name, timezone, anonymizeIps }: NewProjectOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer, announce }) => {
-        const { project, environment } = await change(async (tx, record) => {
-          const made = await createProject(tx, { organizationId: organization, ...settings });
-          const target = { organizationId: made.project.organization_id, environmentId: made.environment.id };
-          const { id, name } = made.project;
-          await record({ ...target, scope: 'Project', itemId: id, activity: 'created', name });
-          await record({ ...target, scope: 'Team', itemId: id, activity: 'created', name: made.environment.name });
-          return made;
-        });
+        const settings = { name, timezone, anonymize_ips: anonymizeIps === true };
+        const { project, environment } = await change((tx, { actor }) =>
+          createProject(tx, { organizationId: organization, settings, actor }),
+        );
         printer.record(toRow(project, environment));
         // A gateway may have learnt that there is no such key.
         await announce([environment.api_token]);
@@ -40,10 +36,10 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     .description('list projects by id, a line for each environment')
     .option('--organization <id>', 'only those of this organization')
     .action(({ organization }: { organization?: string }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
+      withSession(command, terminal, async ({ sql, printer }) => {
         const filter =
-          organization === undefined ? {} : { organizationId: (await getOrganization(prisma, organization)).id };
-        const projects = await listProjects(prisma, filter);
+          organization === undefined ? {} : { organizationId: (await getOrganization(sql, organization)).id };
+        const projects = await listProjects(sql, filter);
         printer.table(projects.flatMap((project) => project.environments.map((each) => toRow(project, each))));
       }),
     );

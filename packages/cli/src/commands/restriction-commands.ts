@@ -27,7 +27,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .action(({ kind, projectApiKey, distinctId, note }: NewRestrictionOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer, announce }) => {
         const reason = note === undefined ? {} : { note };
-        const added = await change(async (tx, record) => {
+        const added = await change(async (tx, { record }) => {
           const made = await addRestriction(tx, {
             kind,
             token: projectApiKey,
@@ -46,8 +46,8 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .command('list')
     .description('list them, the oldest first; those from settings of the gateways are not in it')
     .action((_options: object, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
-        printer.table((await listRestrictions(prisma)).map(toRow));
+      withSession(command, terminal, async ({ sql, printer }) => {
+        printer.table((await listRestrictions(sql)).map(toRow));
       }),
     );
   commands
@@ -56,7 +56,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
     .argument('<id>', "the restriction's id, as `restriction list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer, announce }) => {
-        const removed = await change(async (tx, record) => {
+        const removed = await change(async (tx, { record }) => {
           const gone = await removeRestriction(tx, id);
           await record({ ...recordOf(gone), activity: 'deleted' });
           return gone;
@@ -69,7 +69,7 @@ export function addRestrictionCommands(program: Command, terminal: Terminal): vo
 
 /** Neither the key nor the distinct id stands in the history. */
 function recordOf({ id, kind }: { id: string; kind: string }) {
-  return { organizationId: null, scope: 'IngestionRestriction', itemId: id, name: kind };
+  return { organizationId: null, scope: 'IngestionRestriction' as const, itemId: id, name: kind };
 }
 
 function toRow(restriction: Awaited<ReturnType<typeof addRestriction>>): Row {

@@ -1,10 +1,17 @@
-import { createUser, getOrganization, getUser, listUsers, type NewUser, setUserActive } from '@millrace/accounts';
+import {
+  createUser,
+  getOrganization,
+  getUser,
+  listUsers,
+  type NewUser,
+  setUserActive,
+  withdrawInvites,
+} from '@millrace/accounts';
 import type { Command } from 'commander';
 import { resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { withdrawInvitesOf } from './withdraw-invites-of.ts';
 
 export function addUserCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('user').description('users');
@@ -16,7 +23,7 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
     .option('--last-name <name>', 'last name')
     .action((user: NewUser, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const created = await change(async (tx, record) => {
+        const created = await change(async (tx, { record }) => {
           const made = await createUser(tx, user);
           await record({ ...recordOf(made), activity: 'created' });
           return made;
@@ -29,10 +36,10 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
     .description('list users by id')
     .option('--organization <id>', 'only members of this organization')
     .action(({ organization }: { organization?: string }, command: Command) =>
-      withSession(command, terminal, async ({ prisma, printer }) => {
+      withSession(command, terminal, async ({ sql, printer }) => {
         const filter =
-          organization === undefined ? {} : { organizationId: (await getOrganization(prisma, organization)).id };
-        printer.table((await listUsers(prisma, filter)).map(toRow));
+          organization === undefined ? {} : { organizationId: (await getOrganization(sql, organization)).id };
+        printer.table((await listUsers(sql, filter)).map(toRow));
       }),
     );
   for (const [name, isActive, description] of [
@@ -44,14 +51,14 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
       .description(description)
       .argument('<id or address>', "the user's id or e-mail address")
       .action((user: string, _options: object, command: Command) =>
-        withSession(command, terminal, async ({ prisma, change, printer }) => {
-          const id = await resolveUserId(prisma, user);
-          const changed = await change(async (tx, record) => {
+        withSession(command, terminal, async ({ sql, change, printer }) => {
+          const id = await resolveUserId(sql, user);
+          const changed = await change(async (tx, { actor, record }) => {
             const before = await getUser(tx, { id });
             const after = await setUserActive(tx, id, isActive);
-            const fields = { is_active: { before: before.is_active, after: after.is_active } };
-            await record({ ...recordOf(after), activity: 'updated', fields });
-            if (!isActive) await withdrawInvitesOf(tx, record, { organizationId: null, userId: id, level: null });
+            const sides = { before: { is_active: before.is_active }, after: { is_active: after.is_active } };
+            await record({ ...recordOf(after), activity: 'updated', change: sides });
+            if (!isActive) await withdrawInvites(tx, { organizationId: null, userId: id, level: null, actor });
             return after;
           });
           printer.record(toRow(changed));
@@ -61,7 +68,7 @@ export function addUserCommands(program: Command, terminal: Terminal): void {
 }
 
 function recordOf({ uuid, email }: { uuid: string; email: string }) {
-  return { organizationId: null, scope: 'User', itemId: uuid, name: email };
+  return { organizationId: null, scope: 'User' as const, itemId: uuid, name: email };
 }
 
 function toRow(user: Awaited<ReturnType<typeof createUser>>): Row {

@@ -25,10 +25,8 @@ afterAll(async () => {
 });
 
 const keysOf = async ({ organizationId }: Demo) => {
-  const members = await listMembers(database.prisma, { organizationId });
-  const keys = await Promise.all(
-    members.map(({ user_id }) => listPersonalApiKeys(database.prisma, { userId: user_id })),
-  );
+  const members = await listMembers(database.sql, { organizationId });
+  const keys = await Promise.all(members.map(({ user_id }) => listPersonalApiKeys(database.sql, { userId: user_id })));
   return keys.flat();
 };
 
@@ -38,7 +36,7 @@ test('an organization with an owner and a member, a project, and a key that may 
   expect(demo.personalApiKey).toMatch(/^phx_/);
   expect(demo.environmentId).toBe(demo.projectId);
   expect(statSync(join(directory, 'demo.json')).mode & 0o777).toBe(0o600);
-  const members = await listMembers(database.prisma, { organizationId: demo.organizationId });
+  const members = await listMembers(database.sql, { organizationId: demo.organizationId });
   expect(members.map(({ level }) => level).sort()).toEqual([1, 15]);
   expect(await keysOf(demo)).toMatchObject([{ scopes: ['*'] }]);
 

@@ -1,5 +1,4 @@
-import { setOrganizationPlan } from '@millrace/accounts';
-import { createTestTenant } from '@millrace/testing';
+import { createTestTenant, setTestPlan } from '@millrace/testing';
 import { sendV1, v1Batch, v1Event } from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
@@ -19,7 +18,7 @@ afterAll(async () => {
 
 test('over the quota of the plan: 200, every event limited, nothing stored, counted', async () => {
   const { token, organizationId } = await createTestTenant(fixture.database);
-  await setOrganizationPlan(fixture.database.prisma, organizationId, 'full', { eventsPerMonth: 1 });
+  await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const gateway = await fixture.startGateway({ config: { limitFlushMs: 10 } });
   const [stored, late, nameless] = [v1Event(), v1Event(), v1Event({ event: '' })];
   expect((await sendV1(gateway, token, { body: v1Batch(stored) })).json.results[stored.uuid]).toEqual({ result: 'ok' });
@@ -40,7 +39,7 @@ test('over the quota of the plan: 200, every event limited, nothing stored, coun
 // Python, Go and Rust lose events at 429 here, unlike on the other paths (reference/sdk-wire.md section 6).
 test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])('faster than the plan allows: 503 for %s', async (agent) => {
   const { token, organizationId } = await createTestTenant(fixture.database);
-  await setOrganizationPlan(fixture.database.prisma, organizationId, 'full', { eventsPerSecond: 1 });
+  await setTestPlan(fixture.database, organizationId, 'full', { eventsPerSecond: 1 });
   const clock = createTestClock();
   const gateway = await fixture.startGateway({ now: clock.now, config: { limitFlushMs: 10 } });
   clock.advance(3500);

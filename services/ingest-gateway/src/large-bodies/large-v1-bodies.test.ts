@@ -1,6 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { setOrganizationPlan } from '@millrace/accounts';
-import { createTestTenant, eventually } from '@millrace/testing';
+import { createTestTenant, eventually, setTestPlan } from '@millrace/testing';
 import { sendV1, type V1Sending, v1Batch, v1Event } from '../testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
@@ -155,7 +154,7 @@ test('a large batch of which nothing is stored is answered and told likewise', a
 
 test('over the quota every event of a large batch is limited', async () => {
   const { token, organizationId } = await newTenant();
-  await setOrganizationPlan(fixture.database.prisma, organizationId, 'full', { eventsPerMonth: 1 });
+  await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const at = await fixture.startGateway({ config: { limitFlushMs: 10 } });
   await sendV1(at, token, { body: v1Batch(v1Event()) });
   const batch = events((index) => (index === 5 ? { event: '' } : {}));

@@ -1,6 +1,5 @@
-import { setOrganizationPlan } from '@millrace/accounts';
 import { createRedisKeyValue } from '@millrace/cache';
-import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
+import { createTestTenant, eventually, setTestPlan, type TestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';
 import {
@@ -35,7 +34,7 @@ const start = (parts: GatewayParts = {}) =>
   });
 async function limitedTenant(eventsPerMonth: number | null): Promise<TestTenant> {
   const tenant = await createTestTenant(fixture.database);
-  await setOrganizationPlan(fixture.database.prisma, tenant.organizationId, 'full', { eventsPerMonth });
+  await setTestPlan(fixture.database, tenant.organizationId, 'full', { eventsPerMonth });
   return tenant;
 }
 const dropped = (gateway: TestGateway) => measured(gateway, 'capture_events_dropped_total', { cause: 'quota_limited' });
@@ -162,7 +161,7 @@ test('a higher limit takes effect when the key is forgotten, without a restart',
   const gateway = await start();
   await sendBatch(gateway, tenant.token, times(1));
   expect(await sendBatch(gateway, tenant.token, times(1))).toMatchObject(limited);
-  await setOrganizationPlan(fixture.database.prisma, tenant.organizationId, 'full', { eventsPerMonth: 100 });
+  await setTestPlan(fixture.database, tenant.organizationId, 'full', { eventsPerMonth: 100 });
   await eventually(
     async () => {
       await fixture.cache.publish('project-keys', tenant.token);

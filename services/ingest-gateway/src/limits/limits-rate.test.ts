@@ -1,5 +1,4 @@
-import { setOrganizationPlan } from '@millrace/accounts';
-import { createTestTenant, eventually } from '@millrace/testing';
+import { createTestTenant, eventually, setTestPlan } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type GatewayParts } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { createTestClock, measured, sendBatch, type TestClock, times } from '../testing/traffic-probe.ts';
@@ -23,7 +22,7 @@ const start = (parts: GatewayParts = {}) =>
   fixture.startGateway({ now: clock.now, config: { limitFlushMs: 10, trafficReportMs: 50 }, ...parts });
 async function limitedToken(eventsPerSecond: number): Promise<string> {
   const { token, organizationId } = await createTestTenant(fixture.database);
-  await setOrganizationPlan(fixture.database.prisma, organizationId, 'full', { eventsPerSecond });
+  await setTestPlan(fixture.database, organizationId, 'full', { eventsPerSecond });
   return token;
 }
 const server = { headers: { 'user-agent': 'posthog-python/7.1.0' } };

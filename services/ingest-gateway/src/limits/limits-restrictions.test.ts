@@ -31,7 +31,7 @@ const ids = (records: ReadRecord[]) =>
 const inForce = (gateway: TestGateway) => measured(gateway, 'ingestion_restrictions');
 
 async function restrict(kind: RestrictionKind, token: string, distinctId: string | null): Promise<string> {
-  return (await addRestriction(fixture.database.prisma, { kind, token, distinctId })).id;
+  return (await addRestriction(fixture.database.sql, { kind, token, distinctId })).id;
 }
 
 describe.each(['settings', 'table'] as const)('by the %s', (source) => {
@@ -135,7 +135,7 @@ test('a change is seen at once by all gateways when the key is announced', async
     (await Promise.all(gateways.map(inForce))).every((count) => count === before + 1),
   );
   for (const gateway of gateways) await sendBatch(gateway, token, times(3));
-  await removeRestriction(fixture.database.prisma, id);
+  await removeRestriction(fixture.database.sql, id);
   await announceUntil(token, async () => (await Promise.all(gateways.map(inForce))).every((count) => count === before));
   for (const gateway of gateways) await sendBatch(gateway, token, ['kept']);
   expect((await reader.events(token, 2)).map(({ distinct_id }) => distinct_id)).toEqual(['kept', 'kept']);

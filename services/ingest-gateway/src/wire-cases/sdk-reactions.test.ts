@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setOrganizationPlan } from '@millrace/accounts';
 import { createKafkaLog, type EventLog, withAppendBreaker } from '@millrace/event-log';
-import { createTestTenant, eventually } from '@millrace/testing';
+import { createTestTenant, eventually, setTestPlan } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { openRawConnection } from '../testing/raw-http.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
@@ -73,7 +72,7 @@ async function stall({ path, headers }: SdkRow, gateway: TestGateway) {
 
 const withPlan = async (limits: { eventsPerMonth?: number; eventsPerSecond?: number }) => {
   const tenant = await createTestTenant(fixture.database);
-  await setOrganizationPlan(fixture.database.prisma, tenant.organizationId, 'full', limits);
+  await setTestPlan(fixture.database, tenant.organizationId, 'full', limits);
   return tenant.token;
 };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createOrganization, createPersonalApiKey, createProject } from '@millrace/accounts';
+import { createPersonalApiKey } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
-import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { createTestOrganization, createTestProject, createTestTenant, type TestTenant } from '@millrace/testing';
 import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
@@ -38,8 +38,12 @@ const keyWith = async (options: {
   scopedOrganizations?: string[];
   userId?: number;
 }) => {
-  const { prisma } = api.database;
-  const created = await createPersonalApiKey(prisma, { userId: own.userId, label: 'key', scopes: ['*'], ...options });
+  const created = await createPersonalApiKey(api.database.sql, {
+    userId: own.userId,
+    label: 'key',
+    scopes: ['*'],
+    ...options,
+  });
   // A user has ten keys at most; each test makes its own.
   disposable.push(created.key.id);
   return created.value;
@@ -106,7 +110,7 @@ describe.each(projectRoutes)('%s', (path) => {
   });
 
   test('a key for another project of the caller does not', async () => {
-    const { project } = await createProject(api.database.prisma, { organizationId: own.organizationId, name: 'Other' });
+    const { project } = await createTestProject(api.database, { organizationId: own.organizationId, name: 'Other' });
     const key = await keyWith({ scopedTeams: [project.id] });
     const detail = `API key does not have access to the requested project: ID ${own.projectId}.`;
     expect(await api.get(fill(path, own), key)).toMatchObject({ status: 403, body: denied(detail) });
@@ -196,8 +200,8 @@ describe('keys for single projects and organizations', () => {
 /** Puts the caller into a second organization with one project and makes a key for that one only. */
 async function keyForSecondOrganization(): Promise<string> {
   const { prisma } = api.database;
-  const second = await createOrganization(prisma, { name: 'Second' });
-  await createProject(prisma, { organizationId: second.id, name: 'Of the second' });
+  const second = await createTestOrganization(api.database, { name: 'Second' });
+  await createTestProject(api.database, { organizationId: second.id, name: 'Of the second' });
   await prisma.membership.create({
     data: { id: randomUUID(), organization_id: second.id, user_id: own.userId, level: 1 },
   });

@@ -134,14 +134,20 @@ describe('over the wire', () => {
         attr: null,
       });
     }
-    const { prisma } = api.database;
-    const other = await createPersonalApiKey(prisma, { userId: tenant.userId, label: 'other', scopes: ['*'] });
+    const other = await createPersonalApiKey(api.database.sql, {
+      userId: tenant.userId,
+      label: 'other',
+      scopes: ['*'],
+    });
     expect((await api.get('/api/projects/', other.value)).status).toBe(200);
   });
 
   test('what is refused for its scope is not counted, and is refused as such beyond the limit too', async () => {
-    const { prisma } = api.database;
-    const { value } = await createPersonalApiKey(prisma, { userId: tenant.userId, label: 'k', scopes: ['user:read'] });
+    const { value } = await createPersonalApiKey(api.database.sql, {
+      userId: tenant.userId,
+      label: 'k',
+      scopes: ['user:read'],
+    });
     for (let count = 0; count < 10; count += 1) expect((await api.get('/api/projects/', value)).status).toBe(403);
     expect((await api.get('/api/users/@me/', value)).status).toBe(200);
   });
@@ -163,8 +169,7 @@ describe('over the wire', () => {
     // The fourth is over the limit of three and shuts the address out.
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
-    const { prisma } = api.database;
-    const fresh = await createPersonalApiKey(prisma, { userId: tenant.userId, label: 'k', scopes: ['*'] });
+    const fresh = await createPersonalApiKey(api.database.sql, { userId: tenant.userId, label: 'k', scopes: ['*'] });
     expect((await api.get('/api/users/@me/', fresh.value)).status).toBe(429);
   });
 });

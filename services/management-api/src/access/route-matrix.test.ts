@@ -23,10 +23,10 @@ beforeAll(async () => {
   api = await startTestApi();
   own = await createTestTenant(api.database);
   foreign = await createTestTenant(api.database);
-  const { prisma, sql } = api.database;
-  const member = await createUser(prisma, { email: `member-${own.userId}@example.com` });
-  await addMember(prisma, { organizationId: own.organizationId, userId: member.id, level: 1 });
-  memberKey = (await createPersonalApiKey(prisma, { userId: member.id, label: 'k', scopes: ['*'] })).value;
+  const { sql } = api.database;
+  const member = await createUser(api.database.sql, { email: `member-${own.userId}@example.com` });
+  await addMember(api.database.sql, { organizationId: own.organizationId, userId: member.id, level: 1 });
+  memberKey = (await createPersonalApiKey(api.database.sql, { userId: member.id, label: 'k', scopes: ['*'] })).value;
   await makeKey('expired', ['*']);
   await sql.query("UPDATE personal_api_key SET expires_at = now() - interval '1 second' WHERE label = 'expired'");
   for (const object of new Set(guarded.map(objectOf))) {
@@ -41,10 +41,9 @@ afterAll(() => api.stop());
 
 /** Keys of colleagues, each with one key: a user may have ten. They are owners, so only the key can be at fault. */
 async function makeKey(label: string, scopes: GrantedScope[]): Promise<void> {
-  const { prisma } = api.database;
-  const user = await createUser(prisma, { email: `${randomUUID()}@example.com` });
-  await addMember(prisma, { organizationId: own.organizationId, userId: user.id, level: 15 });
-  keys.set(label, (await createPersonalApiKey(prisma, { userId: user.id, label, scopes })).value);
+  const user = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+  await addMember(api.database.sql, { organizationId: own.organizationId, userId: user.id, level: 15 });
+  keys.set(label, (await createPersonalApiKey(api.database.sql, { userId: user.id, label, scopes })).value);
 }
 
 function objectOf(route: Route<Caller>): string {

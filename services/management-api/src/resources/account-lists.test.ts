@@ -27,8 +27,8 @@ const fill: Record<string, () => Promise<unknown>> = {
   },
   members: async () => {
     for (let index = 0; index < count; index += 1) {
-      const { id: userId } = await createUser(api.database.prisma, { email: `${randomUUID()}@example.com` });
-      await addMember(api.database.prisma, { organizationId: acme.organizationId, userId });
+      const { id: userId } = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+      await addMember(api.database.sql, { organizationId: acme.organizationId, userId });
     }
   },
 };

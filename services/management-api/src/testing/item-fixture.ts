@@ -22,13 +22,12 @@ export interface ItemFixture {
 }
 
 export async function createItemFixture(api: TestApi): Promise<ItemFixture> {
-  const { prisma } = api.database;
   const tenant = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
   const keyOf = async (level: 1 | 8) => {
-    const user = await createUser(prisma, { email: `${level}-${tenant.organizationId}@example.com` });
-    const { id } = await addMember(prisma, { organizationId: tenant.organizationId, userId: user.id, level });
-    const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'key', scopes: ['*'] });
+    const user = await createUser(api.database.sql, { email: `${level}-${tenant.organizationId}@example.com` });
+    const { id } = await addMember(api.database.sql, { organizationId: tenant.organizationId, userId: user.id, level });
+    const { value } = await createPersonalApiKey(api.database.sql, { userId: user.id, label: 'key', scopes: ['*'] });
     return { id, value };
   };
   const member = await keyOf(1);

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  addMember,
-  createEnvironment,
-  createOrganization,
-  createPersonalApiKey,
-  createProject,
-  createUser,
-} from '@millrace/accounts';
+import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
+import { createTestEnvironment, createTestOrganization, createTestProject } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
 
@@ -51,9 +45,9 @@ export async function startHighIds({ database: { sql } }: TestApi): Promise<void
 }
 
 /** @param word is in everything of the person that is text. */
-export async function markedPerson({ database: { prisma } }: TestApi, word: string): Promise<MarkedPerson> {
-  const user = await createUser(prisma, { email: `person@${word}.example.com`, firstName: word, lastName: word });
-  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: `${word} key`, scopes: ['*'] });
+export async function markedPerson({ database: { sql } }: TestApi, word: string): Promise<MarkedPerson> {
+  const user = await createUser(sql, { email: `person@${word}.example.com`, firstName: word, lastName: word });
+  const { value } = await createPersonalApiKey(sql, { userId: user.id, label: `${word} key`, scopes: ['*'] });
   return {
     userId: user.id,
     uuid: user.uuid,
@@ -64,12 +58,18 @@ export async function markedPerson({ database: { prisma } }: TestApi, word: stri
 
 /** An organization of the owner with a colleague, an invite and a domain; `word` and `<word>people` are in all text. */
 export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {
-  const { prisma } = api.database;
-  const organization = await createOrganization(prisma, { name: word, features: productFeaturesOf('full') });
+  const organization = await createTestOrganization(api.database, { name: word, features: productFeaturesOf('full') });
   const path = `/api/organizations/${organization.id}`;
-  await addMember(prisma, { organizationId: organization.id, userId: owner.userId, level: membershipLevels.owner });
+  await addMember(api.database.sql, {
+    organizationId: organization.id,
+    userId: owner.userId,
+    level: membershipLevels.owner,
+  });
   const colleague = await markedPerson(api, `${word}people`);
-  const { id: membershipId } = await addMember(prisma, { organizationId: organization.id, userId: colleague.userId });
+  const { id: membershipId } = await addMember(api.database.sql, {
+    organizationId: organization.id,
+    userId: colleague.userId,
+  });
   const invite = await made(api, `${path}/invites/`, owner.key, {
     target_email: `invited@${word}people.example.com`,
     message: `${word}people`,
@@ -91,7 +91,7 @@ export async function markedProject(
   { organization, words }: { organization: MarkedOrganization; words: [string, string] },
 ): Promise<{ first: MarkedEnvironment; marks: string[] }> {
   const [projectWord, word] = words;
-  const { project, environment } = await createProject(api.database.prisma, {
+  const { project, environment } = await createTestProject(api.database, {
     organizationId: organization.id,
     name: projectWord,
   });
@@ -107,7 +107,7 @@ export async function markedEnvironment(
   owner: MarkedPerson,
   { projectId, word }: { projectId: number; word: string },
 ): Promise<MarkedEnvironment> {
-  return fill(api, owner, { environment: await createEnvironment(api.database.prisma, { projectId }), word });
+  return fill(api, owner, { environment: await createTestEnvironment(api.database, { projectId }), word });
 }
 
 async function fill(

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
+import { addMember, createPersonalApiKey, createUser, getUser } from '@millrace/accounts';
 import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
@@ -24,11 +24,11 @@ export interface OrganizationActors {
 
 /** An organization with one person of each level. */
 export async function createActors(
-  database: Pick<Database, 'prisma'>,
+  database: Pick<Database, 'sql' | 'transaction'>,
   { plan = 'full' }: { plan?: PlanName } = {},
 ): Promise<OrganizationActors> {
   const tenant = await createTestTenant(database, { plan, organizationName: 'Acme' });
-  const owner = await database.prisma.user.findUniqueOrThrow({ where: { id: tenant.userId } });
+  const owner = await getUser(database.sql, { id: tenant.userId });
   return {
     organizationId: tenant.organizationId,
     projectId: tenant.projectId,
@@ -41,13 +41,13 @@ export async function createActors(
 
 /** One more member, with a key for everything. */
 export async function createActor(
-  { prisma }: Pick<Database, 'prisma'>,
+  { sql }: Pick<Database, 'sql'>,
   organizationId: string,
   level: MembershipLevel,
   email = `${randomUUID()}@example.com`,
 ): Promise<Actor> {
-  const user = await createUser(prisma, { email, firstName: 'Ada' });
-  await addMember(prisma, { organizationId, userId: user.id, level });
-  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'Test key', scopes: ['*'] });
+  const user = await createUser(sql, { email, firstName: 'Ada' });
+  await addMember(sql, { organizationId, userId: user.id, level });
+  const { value } = await createPersonalApiKey(sql, { userId: user.id, label: 'Test key', scopes: ['*'] });
   return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
 }

@@ -72,7 +72,7 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
   const near = await markedOrganization(api, 'wordnear', person);
   const other = await markedOrganization(api, 'wordother', person);
   const far = await markedOrganization(api, 'wordfar', stranger);
-  await addMember(api.database.prisma, { organizationId: near.id, userId: member.userId, level: 1 });
+  await addMember(api.database.sql, { organizationId: near.id, userId: member.userId, level: 1 });
   const { first, ...project } = await markedProject(api, person, {
     organization: near,
     words: ['wordpro', 'wordfirst'],
@@ -94,7 +94,7 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
   const keyFor = async (limits: { scopedTeams?: number[]; scopedOrganizations?: string[] }) => {
     const input = { ...full, ...limits, userId: person.userId, label: 'small', scopes: ['*' as const] };
     return {
-      key: (await createPersonalApiKey(api.database.prisma, input)).value,
+      key: (await createPersonalApiKey(api.database.sql, input)).value,
       userId: person.userId,
       isLimited: true,
       organizations: limits.scopedTeams ? [] : (limits.scopedOrganizations ?? []),

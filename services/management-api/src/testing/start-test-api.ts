@@ -71,7 +71,6 @@ export async function startTestApi(
   const app = createApp({
     sql,
     transaction: (work, first) => database.transaction((tx, opened) => work(counting(tx), opened), first),
-    prisma: database.prisma,
     logger,
     metrics,
     health: createHealth(metrics),

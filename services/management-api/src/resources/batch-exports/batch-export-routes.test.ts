@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createPersonalApiKey, createProject } from '@millrace/accounts';
+import { createPersonalApiKey } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
+import { createTestProject } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   acme = await createActors(api.database);
   path = `/api/projects/${acme.projectId}/batch_exports/`;
   ofOrganization = `/api/organizations/${acme.organizationId}/batch_exports/`;
-  const { project } = await createProject(api.database.prisma, { organizationId: acme.organizationId, name: 'Second' });
+  const { project } = await createTestProject(api.database, { organizationId: acme.organizationId, name: 'Second' });
   otherProject = `/api/projects/${project.id}/batch_exports/`;
 });
 afterAll(() => api.stop());
@@ -160,7 +161,7 @@ test('X10, X11: lists hold the project’s own, the newest first, without delete
     (await create({ name: '1' }, where, actors.M.key)).body,
     (await create({ name: '2' }, where, actors.M.key)).body,
   ];
-  const { project } = await createProject(api.database.prisma, {
+  const { project } = await createTestProject(api.database, {
     organizationId: actors.organizationId,
     name: 'Other',
   });
@@ -356,7 +357,7 @@ describe('secrets stay where they are', () => {
 });
 
 test('exports of an environment that is private to others are not there, by no path', async () => {
-  const { project } = await createProject(api.database.prisma, {
+  const { project } = await createTestProject(api.database, {
     organizationId: acme.organizationId,
     name: 'Private',
   });
@@ -629,7 +630,7 @@ describe('the interval that comes next', () => {
 
 test('X34: a key without the scope is told which it lacks', async () => {
   const { id } = await created();
-  const { value: key } = await createPersonalApiKey(api.database.prisma, {
+  const { value: key } = await createPersonalApiKey(api.database.sql, {
     userId: acme.W.userId,
     label: 'reader',
     scopes: ['batch_export:read', 'project:write'] satisfies Scope[],

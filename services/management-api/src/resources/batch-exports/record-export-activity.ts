@@ -1,5 +1,5 @@
+import { recordActivity } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
-import { recordActivity } from '../activity/record-activity.ts';
 import type { BatchExportRow, ExportAddress } from './batch-export-store.ts';
 
 /** Fields a person may change; secrets are not among them, a row never has them. */

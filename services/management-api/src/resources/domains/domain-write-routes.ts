@@ -4,7 +4,6 @@ import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { findProductFeatures } from '../organizations/organization-store.ts';
 import { changeDomain } from './change-domain.ts';
 import { checkDomainName, domainIsTaken, newVerificationChallenge } from './domain-name.ts';
 import { domainParams, requireDomain } from './domain-routes.ts';
@@ -75,9 +74,8 @@ export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | '
         target: addressedOrganization(sql),
         handler: async ({ caller, target, params, body }) =>
           transaction(async (tx) => {
-            await lockOrganization(tx, target.organizationId);
+            const { available_product_features: features } = await lockOrganization(tx, target.organizationId);
             const before = requireDomain(await lockDomain(tx, target.organizationId, params.id));
-            const features = await findProductFeatures(tx, target.organizationId);
             const after = changeDomain(before, body, hasPlanFeature(features, 'automatic_provisioning'));
             if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
             await recordDomainActivity(tx, caller, { activity: 'updated', before, after });

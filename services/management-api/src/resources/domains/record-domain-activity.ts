@@ -1,24 +1,26 @@
+import { type Activity, recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import type { Caller } from '../../access/caller.ts';
-import { type AccountActivity, recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { DomainRow } from './domain-store.ts';
+
+/** What a record says of them is that they changed. */
+const secret = ['verification_challenge', 'saml_x509_cert'];
 
 /** Records what was done to a domain. */
 export async function recordDomainActivity(
   tx: Transaction,
-  caller: Caller,
-  { activity, before, after }: Pick<AccountActivity, 'activity'> & { before?: DomainRow; after?: DomainRow },
+  actor: Caller,
+  { activity, before, after }: Pick<Activity, 'activity'> & { before?: DomainRow; after?: DomainRow },
 ): Promise<void> {
   const row = after ?? before;
   if (!row) return;
-  await recordAccountActivity(tx, {
+  await recordActivity(tx, {
     organizationId: row.organization_id,
-    userId: caller.userId,
-    activity,
     scope: 'OrganizationDomain',
     itemId: row.id,
+    activity,
+    actor,
     name: row.domain,
-    ...(before && { before }),
-    ...(after && { after }),
+    ...(before && after && { change: { before, after, secret } }),
   });
 }

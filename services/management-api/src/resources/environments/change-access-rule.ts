@@ -1,11 +1,10 @@
+import { lockEnvironment, recordActivity, type StoredEnvironment, updateEnvironment } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { recordActivity } from '../activity/record-activity.ts';
 import { type AccessLevel, toAccessLevel, toMembershipLevel } from './access-level.ts';
 import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
-import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-write-store.ts';
 
 /**
  * Sets one rule of who may use an environment (reference/management-api.md 8.4). Without a member it is the rule for

@@ -1,11 +1,15 @@
+import {
+  checkSettings,
+  lockEnvironment,
+  recordActivity,
+  type StoredEnvironment,
+  updateEnvironment,
+} from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { recordActivity } from '../activity/record-activity.ts';
-import { checkSettings } from './check-settings.ts';
-import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-write-store.ts';
 import { mergeSettings } from './merge-settings.ts';
 
 /**

@@ -1,11 +1,16 @@
-import { lockOrganization } from '@millrace/accounts';
+import {
+  countEnvironments,
+  countProjects,
+  findIsDemo,
+  lockOrganization,
+  requireRoom,
+  requireUncounted,
+} from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { countEnvironments, countProjects, findIsDemo } from './plan-count-store.ts';
-import { requireRoom, requireUncounted } from './plan-limits.ts';
 
 /**
  * Whether a change may turn demo data into a real environment, or the other way round: who does the first makes one more
@@ -21,11 +26,10 @@ export async function checkDemoChange(
 ): Promise<void> {
   if (typeof sent.is_demo !== 'boolean') return;
   const { environmentId, projectId, organizationId } = target;
-  const organization = await lockOrganization(tx, organizationId);
+  const { available_product_features: plan } = await lockOrganization(tx, organizationId);
   const isDemo = await findIsDemo(tx, environmentId);
-  if (!organization || isDemo === undefined) throw new AppError('not_found', 'Not found.');
+  if (isDemo === undefined) throw new AppError('not_found', 'Not found.');
   if (isDemo === sent.is_demo) return;
-  const { available_product_features: plan } = organization;
   if (!isDemo) {
     requireUncounted(plan);
     return;

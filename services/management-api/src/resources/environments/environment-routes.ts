@@ -8,7 +8,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey, requireProjectInKey } from '../../access/key-restrictions.ts';
 import { accessControlRoutes } from './access-control-routes.ts';
 import { changeEnvironment } from './change-environment.ts';
-import { createEnvironment } from './create-environment.ts';
+import { createEnvironmentFor } from './create-environment.ts';
 import { removeEnvironment } from './delete-environment.ts';
 import { environmentExample, environmentListExample } from './environment-example.ts';
 import { environment, environmentChanges, environmentListItem } from './environment-schema.ts';
@@ -122,7 +122,7 @@ export function environmentRoutes(deps: ItemDeps) {
       },
       handler: async ({ caller, target: { projectId, organizationId }, body }) => {
         const sent = body as Record<string, unknown>;
-        const id = await transaction((tx) => createEnvironment(tx, caller, { organizationId, projectId, sent }));
+        const id = await transaction((tx) => createEnvironmentFor(tx, caller, { organizationId, projectId, sent }));
         const row = await findEnvironmentForCaller(sql, caller.userId, id);
         if (!row) throw new AppError('not_found', 'Not found.');
         return toEnvironment(row, { secret: tokenSecret, now: new Date() });

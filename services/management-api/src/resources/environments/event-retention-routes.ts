@@ -1,3 +1,4 @@
+import { lockEnvironment, recordActivity, updateEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
@@ -5,8 +6,6 @@ import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import type { KeyChanges } from '../../access/announce-key-change.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { recordActivity } from '../activity/record-activity.ts';
-import { lockEnvironment, updateEnvironment } from './environment-write-store.ts';
 import { readEventRetention } from './event-retention-store.ts';
 
 const retention = Type.Object(

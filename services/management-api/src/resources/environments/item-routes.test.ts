@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { createProject, recordOperatorActivity } from '@millrace/accounts';
+import { recordActivity } from '@millrace/accounts';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
-import { createTestTenant, eventually } from '@millrace/testing';
+import { createTestProject, createTestTenant, eventually } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -419,7 +419,7 @@ test('a project of another organization of the caller is not under this one', as
   const under = `/api/organizations/${fixture.tenant.organizationId}/projects/${other.projectId}/`;
   expect(await api.get(under, fixture.keys.W)).toMatchObject(NF());
   expect((await api.get(`/api/projects/${other.projectId}/`, fixture.keys.W)).status).toBe(200);
-  const { project } = await createProject(api.database.prisma, {
+  const { project } = await createTestProject(api.database, {
     organizationId: fixture.tenant.organizationId,
     name: 'B',
   });
@@ -429,10 +429,10 @@ test('a project of another organization of the caller is not under this one', as
 });
 
 test('what an operator did by the command line says so', async () => {
-  const { sql, prisma } = api.database;
+  const { sql } = api.database;
   const tenant = await createTestTenant(api.database);
-  await recordOperatorActivity(prisma, {
-    command: 'environment create',
+  await recordActivity(sql, {
+    actor: { command: 'environment create' },
     organizationId: tenant.organizationId,
     environmentId: tenant.environmentId,
     scope: 'Team',

@@ -9,7 +9,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { checkDemoChange } from './check-demo-change.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './environment-store.ts';
-import { upsertProductIntent } from './environment-write-store.ts';
+import { upsertProductIntent } from './product-intent-store.ts';
 import { resetToken } from './reset-token.ts';
 import type { Signing } from './to-environment.ts';
 

@@ -1,10 +1,8 @@
-import { newProjectToken } from '@millrace/accounts';
+import { lockEnvironment, newProjectToken, recordActivity, updateEnvironment } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { recordActivity } from '../activity/record-activity.ts';
-import { lockEnvironment, updateEnvironment } from './environment-write-store.ts';
 
 /**
  * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and

@@ -5,8 +5,6 @@ import { type TSchema, Type } from 'typebox';
 export interface SettingField {
   request: TSchema;
   response: TSchema;
-  /** Stored as JSON; the others have columns of their own type. */
-  isJson?: true;
   /** The contract has it on environments and not on projects. */
   isEnvironmentOnly?: true;
 }
@@ -18,31 +16,28 @@ const int32 = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
 const plain = (schema: TSchema): SettingField => ({ request: schema, response: schema });
 const flag = (description: string) => plain(Type.Boolean({ description }));
 const nullableFlag = (description: string) => plain(nullable(Type.Boolean(), description));
-const json = (schema: TSchema): SettingField => ({ ...plain(schema), isJson: true });
 /** Any JSON, null included. */
-const anyJson = (description: string) => json(Type.Unknown({ description }));
+const anyJson = (description: string) => plain(Type.Unknown({ description }));
 /** Any JSON except null. */
 const someJson = (description: string): SettingField => ({
   request: Type.Unsafe({ type: ['object', 'array', 'string', 'number', 'boolean'], description }),
   response: Type.Unknown({ description }),
-  isJson: true,
 });
 /** Elements that are null or empty are left out (reference/management-api.md 8.2). */
 const texts = (description: string, maxLength?: number) => ({
   request: Type.Array(nullable(Type.String(maxLength === undefined ? {} : { maxLength }), ''), { description }),
   response: Type.Array(Type.String(), { description }),
-  isJson: true as const,
 });
 const nullableTexts = (description: string, maxLength?: number): SettingField => {
   const { request, response } = texts(description, maxLength);
-  return { request: nullable(request, description), response: nullable(response, description), isJson: true };
+  return { request: nullable(request, description), response: nullable(response, description) };
 };
 const environmentOnly = (field: SettingField): SettingField => ({ ...field, isEnvironmentOnly: true });
 
 /**
  * Every setting of an environment, in the order of contract/management-api.md "Project (full)"; what only environments
  * have stands beside its like. Names are those of the database columns. Rules of reference/management-api.md 8.2; those
- * a schema cannot say are in `check-settings.ts`.
+ * a schema cannot say, and which are stored as JSON, are in `@millrace/accounts`.
  */
 export const settingFields: Record<string, SettingField> = {
   app_urls: texts('Addresses of the application.', 200),
@@ -80,14 +75,14 @@ export const settingFields: Record<string, SettingField> = {
     'Parts of network requests that are recorded: `recordHeaders`, `recordBody`.',
   ),
   session_recording_url_trigger_config: environmentOnly(
-    json(nullable(Type.Array(Type.Unknown()), 'Addresses that start recording: `{url, matching}`.')),
+    plain(nullable(Type.Array(Type.Unknown()), 'Addresses that start recording: `{url, matching}`.')),
   ),
   session_recording_url_blocklist_config: environmentOnly(
-    json(nullable(Type.Array(Type.Unknown()), 'Addresses that are not recorded: `{url, matching}`.')),
+    plain(nullable(Type.Array(Type.Unknown()), 'Addresses that are not recorded: `{url, matching}`.')),
   ),
   session_recording_event_trigger_config: environmentOnly(nullableTexts('Events that start recording.')),
   session_replay_config: anyJson('Settings of replay: `record_canvas`, `ai_config`; merged with what is set.'),
-  survey_config: json(nullable(freeFormObject(), 'Settings of surveys; merged with what is set.')),
+  survey_config: plain(nullable(freeFormObject(), 'Settings of surveys; merged with what is set.')),
   access_control: flag('Whether it is private to some members; administrators of the organization change it.'),
   week_start_day: plain(nullable(Type.Enum([0, 1]), '0 Sunday, 1 Monday, null unknown.')),
   primary_dashboard: plain(nullable(Type.Integer(int32), 'Id of the dashboard shown first, in another system.')),

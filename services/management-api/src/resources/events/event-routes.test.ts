@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createEnvironment } from '@millrace/accounts';
-import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { createTestEnvironment, createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import {
   createMonths,
@@ -77,7 +76,7 @@ test('at most 100 distinct ids are shown, the main one first', async () => {
 });
 
 test('the id of another environment of the project addresses its own events', async () => {
-  const staging = await createEnvironment(api.database.prisma, { projectId: tenant.projectId, name: 'Staging' });
+  const staging = await createTestEnvironment(api.database, { projectId: tenant.projectId, name: 'Staging' });
   const uuid = await storeEvent(api.database.sql, staging.id);
   const { body } = await api.get(`/api/projects/${staging.id}/events`, tenant.personalApiKey);
   expect(body.results.map((row: { uuid: string }) => row.uuid)).toEqual([uuid]);

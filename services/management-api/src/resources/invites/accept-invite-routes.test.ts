@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createEnvironment, createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millrace/accounts';
+import { createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millrace/accounts';
 import type { Mail, Mailer } from '@millrace/mail';
 import { createLogger } from '@millrace/runtime';
+import { createTestEnvironment } from '@millrace/testing';
 import { NF, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -54,9 +55,13 @@ async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
 const signUp = (id: string, body: unknown) => api.send('POST', `/api/signup/${id}/`, { body });
 const accept = (id: string, key: string) => api.send('POST', `/api/invites/${id}/accept/`, { key });
 async function account(email: string, options: { scopedOrganizations?: string[] } = {}) {
-  const { prisma } = api.database;
-  const user = await createUser(prisma, { email });
-  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'key', scopes: ['*'], ...options });
+  const user = await createUser(api.database.sql, { email });
+  const { value } = await createPersonalApiKey(api.database.sql, {
+    userId: user.id,
+    label: 'key',
+    scopes: ['*'],
+    ...options,
+  });
   return { user, key: value };
 }
 const expire = (id: string) =>
@@ -114,7 +119,7 @@ describe('the first key of a new person is no wider than the one that invited', 
   };
   const joinedBy = async (options: Partial<NewPersonalApiKey>, level = 1) => {
     const { prisma } = api.database;
-    const { key, value } = await createPersonalApiKey(prisma, {
+    const { key, value } = await createPersonalApiKey(api.database.sql, {
       ...{ userId: acme.W.userId, label: 'inviting', scopes: ['*' as const], ...options },
     });
     const { id, token } = await invite({ level }, value);
@@ -212,7 +217,7 @@ test('nobody accepts what is for somebody else', async () => {
 test('a key that is limited to other places accepts nothing: it could not reach what it joined', async () => {
   const { id, email } = await invite();
   const { user } = await account(email);
-  const second = await createPersonalApiKey(api.database.prisma, {
+  const second = await createPersonalApiKey(api.database.sql, {
     userId: user.id,
     label: 'small',
     scopes: ['user:write'],
@@ -286,9 +291,9 @@ test('administrators and owners are told who joined, unless the organization doe
 
 test('access to private projects comes along', async () => {
   const { prisma } = api.database;
-  const hidden = await createEnvironment(prisma, { projectId: acme.projectId, name: 'Hidden' });
+  const hidden = await createTestEnvironment(api.database, { projectId: acme.projectId, name: 'Hidden' });
   await prisma.environment.update({ where: { id: hidden.id }, data: { access_control: true } });
-  const gone = await createEnvironment(prisma, { projectId: acme.projectId, name: 'Gone' });
+  const gone = await createTestEnvironment(api.database, { projectId: acme.projectId, name: 'Gone' });
   const grants = [
     { id: hidden.id, level: 1 },
     { id: gone.id, level: 8 },

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { findInvite, hashInviteToken, inviteExpiresAt, isInviteExpired } from '@millrace/accounts';
+import { findInvite, getOrganization, hashInviteToken, inviteExpiresAt, isInviteExpired } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
 import { type ApiRequest, formatDateTime } from '@millrace/http';
@@ -15,6 +15,7 @@ import {
   signedUp,
   signUp,
 } from './acceptance-schema.ts';
+import { hasAccount } from './has-account-store.ts';
 import type { InviteMailing, Joined } from './invite-mailing.ts';
 
 const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
@@ -25,10 +26,11 @@ const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description
  * an invite does not exist.
  */
 export function acceptInviteRoutes({
-  prisma,
+  sql,
+  transaction,
   inviteMailing,
   signUpLimit,
-}: Pick<Database, 'prisma'> & { inviteMailing: InviteMailing; signUpLimit: SignUpLimit }) {
+}: Pick<Database, 'sql' | 'transaction'> & { inviteMailing: InviteMailing; signUpLimit: SignUpLimit }) {
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
   /** Who has not the secret is told nothing, and not for ever. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
@@ -62,17 +64,17 @@ export function acceptInviteRoutes({
       target: countRequest,
       handler: async ({ params, query }) => {
         const invite = await withSecret(params.id, async () => {
-          const found = await findInvite(prisma, params.id);
+          const found = await findInvite(sql, params.id);
           requireToken(found, query.token ?? '');
           return found;
         });
-        const organization = await prisma.organization.findUniqueOrThrow({ where: { id: invite.organization_id } });
+        const organization = await getOrganization(sql, invite.organization_id);
         return {
           ...invite,
           organization_name: organization.name,
           expires_at: formatDateTime(inviteExpiresAt(invite)),
           is_expired: isInviteExpired(invite, new Date()),
-          has_account: (await prisma.user.count({ where: { email: invite.email_key } })) > 0,
+          has_account: await hasAccount(sql, invite.email_key),
         };
       },
     }),
@@ -96,7 +98,7 @@ export function acceptInviteRoutes({
       handler: async ({ params, body }) =>
         withSecret(params.id, async () =>
           toldTo(
-            await signUpByInvite(prisma, params.id, {
+            await signUpByInvite({ transaction }, params.id, {
               firstName: body.first_name,
               lastName: body.last_name,
               requireInvited: (invite) => requireToken(invite, body.token),
@@ -116,7 +118,7 @@ export function acceptInviteRoutes({
       responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
       examples: { response: acceptedInviteExample },
       handler: async ({ caller, params }) =>
-        hiddenFromStrangers(async () => toldTo(await acceptAsUser(prisma, params.id, caller))),
+        hiddenFromStrangers(async () => toldTo(await acceptAsUser({ transaction }, params.id, caller))),
     }),
   ];
 }

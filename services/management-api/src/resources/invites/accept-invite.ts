@@ -1,8 +1,15 @@
-import { type AcceptedInvite, type AccountClient, acceptInvite, createFirstKey, createUser } from '@millrace/accounts';
-import { type Database, sqlOf } from '@millrace/db';
+import {
+  type AcceptedInvite,
+  acceptInvite,
+  createFirstKey,
+  createUser,
+  getOrganization,
+  getUser,
+  recordActivity,
+} from '@millrace/accounts';
+import type { Database, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
 import { type Caller, isLimited } from '../../access/caller.ts';
-import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import { recordKeyActivity } from '../personal-api-keys/record-key-activity.ts';
 
 type Invite = AcceptedInvite['invite'];
@@ -19,13 +26,13 @@ export interface SignUp {
  * the mail proves the address.
  * @throws AppError `invalid` with code `account_exists` or `expired`; `not_found`.
  */
-export async function signUpByInvite(prisma: Database['prisma'], id: string, input: SignUp) {
-  return prisma.$transaction(async (client) => {
-    const joined = await acceptInvite(client, id, {
+export async function signUpByInvite({ transaction }: Pick<Database, 'transaction'>, id: string, input: SignUp) {
+  return transaction(async (tx) => {
+    const joined = await acceptInvite(tx, id, {
       now: new Date(),
       requireInvited: input.requireInvited,
       chooseUser: async (invite) =>
-        createUser(client, {
+        createUser(tx, {
           email: invite.email_key,
           firstName: input.firstName ?? invite.first_name,
           lastName: input.lastName ?? '',
@@ -35,13 +42,11 @@ export async function signUpByInvite(prisma: Database['prisma'], id: string, inp
         }),
     });
     const actor = { userId: joined.user.id };
-    const { key, value } = await createFirstKey(client, { ...joined, ...actor });
-    await recordAccountActivity(sqlOf(client), {
-      ...{ organizationId: null, ...actor, activity: 'created', scope: 'User' },
-      ...{ itemId: joined.user.uuid, name: joined.user.email },
-    });
-    await recordKeyActivity(client, actor, { activity: 'created', after: key });
-    return { ...(await recordJoined(client, joined)), personal_api_key: value };
+    const { key, value } = await createFirstKey(tx, { ...joined, ...actor });
+    const { uuid: itemId, email: name } = joined.user;
+    await recordActivity(tx, { organizationId: null, scope: 'User', itemId, activity: 'created', actor, name });
+    await recordKeyActivity(tx, actor, { activity: 'created', after: key });
+    return { ...(await recordJoined(tx, joined)), personal_api_key: value };
   });
 }
 
@@ -49,35 +54,35 @@ export async function signUpByInvite(prisma: Database['prisma'], id: string, inp
  * Makes the caller a member.
  * @throws AppError `invalid` with code `expired` or `user_already_member`; `not_found` for an invite of somebody else.
  */
-export async function acceptAsUser(prisma: Database['prisma'], id: string, caller: Caller) {
+export async function acceptAsUser({ transaction }: Pick<Database, 'transaction'>, id: string, caller: Caller) {
   if (isLimited(caller)) {
     throw new AppError('forbidden', 'API keys with scoped organizations or projects cannot accept invites.');
   }
-  return prisma.$transaction(async (client) => {
-    const user = await client.user.findUniqueOrThrow({ where: { id: caller.userId } });
-    const joined = await acceptInvite(client, id, {
+  return transaction(async (tx) => {
+    const user = await getUser(tx, { id: caller.userId });
+    const joined = await acceptInvite(tx, id, {
       now: new Date(),
       requireInvited: (invite) => {
         if (user.email.toLowerCase() !== invite.email_key) throw new AppError('not_found', 'Not found.');
       },
       chooseUser: async () => user,
     });
-    return recordJoined(client, joined);
+    return recordJoined(tx, joined);
   });
 }
 
-async function recordJoined(client: AccountClient, { invite, user, membership }: AcceptedInvite) {
-  const organization = await client.organization.findUniqueOrThrow({ where: { id: invite.organization_id } });
-  await recordAccountActivity(sqlOf(client), {
+async function recordJoined(tx: Transaction, { invite, user, membership }: AcceptedInvite) {
+  const organization = await getOrganization(tx, invite.organization_id);
+  await recordActivity(tx, {
     organizationId: organization.id,
-    userId: user.id,
-    activity: 'created',
     scope: 'OrganizationMembership',
     itemId: membership.id,
+    activity: 'created',
+    actor: { userId: user.id },
     name: user.email,
   });
   return {
-    user: { ...user, hedgehog_config: (user.hedgehog_config ?? {}) as Record<string, unknown> },
+    user: { ...user, hedgehog_config: user.hedgehog_config ?? {} },
     organization_id: organization.id,
     organization_name: organization.name,
     level: membership.level,

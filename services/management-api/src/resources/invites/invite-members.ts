@@ -1,9 +1,8 @@
-import { lockOrganization } from '@millrace/accounts';
+import { lockOrganization, recordActivity } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { findMember } from '../members/member-store.ts';
-import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import { type CreatedInvite, createInvite, type NewInvite } from './create-invite.ts';
 import type { InviteMailing } from './invite-mailing.ts';
 import { findInvites } from './invite-store.ts';
@@ -33,8 +32,8 @@ export async function inviteMembers(
   const { organization, mailable } = await transaction(async (tx) => {
     const organization = await lockOrganization(tx, membership.organizationId);
     // Behind the lock: who was removed or demoted a moment ago promises nothing more.
-    const own = organization && (await findMember(tx, organization.id, { id: caller.userId }));
-    if (!organization || !own) throw new AppError('not_found', 'Organization not found.');
+    const own = await findMember(tx, organization.id, { id: caller.userId });
+    if (!own) throw new AppError('not_found', 'Organization not found.');
     const inviter = { userId: caller.userId, level: own.level, key: invitingKeyOf(caller), organization };
     const created: CreatedInvite[] = [];
     for (const [index, invite] of invites.entries()) {
@@ -51,12 +50,12 @@ export async function inviteMembers(
       created.map(({ id }) => id),
     );
     for (const row of rows) {
-      await recordAccountActivity(tx, {
+      await recordActivity(tx, {
         organizationId: organization.id,
-        userId: caller.userId,
-        activity: 'created',
         scope: 'OrganizationInvite',
         itemId: row.id,
+        activity: 'created',
+        actor: caller,
         name: row.target_email,
       });
     }

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createEnvironment, createPersonalApiKey } from '@millrace/accounts';
+import { createPersonalApiKey } from '@millrace/accounts';
 import { allScopes } from '@millrace/contracts';
 import { createMailer, type Mailer } from '@millrace/mail';
 import { createLogger, createMetrics } from '@millrace/runtime';
-import { createFaultProxy, eventually, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';
+import {
+  createFaultProxy,
+  createTestEnvironment,
+  eventually,
+  type FaultProxy,
+  type MailServer,
+  startMailServer,
+} from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -64,7 +71,7 @@ const mailsTo = (email: string) => mailServer.mails.filter(({ to }) => to.includ
 /** An environment of Acme; private ones are closed to plain members. */
 async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<number> {
   const { prisma } = api.database;
-  const { id } = await createEnvironment(prisma, { projectId: acme.projectId });
+  const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
   await prisma.environment.update({ where: { id }, data: { access_control: isPrivate } });
   return id;
 }
@@ -111,7 +118,7 @@ test('I4: a person is invited, and mailed', async () => {
 const needsFullKey = PD('Inviting with more than level 1 needs an API key with all scopes.');
 
 test('who invites administrators uses a key that could administrate', async () => {
-  const { value } = await createPersonalApiKey(api.database.prisma, {
+  const { value } = await createPersonalApiKey(api.database.sql, {
     userId: acme.W.userId,
     label: 'small',
     scopes: allScopes.filter((scope) => scope !== 'event:write'),
@@ -428,7 +435,7 @@ describe('earlier invites of the person', () => {
     const private_project_access = [open, shut].map((id) => ({ id, level: 1 }));
     await invite({ target_email, private_project_access });
     expect(await invite({ target_email, combine_pending_invites: true }, acme.M)).toMatchObject({ status: 400 });
-    const { value } = await createPersonalApiKey(api.database.prisma, {
+    const { value } = await createPersonalApiKey(api.database.sql, {
       userId: acme.A.userId,
       label: 'small',
       scopes: ['organization_member:write'],

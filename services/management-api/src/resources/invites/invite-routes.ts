@@ -1,10 +1,10 @@
+import { recordActivity } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { InviteMailing } from './invite-mailing.ts';
 import { inviteMembers } from './invite-members.ts';
 import { invite, inviteExample, newInvite } from './invite-schema.ts';
@@ -99,10 +99,10 @@ export function inviteRoutes(deps: InviteRouteDeps) {
         transaction(async (tx) => {
           const removed = await deleteInvite(tx, target.organizationId, params.id);
           if (!removed) throw new AppError('not_found', 'Not found.');
-          await recordAccountActivity(tx, {
+          await recordActivity(tx, {
             organizationId: target.organizationId,
-            userId: caller.userId,
             activity: 'deleted',
+            actor: caller,
             scope: 'OrganizationInvite',
             itemId: removed.id,
             name: removed.target_email,

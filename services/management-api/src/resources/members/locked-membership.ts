@@ -19,7 +19,7 @@ export async function lockMemberships(
   const organization = await lockOrganization(tx, organizationId);
   const own = await findMember(tx, organizationId, { id: caller.userId });
   const other = await findMember(tx, organizationId, { id: member.user.id });
-  if (!organization || !own || !other) throw new AppError('not_found', 'Not found.');
+  if (!own || !other) throw new AppError('not_found', 'Not found.');
   return { organization, own, other };
 }
 

@@ -265,7 +265,7 @@ test('who comes again is a new member', async () => {
   const actor = await join(member);
   const before = (await patch(acme.W, actor)).body.id;
   await remove(acme.W, actor);
-  await addMember(api.database.prisma, { organizationId: acme.organizationId, userId: actor.userId });
+  await addMember(api.database.sql, { organizationId: acme.organizationId, userId: actor.userId });
   expect((await patch(acme.W, actor)).body.id).not.toBe(before);
 });
 

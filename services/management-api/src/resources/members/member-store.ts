@@ -88,14 +88,6 @@ export async function findMember(
   return rows[0];
 }
 
-export async function updateMemberLevel(tx: Transaction, id: string, level: number): Promise<void> {
-  await tx.query('UPDATE membership SET level = $2, updated_at = now() WHERE id = $1', [id, level]);
-}
-
-export async function deleteMember(tx: Transaction, id: string): Promise<void> {
-  await tx.query('DELETE FROM membership WHERE id = $1', [id]);
-}
-
 /** Whether somebody with this address (in lower case) is a member. */
 export async function isMember(tx: Transaction, organizationId: string, emailKey: string): Promise<boolean> {
   const rows = await tx.query(`SELECT 1 ${from} WHERE m.organization_id = $1 AND lower(u.email) = $2`, [

@@ -1,10 +1,9 @@
+import { deleteMember, recordActivity, withdrawInvites } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Caller, Membership } from '../../access/caller.ts';
-import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import { lockMemberships, toActing } from './locked-membership.ts';
 import { refuseRemoval } from './member-rules.ts';
-import { deleteMember, type MemberRow } from './member-store.ts';
-import { withdrawInvitesOf } from './withdraw-invites-of.ts';
+import type { MemberRow } from './member-store.ts';
 
 /**
  * Takes a member out of the organization. The account, its keys and what it created stay; keys reach nothing of the
@@ -22,15 +21,19 @@ export async function removeMember(
     const { organization, own, other } = await lockMemberships(tx, caller, addressed);
     refuseRemoval(toActing(own), toActing(other));
     await deleteMember(tx, other.id);
-    await recordAccountActivity(tx, {
+    await recordActivity(tx, {
       organizationId: organization.id,
-      userId: caller.userId,
-      activity: 'deleted',
       scope: 'OrganizationMembership',
       itemId: other.id,
+      activity: 'deleted',
+      actor: caller,
       name: other.user.email,
-      before: { level: other.level },
     });
-    await withdrawInvitesOf(tx, caller, { organizationId: organization.id, userId: other.user.id, level: null });
+    await withdrawInvites(tx, {
+      organizationId: organization.id,
+      userId: other.user.id,
+      level: null,
+      actor: caller,
+    });
   });
 }

@@ -1,10 +1,9 @@
+import { recordActivity, updateMemberLevel, withdrawInvites } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Caller, Membership } from '../../access/caller.ts';
-import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import { lockMemberships, toActing } from './locked-membership.ts';
 import { refuseLevel } from './member-rules.ts';
-import { findMember, type MemberRow, updateMemberLevel } from './member-store.ts';
-import { withdrawInvitesOf } from './withdraw-invites-of.ts';
+import { findMember, type MemberRow } from './member-store.ts';
 
 /**
  * Whoever is left with less than before cannot promise more than that: invites that do are withdrawn.
@@ -20,18 +19,17 @@ export async function setMemberLevel(
     refuseLevel(toActing(own), toActing(other), level);
     if (level === other.level) return other;
     await updateMemberLevel(tx, other.id, level);
-    await recordAccountActivity(tx, {
+    await recordActivity(tx, {
       organizationId: organization.id,
-      userId: caller.userId,
-      activity: 'updated',
       scope: 'OrganizationMembership',
       itemId: other.id,
+      activity: 'updated',
+      actor: caller,
       name: other.user.email,
-      before: { level: other.level },
-      after: { level },
+      change: { before: { level: other.level }, after: { level } },
     });
     if (level < other.level) {
-      await withdrawInvitesOf(tx, caller, { organizationId: organization.id, userId: other.user.id, level });
+      await withdrawInvites(tx, { organizationId: organization.id, userId: other.user.id, level, actor: caller });
     }
     return (await findMember(tx, organization.id, { id: other.user.id })) ?? other;
   });

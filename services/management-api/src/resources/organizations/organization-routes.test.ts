@@ -1,5 +1,5 @@
-import { addMember, createOrganization, createUser } from '@millrace/accounts';
-import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { addMember, createUser } from '@millrace/accounts';
+import { createTestOrganization, createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
@@ -13,9 +13,9 @@ afterAll(() => api.stop());
 test('an organization shows the caller’s level, its projects and its active members', async () => {
   const { prisma } = api.database;
   for (const isActive of [true, false]) {
-    const user = await createUser(prisma, { email: `${isActive}-${tenant.userId}@example.com` });
+    const user = await createUser(api.database.sql, { email: `${isActive}-${tenant.userId}@example.com` });
     await prisma.user.update({ where: { id: user.id }, data: { is_active: isActive } });
-    await addMember(prisma, { organizationId: tenant.organizationId, userId: user.id, level: 1 });
+    await addMember(api.database.sql, { organizationId: tenant.organizationId, userId: user.id, level: 1 });
   }
   const { status, body } = await api.get(`/api/organizations/${tenant.organizationId}/`, tenant.personalApiKey);
   expect(status).toBe(200);
@@ -30,9 +30,8 @@ test('an organization shows the caller’s level, its projects and its active me
 });
 
 test('the list holds the caller’s organizations only, the oldest first, in pages', async () => {
-  const { prisma } = api.database;
-  const second = await createOrganization(prisma, { name: 'Second' });
-  await addMember(prisma, { organizationId: second.id, userId: tenant.userId, level: 1 });
+  const second = await createTestOrganization(api.database, { name: 'Second' });
+  await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level: 1 });
   await createTestTenant(api.database);
   const { body } = await api.get('/api/organizations/?limit=1', tenant.personalApiKey);
   expect(body).toMatchObject({

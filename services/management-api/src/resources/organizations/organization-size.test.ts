@@ -15,8 +15,8 @@ afterAll(() => api.stop());
 const query = (text: string, values?: unknown[]) => api.database.sql.query(text, values);
 
 async function newMember(organizationId = acme.organizationId): Promise<number> {
-  const { id: userId } = await createUser(api.database.prisma, { email: `${randomUUID()}@example.com` });
-  await addMember(api.database.prisma, { organizationId, userId });
+  const { id: userId } = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+  await addMember(api.database.sql, { organizationId, userId });
   return userId;
 }
 

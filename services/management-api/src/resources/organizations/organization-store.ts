@@ -58,28 +58,10 @@ export async function listOrganizations(
   return sql.query<OrganizationRow & Record<string, unknown>>(cut, [userId, organizationIds, limit, offset, only]);
 }
 
-/** What the plan of an organization includes; an empty list for one that is gone. */
-export async function findProductFeatures(sql: Sql, organizationId: string): Promise<unknown> {
-  const rows = await sql.query<{ available_product_features: unknown }>(
-    'SELECT available_product_features FROM organization WHERE id = $1',
-    [organizationId],
-  );
-  return rows[0]?.available_product_features ?? [];
-}
-
 export interface OrganizationSettings {
   name: string;
   is_member_join_email_enabled: boolean;
   enforce_2fa: boolean | null;
-}
-
-/** An organization's settings, held until the transaction ends. */
-export async function lockOrganizationSettings(tx: Transaction, id: string): Promise<OrganizationSettings | undefined> {
-  const rows = await tx.query<OrganizationSettings & Record<string, unknown>>(
-    'SELECT name, is_member_join_email_enabled, enforce_2fa FROM organization WHERE id = $1 FOR NO KEY UPDATE',
-    [id],
-  );
-  return rows[0];
 }
 
 export async function updateOrganization(tx: Transaction, id: string, settings: OrganizationSettings): Promise<void> {

@@ -111,9 +111,8 @@ test('the project of a new organization is made as any other: with its filters a
 });
 
 test('a person without any organization makes the first one', async () => {
-  const { prisma } = api.database;
-  const user = await createUser(prisma, { email: `${randomUUID()}@example.com` });
-  const { value } = await createPersonalApiKey(prisma, { userId: user.id, label: 'key', scopes: ['*'] });
+  const user = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
+  const { value } = await createPersonalApiKey(api.database.sql, { userId: user.id, label: 'key', scopes: ['*'] });
   expect(await api.get('/api/organizations/@current/', value)).toMatchObject(NF('Current organization not found.'));
   expect(await create(value, { name: 'First' })).toMatchObject({
     status: 201,
@@ -141,7 +140,7 @@ test.each([
 });
 
 test('a key for some organizations makes none: it could not reach it', async () => {
-  const { value } = await createPersonalApiKey(api.database.prisma, {
+  const { value } = await createPersonalApiKey(api.database.sql, {
     userId: acme.W.userId,
     label: 'small',
     scopes: ['*'],

@@ -1,3 +1,4 @@
+import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
@@ -8,21 +9,15 @@ import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { createOwnOrganization } from './create-own-organization.ts';
 import { newOrganization, organization, organizationChanges, organizationExample } from './organization-schema.ts';
-import {
-  deleteOrganization,
-  listOrganizations,
-  lockOrganizationSettings,
-  updateOrganization,
-} from './organization-store.ts';
-import { recordAccountActivity } from './record-account-activity.ts';
+import { deleteOrganization, listOrganizations, updateOrganization } from './organization-store.ts';
 import { toOrganization } from './to-organization.ts';
 
-export interface OrganizationWriteDeps extends Pick<Database, 'sql' | 'transaction' | 'prisma'> {
+export interface OrganizationWriteDeps extends Pick<Database, 'sql' | 'transaction'> {
   announceKeyChange: KeyChanges['announce'];
 }
 
 /** Creating, changing and deleting organizations (reference/management-api.md section 3). */
-export function organizationWriteRoutes({ sql, transaction, prisma, announceKeyChange }: OrganizationWriteDeps) {
+export function organizationWriteRoutes({ sql, transaction, announceKeyChange }: OrganizationWriteDeps) {
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(
       sql,
@@ -55,7 +50,7 @@ export function organizationWriteRoutes({ sql, transaction, prisma, announceKeyC
       },
       handler: async ({ caller, body }) => {
         refuseLogo(body.logo_media_id);
-        const { organizationId, token } = await createOwnOrganization(prisma, caller, body);
+        const { organizationId, token } = await transaction((tx) => createOwnOrganization(tx, caller, body));
         announceKeyChange([token]);
         const membership = { organizationId, level: membershipLevels.owner };
         return show(organizationId, { ...caller, memberships: [membership, ...caller.memberships] });
@@ -80,19 +75,21 @@ export function organizationWriteRoutes({ sql, transaction, prisma, announceKeyC
           const { logo_media_id: logo, ...changes } = body;
           refuseLogo(logo);
           await transaction(async (tx) => {
-            const before = await lockOrganizationSettings(tx, target.organizationId);
-            if (!before) throw new AppError('not_found', 'Organization not found.');
+            const { name, is_member_join_email_enabled, enforce_2fa } = await lockOrganization(
+              tx,
+              target.organizationId,
+            );
+            const before = { name, is_member_join_email_enabled, enforce_2fa };
             const after = { ...before, ...changes };
             await updateOrganization(tx, target.organizationId, after);
-            await recordAccountActivity(tx, {
+            await recordActivity(tx, {
               organizationId: target.organizationId,
-              userId: caller.userId,
-              activity: 'updated',
               scope: 'Organization',
               itemId: target.organizationId,
+              activity: 'updated',
+              actor: caller,
               name: after.name,
-              before,
-              after,
+              change: { before, after },
             });
           });
           return show(target.organizationId, caller);
@@ -116,12 +113,12 @@ export function organizationWriteRoutes({ sql, transaction, prisma, announceKeyC
         const deleted = await transaction(async (tx) => {
           const gone = await deleteOrganization(tx, organizationId);
           if (!gone) throw new AppError('not_found', 'Organization not found.');
-          await recordAccountActivity(tx, {
+          await recordActivity(tx, {
             organizationId,
-            userId: caller.userId,
-            activity: 'deleted',
             scope: 'Organization',
             itemId: organizationId,
+            activity: 'deleted',
+            actor: caller,
             name: gone.name,
           });
           return gone;

@@ -24,7 +24,7 @@ const tooMuch = PD(
 );
 /** Another key of the same person, made by the operator. */
 async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {
-  const { key, value } = await createPersonalApiKey(api.database.prisma, {
+  const { key, value } = await createPersonalApiKey(api.database.sql, {
     userId: me.userId,
     label: 'other',
     scopes: ['*'],

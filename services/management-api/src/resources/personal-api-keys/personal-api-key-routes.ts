@@ -1,20 +1,19 @@
 import {
-  type AccountClient,
   createPersonalApiKey,
   getPersonalApiKey,
   listPersonalApiKeys,
+  lockKeysOf,
   type PersonalApiKeyWithValue,
   revokePersonalApiKey,
   rollPersonalApiKey,
   updatePersonalApiKey,
 } from '@millrace/accounts';
-import { type Database, sqlOf } from '@millrace/db';
+import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { isWithinReach, type KeyPowers, type KeyReach, requireWithin, requireWithinReach } from './key-powers.ts';
-import { lockKeysOf } from './lock-keys-store.ts';
 import {
   newPersonalApiKey,
   personalApiKey,
@@ -33,18 +32,18 @@ const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampl
  * A user's own keys (reference/management-api.md 2.5). There they need a signed-in session; here a key with the scope of
  * users does, within its own powers.
  */
-export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
+export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   /** Runs a write on a key the caller may touch. */
   const change = <T>(
     { caller, params }: { caller: Caller; params: { id: string } },
-    work: (client: AccountClient, choice: { id: string; userId: number }, own: KeyPowers) => Promise<T>,
+    work: (tx: Transaction, choice: { id: string; userId: number }, own: KeyPowers) => Promise<T>,
   ): Promise<T> =>
-    prisma.$transaction(async (client) => {
+    transaction(async (tx) => {
       const choice = chooseKey(caller, params.id);
-      await lockKeysOf(sqlOf(client), caller.userId);
-      const own = await powersOfCaller(client, caller);
-      requireWithin(own, await getPersonalApiKey(client, choice));
-      return work(client, choice, own);
+      await lockKeysOf(tx, caller.userId);
+      const own = await powersOfCaller(tx, caller);
+      requireWithin(own, await getPersonalApiKey(tx, choice));
+      return work(tx, choice, own);
     });
 
   return [
@@ -60,7 +59,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       responses: { 200: { description: 'The keys.', schema: Type.Array(personalApiKey) } },
       examples: { response: [personalApiKeyExample] },
       handler: async ({ caller }) => {
-        const keys = await listPersonalApiKeys(prisma, { userId: caller.userId });
+        const keys = await listPersonalApiKeys(sql, { userId: caller.userId });
         return keys.filter((key) => isWithinReach(reachOf(caller), key)).map((key) => toPersonalApiKey(key, null));
       },
     }),
@@ -77,11 +76,11 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       responses: { 201: { description: 'The key, with its value.', schema: personalApiKey } },
       examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: madeExample },
       handler: async ({ caller, body }) =>
-        prisma.$transaction(async (client) => {
-          await lockKeysOf(sqlOf(client), caller.userId);
-          const own = await powersOfCaller(client, caller);
+        transaction(async (tx) => {
+          await lockKeysOf(tx, caller.userId);
+          const own = await powersOfCaller(tx, caller);
           requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
-          const made = await createPersonalApiKey(client, {
+          const made = await createPersonalApiKey(tx, {
             userId: caller.userId,
             label: body.label,
             scopes: body.scopes,
@@ -90,7 +89,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
             expiresAt: toDate(body.expires_at) ?? null,
           });
           requireWithin(own, made.key);
-          await recordKeyActivity(client, caller, { activity: 'created', after: made.key });
+          await recordKeyActivity(tx, caller, { activity: 'created', after: made.key });
           return shown(made);
         }),
     }),
@@ -107,7 +106,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       responses: { 200: { description: 'The key.', schema: personalApiKey } },
       examples: { response: personalApiKeyExample },
       handler: async ({ caller, params }) => {
-        const key = await getPersonalApiKey(prisma, chooseKey(caller, params.id));
+        const key = await getPersonalApiKey(sql, chooseKey(caller, params.id));
         if (isWithinReach(reachOf(caller), key)) return toPersonalApiKey(key, null);
         throw new AppError('not_found', 'Personal API key not found.');
       },
@@ -126,11 +125,11 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       responses: { 200: { description: 'The key.', schema: personalApiKey } },
       examples: { request: { label: 'Deployment' }, response: { ...personalApiKeyExample, label: 'Deployment' } },
       handler: async ({ caller, params, body }) =>
-        change({ caller, params }, async (client, choice, own) => {
-          const before = await getPersonalApiKey(client, choice);
+        change({ caller, params }, async (tx, choice, own) => {
+          const before = await getPersonalApiKey(tx, choice);
           requireWithinReach(own, reachAfter(before, body));
           const expiresAt = toDate(body.expires_at);
-          const after = await updatePersonalApiKey(client, choice, {
+          const after = await updatePersonalApiKey(tx, choice, {
             ...(body.label !== undefined && { label: body.label }),
             ...(body.scopes !== undefined && { scopes: body.scopes }),
             ...(body.scoped_teams !== undefined && { scopedTeams: body.scoped_teams }),
@@ -138,7 +137,7 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
             ...(expiresAt !== undefined && { expiresAt }),
           });
           requireWithin(own, after);
-          await recordKeyActivity(client, caller, { activity: 'updated', before, after });
+          await recordKeyActivity(tx, caller, { activity: 'updated', before, after });
           return toPersonalApiKey(after, null);
         }),
     }),
@@ -154,9 +153,9 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       responses: { 200: { description: 'The key, with its new value.', schema: personalApiKey } },
       examples: { response: { ...madeExample, last_rolled_at: '2026-11-02T09:00:00Z' } },
       handler: async ({ caller, params }) =>
-        change({ caller, params }, async (client, choice) => {
-          const made = await rollPersonalApiKey(client, choice);
-          await recordKeyActivity(client, caller, { activity: 'updated', after: made.key });
+        change({ caller, params }, async (tx, choice) => {
+          const made = await rollPersonalApiKey(tx, choice);
+          await recordKeyActivity(tx, caller, { activity: 'updated', after: made.key });
           return shown(made);
         }),
     }),
@@ -171,9 +170,9 @@ export function personalApiKeyRoutes({ prisma }: Pick<Database, 'prisma'>) {
       params: keyParams,
       responses: { 204: { description: 'Revoked.' } },
       handler: async ({ caller, params }) =>
-        change({ caller, params }, async (client, choice) => {
-          const revoked = await revokePersonalApiKey(client, choice);
-          await recordKeyActivity(client, caller, { activity: 'deleted', before: revoked });
+        change({ caller, params }, async (tx, choice) => {
+          const revoked = await revokePersonalApiKey(tx, choice);
+          await recordKeyActivity(tx, caller, { activity: 'deleted', before: revoked });
           return undefined;
         }),
     }),
@@ -196,8 +195,8 @@ function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
   };
 }
 
-async function powersOfCaller(client: AccountClient, caller: Caller): Promise<KeyPowers> {
-  return getPersonalApiKey(client, { id: caller.keyId, userId: caller.userId });
+async function powersOfCaller(tx: Transaction, caller: Caller): Promise<KeyPowers> {
+  return getPersonalApiKey(tx, { id: caller.keyId, userId: caller.userId });
 }
 
 function shown({ key, value }: PersonalApiKeyWithValue) {

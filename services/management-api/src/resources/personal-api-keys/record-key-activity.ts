@@ -1,28 +1,25 @@
-import type { AccountClient } from '@millrace/accounts';
-import { sqlOf } from '@millrace/db';
-import { type AccountActivity, recordAccountActivity } from '../organizations/record-account-activity.ts';
-import type { StoredKey } from './to-personal-api-key.ts';
+import { type Activity, type PersonalApiKey, recordActivity } from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
 
 /** Records what was done to a key: what it is called and reaches, never anything of its value. */
 export async function recordKeyActivity(
-  client: AccountClient,
+  tx: Transaction,
   actor: { userId: number },
-  { activity, before, after }: Pick<AccountActivity, 'activity'> & { before?: StoredKey; after?: StoredKey },
+  { activity, before, after }: Pick<Activity, 'activity'> & { before?: PersonalApiKey; after?: PersonalApiKey },
 ): Promise<void> {
   const key = after ?? before;
   if (!key) return;
-  await recordAccountActivity(sqlOf(client), {
+  await recordActivity(tx, {
     organizationId: null,
-    userId: actor.userId,
-    activity,
     scope: 'PersonalAPIKey',
     itemId: key.id,
+    activity,
+    actor: { userId: actor.userId },
     name: key.label,
-    ...(before && { before: reach(before) }),
-    ...(after && { after: reach(after) }),
+    ...(before && after && { change: { before: reach(before), after: reach(after) } }),
   });
 }
 
-function reach({ label, scopes, scoped_teams, scoped_organizations, expires_at, last_rolled_at }: StoredKey) {
+function reach({ label, scopes, scoped_teams, scoped_organizations, expires_at, last_rolled_at }: PersonalApiKey) {
   return { label, scopes, scoped_teams, scoped_organizations, expires_at, last_rolled_at };
 }

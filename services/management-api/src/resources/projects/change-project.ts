@@ -1,10 +1,9 @@
+import { lockProject, recordActivity, updateProject } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { recordActivity } from '../activity/record-activity.ts';
 import { changeEnvironment } from '../environments/change-environment.ts';
-import { lockProject, updateProject } from '../environments/project-write-store.ts';
 
 /**
  * Changes a project (reference/management-api.md section 7): its own name and description, everything else on its first

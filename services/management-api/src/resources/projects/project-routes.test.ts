@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/accounts';
+import { addMember } from '@millrace/accounts';
 import type { MembershipLevel } from '@millrace/contracts';
-import { createTestTenant, type TestTenant } from '@millrace/testing';
+import {
+  createTestEnvironment,
+  createTestOrganization,
+  createTestProject,
+  createTestTenant,
+  type TestTenant,
+} from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 let api: TestApi;
@@ -15,11 +21,11 @@ beforeEach(async () => {
 afterAll(() => api.stop());
 
 test('a summary shows the contract’s fields in its order, settings from the first environment', async () => {
-  const { sql, prisma } = api.database;
+  const { sql } = api.database;
   await sql.query("UPDATE environment SET timezone = 'Europe/Berlin', ingested_event = true WHERE id = $1", [
     tenant.projectId,
   ]);
-  await createEnvironment(prisma, { projectId: tenant.projectId, name: 'Staging' });
+  await createTestEnvironment(api.database, { projectId: tenant.projectId, name: 'Staging' });
   const { body } = await api.get('/api/projects/', tenant.personalApiKey);
   expect(body).toEqual({ count: 1, next: null, previous: null, results: [expect.anything()] });
   const [{ uuid }] = (await sql.query<{ uuid: string }>('SELECT uuid FROM environment WHERE id = $1', [
@@ -41,10 +47,9 @@ test('a summary shows the contract’s fields in its order, settings from the fi
 });
 
 test('all projects of all organizations of the caller, and of no other, by id', async () => {
-  const { prisma } = api.database;
-  const second = await createOrganization(prisma, { name: 'Second' });
-  await addMember(prisma, { organizationId: second.id, userId: tenant.userId, level: 1 });
-  const other = await createProject(prisma, { organizationId: second.id, name: 'Other' });
+  const second = await createTestOrganization(api.database, { name: 'Second' });
+  await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level: 1 });
+  const other = await createTestProject(api.database, { organizationId: second.id, name: 'Other' });
   await createTestTenant(api.database);
   const all = await api.get('/api/projects', tenant.personalApiKey);
   expect(all.body.results.map((project: { id: number }) => project.id)).toEqual([tenant.projectId, other.project.id]);
@@ -55,12 +60,11 @@ test('all projects of all organizations of the caller, and of no other, by id', 
 test.each<MembershipLevel>([1, 8, 15])(
   'pages go through all organizations by id, with level %i in the second',
   async (level) => {
-    const { prisma } = api.database;
-    const second = await createOrganization(prisma, { name: 'Second' });
-    await addMember(prisma, { organizationId: second.id, userId: tenant.userId, level });
+    const second = await createTestOrganization(api.database, { name: 'Second' });
+    await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level });
     const ids = [tenant.projectId];
     for (const organizationId of [second.id, tenant.organizationId, second.id, tenant.organizationId]) {
-      ids.push((await createProject(prisma, { organizationId, name: randomUUID() })).project.id);
+      ids.push((await createTestProject(api.database, { organizationId, name: randomUUID() })).project.id);
     }
     const pages: number[][] = [];
     for (let path = '/api/projects/?limit=2'; path !== ''; ) {
@@ -91,7 +95,7 @@ describe('pages', () => {
   beforeAll(async () => {
     tenant = await createTestTenant(api.database);
     for (let index = 0; index < 4; index += 1) {
-      await createProject(api.database.prisma, { organizationId: tenant.organizationId, name: `P${index}` });
+      await createTestProject(api.database, { organizationId: tenant.organizationId, name: `P${index}` });
     }
     paged = tenant;
     const rows = await api.database.sql.query<{ id: number }>(
@@ -142,11 +146,11 @@ test('a forwarded host counts only when a proxy is trusted', async () => {
     const response = await fetch(`${url}/api/projects?limit=1`, { headers: key });
     return ((await response.json()) as { next: string }).next;
   };
-  await createProject(api.database.prisma, { organizationId: tenant.organizationId, name: randomUUID() });
+  await createTestProject(api.database, { organizationId: tenant.organizationId, name: randomUUID() });
   expect(await nextOf(api.url, headers)).toBe(`${api.url}/api/projects?limit=1&offset=1`);
   const trusting = await startTestApi({ trustedProxies: 1 });
   const other = await createTestTenant(trusting.database);
-  await createProject(trusting.database.prisma, { organizationId: other.organizationId, name: 'Second' });
+  await createTestProject(trusting.database, { organizationId: other.organizationId, name: 'Second' });
   const otherHeaders = { ...headers, authorization: `Bearer ${other.personalApiKey}` };
   expect(await nextOf(trusting.url, otherHeaders)).toBe('https://api.example.com/api/projects?limit=1&offset=1');
   await trusting.stop();

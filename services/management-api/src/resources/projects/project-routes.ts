@@ -7,8 +7,6 @@ import { type Caller, visibleMemberships, visibleOrganizationIds } from '../../a
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { accessRuleRoutes } from '../environments/access-rule-routes.ts';
-import { createProject } from '../environments/create-environment.ts';
-import { removeProject } from '../environments/delete-environment.ts';
 import { projectFullExample } from '../environments/environment-example.ts';
 import { requireMaker } from '../environments/environment-routes.ts';
 import { project, projectChanges } from '../environments/environment-schema.ts';
@@ -16,8 +14,10 @@ import { findEnvironmentForCaller } from '../environments/environment-store.ts';
 import { type ItemDeps, type ItemFamily, itemRoutes } from '../environments/item-routes.ts';
 import { toProject } from '../environments/to-environment.ts';
 import { changeProject } from './change-project.ts';
+import { createProjectFor } from './create-project.ts';
 import { listProjects } from './list-projects-store.ts';
 import { projectExample, projectSummary } from './project-schema.ts';
+import { removeProject } from './remove-project.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
@@ -40,7 +40,7 @@ export function projectRoutes(deps: ItemDeps) {
   const byId = addressedById(sql, 'project');
 
   async function create(caller: Caller, organizationId: string, sent: Record<string, unknown>) {
-    const id = await transaction((tx) => createProject(tx, caller, { organizationId, sent }));
+    const id = await transaction((tx) => createProjectFor(tx, caller, { organizationId, sent }));
     const row = await findEnvironmentForCaller(sql, caller.userId, id);
     if (!row) throw new AppError('not_found', 'Not found.');
     return toProject(row, { secret: tokenSecret, now: new Date() });

@@ -1,5 +1,5 @@
+import { recordActivity } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
-import { recordActivity } from '../activity/record-activity.ts';
 import type { SubscriptionRow } from './subscription-store.ts';
 
 /** Fields a person may change. Targets are people's addresses: that they changed is enough to know. */

@@ -1,11 +1,11 @@
+import { recordActivity, setCurrentEnvironment } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import { findEnvironment } from '../../access/addressed-store.ts';
 import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
-import { recordAccountActivity } from '../organizations/record-account-activity.ts';
 import type { userChanges } from './user-changes.ts';
-import { findUser, setCurrentEnvironment, type UserFields, updateUser } from './user-store.ts';
+import { findUser, type UserFields, updateUser } from './user-store.ts';
 
 /**
  * Changes the caller's own user (reference/management-api.md section 11). A chosen environment brings its organization
@@ -74,15 +74,14 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
   const after = await findUser(tx, userId);
   // Deleted since the request began.
   if (!before || !after) throw new AppError('not_found', 'Not found.');
-  await recordAccountActivity(tx, {
+  await recordActivity(tx, {
     organizationId: null,
-    userId,
-    activity: 'updated',
     scope: 'User',
     itemId: after.uuid,
+    activity: 'updated',
+    actor: { userId },
     name: after.email,
-    before,
-    after,
+    change: { before, after },
   });
 }
 

@@ -50,19 +50,6 @@ export async function updateUser(tx: Transaction, userId: number, fields: UserFi
   );
 }
 
-/** Sets what `@current` stands for. */
-export async function setCurrentEnvironment(
-  tx: Transaction,
-  userId: number,
-  current: { organizationId: string; environmentId: number | null },
-): Promise<void> {
-  await tx.query('UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1', [
-    userId,
-    current.organizationId,
-    current.environmentId,
-  ]);
-}
-
 export async function findCurrentEnvironment(
   sql: Sql,
   userId: number,

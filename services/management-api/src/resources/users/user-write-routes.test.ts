@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { addMember, createEnvironment, createOrganization, createProject } from '@millrace/accounts';
+import { addMember } from '@millrace/accounts';
+import { createTestEnvironment, createTestOrganization, createTestProject } from '@millrace/testing';
 import { PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -11,10 +12,9 @@ let second: { organizationId: string; projectId: number };
 beforeAll(async () => {
   api = await startTestApi();
   acme = await createActors(api.database);
-  const { prisma } = api.database;
-  const organization = await createOrganization(prisma, { name: 'Second' });
-  await addMember(prisma, { organizationId: organization.id, userId: acme.A.userId, level: 1 });
-  const { project } = await createProject(prisma, { organizationId: organization.id });
+  const organization = await createTestOrganization(api.database, { name: 'Second' });
+  await addMember(api.database.sql, { organizationId: organization.id, userId: acme.A.userId, level: 1 });
+  const { project } = await createTestProject(api.database, { organizationId: organization.id });
   second = { organizationId: organization.id, projectId: project.id };
 });
 afterAll(() => api.stop());
@@ -57,7 +57,7 @@ test('U6, U7: what @current stands for is chosen, alone or by an environment', a
     team: { id: second.projectId },
   });
   expect((await api.get('/api/organizations/@current/', acme.A.key)).body.id).toBe(second.organizationId);
-  const { id } = await createEnvironment(api.database.prisma, { projectId: acme.projectId });
+  const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
   expect((await patch({ set_current_team: id })).body).toMatchObject({
     organization: { id: acme.organizationId },
     team: { id },

@@ -14,18 +14,21 @@ export type ActivityScope =
   | 'Project'
   | 'Team'
   | 'Subscription'
-  | 'BatchExport';
+  | 'BatchExport'
+  | 'IngestionRestriction';
+
+/** Who did it: a user, an operator by a command like `member set-level`, or null for the system itself. */
+export type Actor = { userId: number } | { command: string } | null;
 
 export interface Activity {
-  /** The organization in whose history it stands; null for what belongs to a person. */
+  /** The organization in whose history it stands; null for what belongs to a person or the installation. */
   organizationId: string | null;
   /** Only for what belongs to one environment. */
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
   activity: 'created' | 'updated' | 'deleted';
-  /** Who did it, usually the caller; null for the system itself. */
-  actor: { userId: number } | null;
+  actor: Actor;
   /** What a person calls the record, e.g. its name or title; never a key. */
   name: string | null;
   /** For `updated`: the record (or its fields that may change) on both sides. */
@@ -41,24 +44,28 @@ export interface Activity {
 
 /**
  * Writes down who changed what, in the transaction of the change: either both are kept or none
- * (reference/management-api.md 8.5). An update that changed nothing leaves no record.
+ * (docs/api-rules.md#activity). An update that changed nothing leaves no record.
  *
- * @param tx the transaction of the change. A route handler opens it (`deps.transaction(async (tx) => …)`, or
- *   `deps.prisma.$transaction(async (client) => …)` with `sqlOf(client)`) around its stores and this call; stores and
- *   this function never open one. What other processes have to hear (`announceKeyChange`) is said after the commit.
+ * @param tx the transaction of the change, which whoever answers for the whole opens: a route handler or a command. Stores
+ *   and this function never open one. What other processes have to hear (`announceKeyChange`) is said after the commit.
  */
 export async function recordActivity(tx: Sql, activity: Activity): Promise<void> {
-  const { scope, change } = activity;
+  const { scope, change, actor } = activity;
   const changes = activity.changes ?? (change ? changedFields(scope, change) : null);
   if (activity.activity === 'updated' && changes?.length === 0) return;
   await insertActivity(tx, {
     id: uuidv7(),
     organization_id: activity.organizationId,
     environment_id: activity.environmentId ?? null,
-    user_id: activity.actor?.userId ?? null,
+    user_id: actor && 'userId' in actor ? actor.userId : null,
     scope,
     item_id: String(activity.itemId),
     activity: activity.activity,
-    detail: { name: activity.name, short_id: null, type: null, trigger: null, changes },
+    detail: { name: activity.name, short_id: null, type: null, trigger: triggerOf(actor), changes },
   });
+}
+
+/** Behind a command there is no person whom we know, so the record says where it came from. */
+function triggerOf(actor: Actor) {
+  return actor && 'command' in actor ? { job_type: 'command_line', job_id: actor.command, payload: {} } : null;
 }

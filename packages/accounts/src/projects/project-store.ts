@@ -1,23 +1,46 @@
-import type { Transaction } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 
 export interface StoredProject extends Record<string, unknown> {
   id: number;
   organization_id: string;
   name: string;
   product_description: string | null;
+  created_at: Date;
 }
 
 export async function insertProject(
   tx: Transaction,
-  { organizationId, name, description }: { organizationId: string; name: string; description: unknown },
-): Promise<number> {
-  const rows = await tx.query<{ id: number }>(
-    'INSERT INTO project (organization_id, name, product_description) VALUES ($1, $2, $3) RETURNING id',
+  { organizationId, name, description }: { organizationId: string; name: string; description: string | null },
+): Promise<StoredProject> {
+  const rows = await tx.query<StoredProject>(
+    'INSERT INTO project (organization_id, name, product_description) VALUES ($1, $2, $3) RETURNING *',
     [organizationId, name, description],
   );
   const created = rows[0];
   if (!created) throw new Error('A project was inserted without a row.');
-  return created.id;
+  return created;
+}
+
+/** The organization a project belongs to; undefined when there is no such project. */
+export async function findOrganizationOfProject(sql: Sql, id: number): Promise<string | undefined> {
+  const rows = await sql.query<{ organization_id: string }>('SELECT organization_id FROM project WHERE id = $1', [id]);
+  return rows[0]?.organization_id;
+}
+
+/** The organization an environment belongs to; undefined when there is no such environment. */
+export async function findOrganizationOfEnvironment(sql: Sql, id: number): Promise<string | undefined> {
+  const rows = await sql.query<{ organization_id: string }>(
+    'SELECT p.organization_id FROM environment e JOIN project p ON p.id = e.project_id WHERE e.id = $1',
+    [id],
+  );
+  return rows[0]?.organization_id;
+}
+
+/** By id; those of one organization, or with null all of them. */
+export async function selectProjects(sql: Sql, organizationId: string | null): Promise<StoredProject[]> {
+  return sql.query<StoredProject>('SELECT * FROM project WHERE $1::uuid IS NULL OR organization_id = $1 ORDER BY id', [
+    organizationId,
+  ]);
 }
 
 /** Holds a project until the transaction ends. */

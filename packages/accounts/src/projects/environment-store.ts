@@ -1,21 +1,15 @@
 import type { Sql, Transaction } from '@millrace/db';
-import { settingFields } from './setting-fields.ts';
+import { placeholder, stored } from './json-settings.ts';
 
 /** A stored environment with every setting under its own name. */
 export interface StoredEnvironment extends Record<string, unknown> {
   id: number;
+  uuid: string;
   project_id: number;
   name: string;
   api_token: string;
-}
-
-/** `$3::jsonb` for settings stored as JSON: the driver would write an array as an array of PostgreSQL. */
-function placeholder(field: string, index: number): string {
-  return settingFields[field]?.isJson ? `$${index}::jsonb` : `$${index}`;
-}
-
-function stored(field: string, value: unknown): unknown {
-  return settingFields[field]?.isJson && value !== null ? JSON.stringify(value) : value;
+  timezone: string;
+  created_at: Date;
 }
 
 /** Holds an environment until the transaction ends: changes of it, whatever their fields, come one after the other. */
@@ -44,17 +38,17 @@ export async function updateEnvironment(
 export async function insertEnvironment(
   tx: Transaction,
   { id, projectId, columns }: { id: number | null; projectId: number; columns: Record<string, unknown> },
-): Promise<number> {
+): Promise<StoredEnvironment> {
   const fields = Object.keys(columns);
-  const rows = await tx.query<{ id: number }>(
+  const rows = await tx.query<StoredEnvironment>(
     `INSERT INTO environment (${['id', 'project_id', ...fields.map((field) => `"${field}"`)].join(', ')})
      VALUES (${[`coalesce($1::int, nextval('project_and_environment_id')::int)`, '$2', ...fields.map((field, index) => placeholder(field, index + 3))].join(', ')})
-     RETURNING id`,
+     RETURNING *`,
     [id, projectId, ...fields.map((field) => stored(field, columns[field]))],
   );
   const created = rows[0];
   if (!created) throw new Error('An environment was inserted without a row.');
-  return created.id;
+  return created;
 }
 
 /** Removes an environment and all that hangs on it; its ingested data goes later (`environment_cleanup`). */
@@ -62,31 +56,20 @@ export async function deleteEnvironment(tx: Transaction, id: number): Promise<vo
   await tx.query('DELETE FROM environment WHERE id = $1', [id]);
 }
 
-/** Makes an environment what `@current` means for a person. */
-export async function makeCurrent(
-  tx: Transaction,
-  userId: number,
-  { environmentId, organizationId }: { environmentId: number; organizationId: string },
-): Promise<void> {
-  await tx.query('UPDATE "user" SET current_environment_id = $2, current_organization_id = $3 WHERE id = $1', [
-    userId,
-    environmentId,
-    organizationId,
+/** Environments of these projects by id. */
+export async function selectEnvironments(sql: Sql, projectIds: number[]): Promise<StoredEnvironment[]> {
+  return sql.query<StoredEnvironment>('SELECT * FROM environment WHERE project_id = ANY ($1::int[]) ORDER BY id', [
+    projectIds,
   ]);
 }
 
-/** Notes what somebody wants to use; again means one more time (docs/api-rules.md#product-intents). */
-export async function upsertProductIntent(
-  sql: Sql,
-  environmentId: number,
-  { productType, context }: { productType: string; context: string },
-): Promise<void> {
-  await sql.query(
-    `INSERT INTO product_intent AS i (environment_id, product_type, contexts)
-     VALUES ($1, $2, jsonb_build_object($3::text, 1))
-     ON CONFLICT (environment_id, product_type) DO UPDATE
-        SET contexts = i.contexts || jsonb_build_object($3::text, coalesce((i.contexts ->> $3::text)::int, 0) + 1),
-            updated_at = clock_timestamp()`,
-    [environmentId, productType, context],
+/** E-mail domains of the active members of an organization, that of the first member in front. */
+export async function findMemberDomains(tx: Transaction, organizationId: string): Promise<string[]> {
+  const rows = await tx.query<{ domain: string }>(
+    `SELECT lower(split_part(u.email, '@', 2)) AS domain
+       FROM membership m JOIN "user" u ON u.id = m.user_id
+      WHERE m.organization_id = $1 AND u.is_active ORDER BY m.joined_at, m.id LIMIT 100`,
+    [organizationId],
   );
+  return rows.map(({ domain }) => domain);
 }

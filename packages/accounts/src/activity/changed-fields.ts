@@ -1,4 +1,5 @@
 import { isObject } from '@millrace/contracts';
+
 /** One changed field as an activity record shows it (docs/api-rules.md#activity). */
 export interface FieldChange {
   /** Scope of the record, as on the activity. */

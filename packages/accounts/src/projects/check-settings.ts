@@ -1,6 +1,6 @@
-import { isTimeZone } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
+import { isTimeZone } from './time-zone.ts';
 
 /** Lists of up to a thousand environments show it. */
 const maxListedLength = 2000;

@@ -1,0 +1,39 @@
+import type { Sql } from '@millrace/db';
+import type { FieldChange } from './changed-fields.ts';
+
+export interface ActivityDetail {
+  name: string | null;
+  short_id: null;
+  type: null;
+  /** What did it, when it was no user. */
+  trigger: { job_type: string; job_id: string; payload: Record<string, never> } | null;
+  changes: FieldChange[] | null;
+}
+
+export interface NewActivityRow {
+  id: string;
+  organization_id: string | null;
+  environment_id: number | null;
+  user_id: number | null;
+  scope: string;
+  item_id: string;
+  activity: string;
+  detail: ActivityDetail;
+}
+
+export async function insertActivity(tx: Sql, row: NewActivityRow): Promise<void> {
+  await tx.query(
+    `INSERT INTO activity_log (id, organization_id, environment_id, user_id, scope, item_id, activity, detail, created_at)
+     VALUES ($1::uuid, $2::uuid, $3::int, $4::int, $5, $6, $7, $8::jsonb, clock_timestamp())`,
+    [
+      row.id,
+      row.organization_id,
+      row.environment_id,
+      row.user_id,
+      row.scope,
+      row.item_id,
+      row.activity,
+      JSON.stringify(row.detail),
+    ],
+  );
+}

@@ -1,0 +1,56 @@
+import type { Sql, Transaction } from '@millrace/db';
+
+export interface Membership extends Record<string, unknown> {
+  id: string;
+  organization_id: string;
+  user_id: number;
+  level: number;
+  joined_at: Date;
+}
+
+export async function insertMembership(
+  sql: Sql,
+  row: { id: string; organizationId: string; userId: number; level: number },
+): Promise<Membership> {
+  const rows = await sql.query<Membership>(
+    'INSERT INTO membership (id, organization_id, user_id, level) VALUES ($1, $2, $3, $4) RETURNING *',
+    [row.id, row.organizationId, row.userId, row.level],
+  );
+  return rows[0] as Membership;
+}
+
+export async function findMembership(
+  sql: Sql,
+  { organizationId, userId }: { organizationId: string; userId: number },
+): Promise<Membership | undefined> {
+  const rows = await sql.query<Membership>('SELECT * FROM membership WHERE organization_id = $1 AND user_id = $2', [
+    organizationId,
+    userId,
+  ]);
+  return rows[0];
+}
+
+/** Members of an organization with their addresses, the latest first. */
+export async function selectMemberships(sql: Sql, organizationId: string): Promise<(Membership & { email: string })[]> {
+  return sql.query<Membership & { email: string }>(
+    `SELECT m.*, u.email FROM membership m JOIN "user" u ON u.id = m.user_id
+      WHERE m.organization_id = $1 ORDER BY m.joined_at DESC, m.id DESC`,
+    [organizationId],
+  );
+}
+
+export async function countOwners(tx: Transaction, organizationId: string, ownerLevel: number): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM membership WHERE organization_id = $1 AND level = $2',
+    [organizationId, ownerLevel],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function updateMemberLevel(tx: Transaction, id: string, level: number): Promise<void> {
+  await tx.query('UPDATE membership SET level = $2, updated_at = now() WHERE id = $1', [id, level]);
+}
+
+export async function deleteMember(tx: Transaction, id: string): Promise<void> {
+  await tx.query('DELETE FROM membership WHERE id = $1', [id]);
+}

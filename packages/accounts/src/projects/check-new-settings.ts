@@ -1,0 +1,19 @@
+import { AppError } from '@millrace/errors';
+import { checkText } from '../input/account-input.ts';
+import { checkSettings } from './check-settings.ts';
+
+/** What a new environment is given, each value as it is stored. */
+export interface NewSettings extends Record<string, unknown> {
+  name: string;
+}
+
+/** @throws AppError `invalid` naming the field. */
+export function checkNewSettings(given: Record<string, unknown>): NewSettings {
+  if (given.primary_dashboard !== undefined && given.primary_dashboard !== null) {
+    throw new AppError('invalid', 'Primary dashboard cannot be set on project creation.', {
+      attr: 'primary_dashboard',
+    });
+  }
+  const { name = 'Default project', ...settings } = checkSettings(given);
+  return { ...settings, name: checkText('name', name as string, { maxLength: 200 }) };
+}

@@ -1,0 +1,73 @@
+import type { Sql } from '@millrace/db';
+
+export interface User extends Record<string, unknown> {
+  id: number;
+  uuid: string;
+  distinct_id: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+  is_active: boolean;
+  is_email_verified: boolean;
+  hedgehog_config: Record<string, unknown> | null;
+  role_at_organization: string;
+  current_organization_id: string | null;
+  current_environment_id: number | null;
+  created_at: Date;
+}
+
+export async function insertUser(
+  sql: Sql,
+  row: Pick<
+    User,
+    'uuid' | 'distinct_id' | 'email' | 'first_name' | 'last_name' | 'role_at_organization' | 'is_email_verified'
+  >,
+): Promise<User> {
+  const rows = await sql.query<User>(
+    `INSERT INTO "user" (uuid, distinct_id, email, first_name, last_name, role_at_organization, is_email_verified)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *`,
+    [
+      row.uuid,
+      row.distinct_id,
+      row.email,
+      row.first_name,
+      row.last_name,
+      row.role_at_organization,
+      row.is_email_verified,
+    ],
+  );
+  return rows[0] as User;
+}
+
+/** By id; the members of one organization, or with null everybody. */
+export async function selectUsers(sql: Sql, organizationId: string | null): Promise<User[]> {
+  return sql.query<User>(
+    `SELECT * FROM "user"
+      WHERE $1::uuid IS NULL OR id IN (SELECT user_id FROM membership WHERE organization_id = $1) ORDER BY id`,
+    [organizationId],
+  );
+}
+
+export async function findUser(sql: Sql, by: { id: number } | { email: string }): Promise<User | undefined> {
+  const [column, value] = 'email' in by ? ['email', by.email] : ['id', by.id];
+  const rows = await sql.query<User>(`SELECT * FROM "user" WHERE ${column} = $1`, [value]);
+  return rows[0];
+}
+
+export async function updateUserActive(sql: Sql, id: number, isActive: boolean): Promise<User | undefined> {
+  const rows = await sql.query<User>('UPDATE "user" SET is_active = $2 WHERE id = $1 RETURNING *', [id, isActive]);
+  return rows[0];
+}
+
+/** Sets what `@current` stands for. */
+export async function setCurrentEnvironment(
+  sql: Sql,
+  userId: number,
+  place: { organizationId: string; environmentId: number | null },
+): Promise<void> {
+  await sql.query('UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1', [
+    userId,
+    place.organizationId,
+    place.environmentId,
+  ]);
+}
