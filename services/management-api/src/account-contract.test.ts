@@ -2,7 +2,7 @@ import { type ContractTable, deviations, userTable } from './testing/contract-ta
 import { createActors, type OrganizationActors } from './testing/organization-actors.ts';
 import { startTestApi, type TestApi } from './testing/start-test-api.ts';
 
-/** The tables of contract/management-api.md about accounts, walked against live answers of rows 3 to 15. */
+/** The fields of accounts as they were ordered (docs/api-rules.md#ordered-routes), walked against live answers. */
 const domainTable: ContractTable = {
   id: 'uuid',
   domain: 'string',

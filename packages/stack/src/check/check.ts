@@ -65,7 +65,7 @@ export const main: Command = async ({ progress, root }) => {
 
 /** Goes with the last of these citations. */
 const stillCited =
-  /cites (?:\S*(?:management-api|ingestion|event-processing|ingest-wire|sdk-wire)\.md|(?:reference|contract) )/i;
+  /cites (?:\S*(?:management-api|ingestion|event-processing|ingest-wire|sdk-wire)\.md|(?:reference|contract|sections?) )/i;
 
 async function checkDocuments(root: string): Promise<Outcome> {
   const problems = (await documentProblems(root)).filter((problem) => !stillCited.test(problem));

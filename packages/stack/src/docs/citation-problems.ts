@@ -5,7 +5,9 @@ import type { SourceFile } from './source-files.ts';
 
 /** Texts by which this was built and that no reader has: what they say is said in `docs/`, in our own words. */
 const foreignFile = /\b(?:reference|contract|design)\/[a-z][\w-]*\.(?:md|json)\b/gi;
-const foreignSection = /\b(?:reference|contract)(?:'s)? (?:sections?|rows?|rules?) \d|\breference \d+\.\d/gi;
+/** Pages here have headings, no numbers. */
+const foreignSection =
+  /(?<!\bRFC \d+,? )\bsections? \d|\b(?:reference|contract)(?:'s)? (?:rows?|rules?) \d|\breference \d+\.\d/gi;
 
 /** Citations of documents, or headings, that are not there; and of texts that are not in the repository at all. */
 export function citationProblems({ pages, sources }: RepositoryTexts): string[] {

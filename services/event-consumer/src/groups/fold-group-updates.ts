@@ -26,7 +26,7 @@ export function groupStateKey({ index, key }: { index: number; key: string }): s
 
 /**
  * Applies updates to the groups of one project, in their order: creates those that are not there, lays properties over
- * the others, shallowly. Nothing new means nothing written, the version included (reference/event-processing.md 8.2).
+ * the others, shallowly. Nothing new means nothing written, the version included (docs/ingestion-rules.md#groups).
  *
  * @returns the updates that would make their group too large. They are not applied; a group they name is created without
  * properties, as a person is.

@@ -51,7 +51,7 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
       return { isCreated: false, isChanged: true, warnings };
     }
     case 'refuse':
-      // The target counts as identified although nothing was merged (reference/event-processing.md 2.3).
+      // The target counts as identified although nothing was merged (docs/ingestion-rules.md#merges).
       return {
         ...changed(markIdentified(plan.target, plan.target.mainDistinctId)),
         warnings: [alreadyIdentified(request, event)],
@@ -69,7 +69,7 @@ function markIdentified(person: PersonState, mainDistinctId: string): boolean {
 
 /**
  * The target keeps its uuid, wins conflicts of properties and takes the older creation time; its version starts above
- * both (reference/event-processing.md 2.2). Properties too large together are not mixed: the target keeps its own.
+ * both (docs/ingestion-rules.md#merges). Properties too large together are not mixed: the target keeps its own.
  */
 function mergePersons(source: PersonState, target: PersonState, event: IncomingEvent): RuleWarning[] {
   target.createdAtMs = Math.min(source.createdAtMs, target.createdAtMs);

@@ -28,7 +28,10 @@ export function personChange(eventProperties: Overlay): PersonChange {
   };
 }
 
-/** Properties of a person an event creates. The creator cannot be overridden (reference/event-processing.md 6.4). */
+/**
+ * Properties of a person an event creates. The creator cannot be overridden
+ * (docs/ingestion-rules.md#person-properties).
+ */
 export function initialProperties(change: PersonChange, eventUuid: string): JsonObject {
   const properties = overlaid(change.setOnce, change.set);
   properties.$creator_event_uuid = eventUuid;
@@ -37,7 +40,7 @@ export function initialProperties(change: PersonChange, eventUuid: string): Json
 
 /**
  * `$set_once` fills what is missing or null, `$set` overwrites, `$unset` removes what the person had before the event
- * (reference/event-processing.md 6.3). The given properties are left alone.
+ * (docs/ingestion-rules.md#person-properties). The given properties are left alone.
  */
 export function planUpdate(before: JsonObject, change: PersonChange): PersonUpdate {
   const put: JsonObject = {};

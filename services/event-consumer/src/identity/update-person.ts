@@ -43,7 +43,7 @@ interface ShownPerson {
   warnings: RuleWarning[];
 }
 
-/** Carries `$set`, `$set_once` and `$unset` of an event to its person (reference/event-processing.md 6.3, 6.4, 6.6). */
+/** Carries `$set`, `$set_once` and `$unset` of an event to its person (docs/ingestion-rules.md#person-properties). */
 export function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
   const asked = personChange(properties);
   if (isNewPerson) return setFirstProperties(person, asked, event);

@@ -9,7 +9,7 @@ import { isHistorical } from './is-historical.ts';
 import { isUnparsed, parseProperties } from './unparsed-event.ts';
 
 /**
- * Makes an admitted event ready for the rules of its project (reference/event-processing.md section 6.1): reads its
+ * Makes an admitted event ready for the rules of its project (docs/ingestion-rules.md#before-the-rules): reads its
  * properties, and lays over them what the client wrote beside them.
  *
  * @throws UnreadableProperties as `parseProperties` does.
@@ -49,7 +49,10 @@ export function toIncomingEvent({
   return event;
 }
 
-/** `$group_identify` of the migration guidance is processed and stored as `$groupidentify` (docs/ingestion-rules.md, "What an event name does"). */
+/**
+ * `$group_identify` of the migration guidance is processed and stored as `$groupidentify`
+ * (docs/ingestion-rules.md#what-an-event-name-does).
+ */
 export function processedName(name: string): string {
   return name === eventNames.groupIdentifySynonym
     ? eventNames.groupIdentify

@@ -21,7 +21,7 @@ export interface ReceivedBody {
 
 /**
  * Step 2: the bytes of a request as JSON text. Query parameter `data` stands in for the body when it is there
- * (reference/ingest-wire.md section 3.2 step 1).
+ * (docs/wire-rules.md#decoding-of-bodies).
  *
  * @throws AppError see `receiveBytes` and `decodeBody`.
  */

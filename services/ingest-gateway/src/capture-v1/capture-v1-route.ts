@@ -15,7 +15,7 @@ import { createV1Tally } from './v1-tally.ts';
 
 const path = '/i/v1/analytics/events';
 
-/** Capture v1, with a result for every event (reference/sdk-wire.md section 6; section 9, row 20). */
+/** Capture v1, with a result for every event (docs/wire-rules.md#capture-v1). */
 export function captureV1Routes(deps: CaptureDependencies): Router {
   const router = Router();
   router.all(path, (request, response) => captureV1(request, response, deps));
@@ -59,7 +59,7 @@ async function answerOf(results: V1Results): Promise<Answer> {
 }
 
 /**
- * Of the clients that speak this protocol only some try again after 429, all of them after 503 (reference/sdk-wire.md
- * section 6): a sender without a name is never told 429.
+ * Of the clients that speak this protocol only some try again after 429, all of them after 503
+ * (docs/wire-rules.md#capture-v1): a sender without a name is never told 429.
  */
 const asRetryingOn503 = { method: 'POST', headers: {} };

@@ -34,7 +34,7 @@ afterAll(async () => {
 type Sending = V1Sending & { at?: TestGateway; token?: string };
 const send = ({ at = gateway, token = common.token, ...sending }: Sending) => sendV1(at, token, sending);
 
-describe('sdk-wire section 9, row 20', () => {
+describe('what a batch is answered', () => {
   test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s takes a batch', async (path) => {
     const { token } = await createTestTenant(fixture.database);
     const events = [event({ event: 'first' }), event({ event: 'second' })];

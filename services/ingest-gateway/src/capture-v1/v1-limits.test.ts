@@ -36,7 +36,7 @@ test('over the quota of the plan: 200, every event limited, nothing stored, coun
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([stored.uuid]);
 });
 
-// Python, Go and Rust lose events at 429 here, unlike on the other paths (reference/sdk-wire.md section 6).
+// Python, Go and Rust lose events at 429 here, unlike on the other paths (docs/wire-rules.md#capture-v1).
 test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])('faster than the plan allows: 503 for %s', async (agent) => {
   const { token, organizationId } = await createTestTenant(fixture.database);
   await setTestPlan(fixture.database, organizationId, 'full', { eventsPerSecond: 1 });

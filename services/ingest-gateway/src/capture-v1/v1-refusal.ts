@@ -1,7 +1,7 @@
 import { toAppError, toErrorBody } from '@millrace/http';
 import { type Refusal, toRefusal } from '../answer/send-answer.ts';
 
-/** Codes of the steps shared with the other paths, in the words of this one (reference/sdk-wire.md section 6). */
+/** Codes of the steps shared with the other paths, in the words of this one (docs/wire-rules.md#capture-v1). */
 const tags: Record<string, string> = {
   no_data: 'empty_body',
   invalid_gzip: 'request_decoding_error',

@@ -13,7 +13,10 @@ import { readRequest } from './read-request.ts';
 import { type Progress, serveRequest } from './serve-request.ts';
 
 const accepted = { status: 200, body: '{"status":"Ok"}', headers: {} };
-/** Browsers then stop sending for a minute (reference/sdk-wire.md section 1); never 204, its body would be lost. */
+/**
+ * Browsers then stop sending for a minute (docs/wire-rules.md#what-sdks-do-with-an-answer); never 204, its body would
+ * be lost.
+ */
 const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["events"]}', headers: {} };
 const acceptedBeacon = { status: 204, body: '', headers: {} };
 
@@ -25,7 +28,7 @@ export interface CaptureTarget {
 
 /**
  * Step 1: one request of a capture path, from its head to its answer. Answers 200 only after the log has
- * acknowledged every event (contract/ingestion.md; docs/architecture.md, "The way of one event"). Never rejects.
+ * acknowledged every event (docs/wire-rules.md#answers). Never rejects.
  */
 export function captureRoute(
   request: IncomingMessage,

@@ -22,7 +22,7 @@ export function remoteConfig(token: string, settings: ClientSettings | null): Js
 }
 
 /**
- * The part of it that `/decide` and `/flags?config=true` carry beside the flags (section 4.2). `surveys` is left out:
+ * The part of it that `/decide` and `/flags?config=true` carry beside the flags. `surveys` is left out:
  * browsers fetch the survey script, which is not served here, as soon as the field is there, even as `false`. So is
  * `autocapture_opt_out` while nobody can say what it is: clients then stay with what they heard last.
  */

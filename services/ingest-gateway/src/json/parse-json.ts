@@ -20,7 +20,7 @@ export function describeJsonFault(text: string): string {
   return `${isCutShort ? 'it ends too early' : 'wrong character'}, line ${line}, column ${column}`;
 }
 
-/** Undefined when it is not JSON; `NaN`, `Infinity` and `-Infinity` are null (reference/ingest-wire.md section 3.2, `L2`). */
+/** Undefined when it is not JSON; `NaN` and infinities are null (docs/wire-rules.md#decoding-of-bodies). */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);

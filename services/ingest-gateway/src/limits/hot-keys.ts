@@ -48,9 +48,9 @@ const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
  * Finds keys (`token:distinct_id`) that send so much that they would delay the partition they are in
- * (reference/event-processing.md section 11.2). All keys go through a sketch of fixed size; only the few with many events
- * are remembered by name and counted in the store. All gateways learn of a hot key, and until when, at the same time, so
- * that its events are in one lane whichever gateway takes them.
+ * (docs/wire-rules.md#lanes). All keys go through a sketch of fixed size; only the few with many events are remembered
+ * by name and counted in the store. All gateways learn of a hot key, and until when, at the same time, so that its
+ * events are in one lane whichever gateway takes them.
  */
 export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const { counters, channel, sketch, now, windowMs, hotEvents, holdMs } = options;

@@ -5,7 +5,7 @@ import { parseZonedTimestamp } from '../time/parse-timestamp.ts';
 import type { V1Sent } from './parse-v1-batch.ts';
 import type { V1Head } from './v1-head.ts';
 
-/** Why one event of a batch is not stored (reference/sdk-wire.md section 6); the others go on without it. */
+/** Why one event of a batch is not stored (docs/wire-rules.md#capture-v1); the others go on without it. */
 export type V1DropReason =
   | 'performance_event'
   | 'missing_event_name'

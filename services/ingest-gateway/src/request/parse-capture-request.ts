@@ -46,7 +46,7 @@ type Fields = Record<string, unknown>;
 
 /**
  * Step 3: JSON text to a request, by its shape: an array of events, `{api_key, batch: [...]}`, or one event
- * (reference/ingest-wire.md section 3.1; every shape is welcome on every path).
+ * (docs/wire-rules.md#shapes-of-a-request; every shape is welcome on every path).
  *
  * @throws AppError `invalid` naming the field (`batch__3__properties`), `unauthenticated` for a missing or malformed key.
  */

@@ -9,8 +9,8 @@ import { createTestClock, type TestClock } from '../testing/traffic-probe.ts';
 import { type SdkRow, sdkRows } from './sdk-reactions.ts';
 
 /**
- * Every row of reference/sdk-wire.md section 1 against every answer of this gateway: whatever passes is sent again,
- * whatever can never pass is not, and what was taken counts as taken.
+ * Every SDK of sdk-reactions.ts against every answer of this gateway: whatever passes is sent again, whatever can never
+ * pass is not, and what was taken counts as taken.
  */
 let fixture: GatewayFixture;
 let reader: TopicReader;

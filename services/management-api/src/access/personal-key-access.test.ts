@@ -147,14 +147,14 @@ describe('which keys live', () => {
     expect((await api.get(probe, value)).status).toBe(401);
   });
 
-  test('K9: decided otherwise: a key without scopes may do nothing (reference section 15)', async () => {
+  test('K9: decided otherwise: a key without scopes may do nothing', async () => {
     await api.database.sql.query("UPDATE personal_api_key SET scopes = '{}' WHERE user_id = $1", [tenant.userId]);
     expect((await api.get(probe, tenant.personalApiKey)).status).toBe(403);
   });
 });
 
 describe('cases decided otherwise', () => {
-  test('K10: every action has a scope (architecture section 7), so a key for everything may do it', async () => {
+  test('K10: every action has a scope, so a key for everything may do it', async () => {
     const path = `/api/projects/${tenant.projectId}/environments/${tenant.environmentId}/activity/`;
     expect((await send({ authorization: `Bearer ${tenant.personalApiKey}` }, path)).status).toBe(200);
   });

@@ -21,9 +21,9 @@ export interface PersonalKeyAccessDeps {
 }
 
 /**
- * Callers known by a personal API key (contract/management-api.md "Authentication", reference/management-api.md 2.5,
- * 2.6). Nothing is cached: a revoked key, a deactivated user or a lost membership counts from the next request on. Requests
- * that arrive together with one key share a look at it that begins after they came.
+ * Callers known by a personal API key (docs/api-rules.md#personal-api-keys). Nothing is cached: a revoked key, a
+ * deactivated user or a lost membership counts from the next request on. Requests that arrive together with one key
+ * share a look at it that begins after they came.
  */
 export function personalKeyAccess({ sql, logger, requestLimit, guessLimit }: PersonalKeyAccessDeps): Access<Caller> {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));

@@ -28,7 +28,7 @@ export interface RateLimitOptions {
 }
 
 /**
- * Sliding windows (reference/management-api.md 2.7), each of two counters: this interval's, and the one before it as far
+ * Sliding windows (docs/api-rules.md#rate-limits), each of two counters: this interval's, and the one before it as far
  * as it still reaches into the window. One round trip; a limiter that fails never refuses anybody.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
@@ -96,7 +96,7 @@ function secondsToWait(
   return Math.max((fadesAt - elapsed) * seconds, 0.001);
 }
 
-/** The refusal of reference/management-api.md 2.3 and 2.7, with `Retry-After`. */
+/** With `Retry-After` (docs/api-rules.md#rate-limits). */
 export function throttled(seconds: number): AppError {
   return new AppError(
     'rate_limited',

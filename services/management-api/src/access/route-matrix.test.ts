@@ -122,7 +122,7 @@ describe.each(named(belowOrganization))('%s', (_name, route) => {
 const belowProject = guarded.filter((route) => route.path.includes('/:project_id'));
 describe.each(named(belowProject))('%s', (_name, route) => {
   test('a foreign project is not there', async () => {
-    // Where existing clients tell a foreign environment (403) from none (2.8, cases X12 and S22).
+    // Where existing clients tell a foreign environment (403) from none (cases X12 and S22).
     const tells = ['subscription', 'batch_export'].includes(objectOf(route));
     expect(await send(route, addressOf(route, foreign), own.personalApiKey)).toMatchObject(
       tells ? PD("You don't have access to the project.") : NF('Project not found.'),

@@ -2,7 +2,7 @@ import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts'
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
-/** The two families of paths of section 13.6: every case holds for both. */
+/** Two families of paths; every case of docs/api-rules.md#environments holds for both. */
 export const families = [
   [
     'environment',

@@ -4,7 +4,7 @@ import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace
 import type { Database } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 
-/** A person in the terms of reference/management-api.md section 13: M member, A administrator, W owner. */
+/** A person in the terms of the cases: M member, A administrator, W owner. */
 export interface Actor {
   userId: number;
   uuid: string;

@@ -6,7 +6,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 
-/** Cases of reference/management-api.md 13.8, by number, and the contract's batch export rows. */
+/** Cases X1 to X34 (docs/api-rules.md#cases), and rows 1 and 2 of the order (docs/api-rules.md#ordered-routes). */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -179,7 +179,7 @@ test('X10, X11: lists hold the project’s own, the newest first, without delete
   expect(second.name).toBe('2');
 });
 
-describe.each(['organization', 'project'])('pausing by way of the %s (contract rows 1 and 2)', (parent) => {
+describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and 2)', (parent) => {
   const at = (id: string, action: string) => `${parent === 'project' ? path : ofOrganization}${id}/${action}`;
   const send = (address: string, body?: unknown, headers = {}) =>
     api.send('POST', address, { key: acme.M.key, body, headers });
@@ -437,7 +437,7 @@ describe('what nobody here can do is refused, not accepted', () => {
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('nothing at all; by way of an organization (section 15)', async () => {
+  test('nothing at all; by way of an organization', async () => {
     expect(await post('', {})).toMatchObject(VE('required', 'name', 'This field is required.'));
     expect(await create({}, ofOrganization)).toMatchObject(
       VE('invalid_input', null, expect.stringContaining('belongs to one environment') as never),

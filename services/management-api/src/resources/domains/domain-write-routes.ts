@@ -12,7 +12,7 @@ import { deleteDomain, insertDomain, isNameTaken, lockDomain, updateDomain } fro
 import { recordDomainActivity } from './record-domain-activity.ts';
 import { toDomain } from './to-domain.ts';
 
-/** Creating, changing and removing domains (contract/management-api.md rows 4, 6 and 7). */
+/** Creating, changing and removing domains (docs/api-rules.md#ordered-routes, rows 4, 6 and 7). */
 export function domainWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return [
     defineRoute({

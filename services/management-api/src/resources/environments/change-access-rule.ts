@@ -7,8 +7,9 @@ import { type AccessLevel, toAccessLevel, toMembershipLevel } from './access-lev
 import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
 
 /**
- * Sets one rule of who may use an environment (reference/management-api.md 8.4). Without a member it is the rule for
- * everybody: `none` makes the environment private. Null removes a rule; without the one for everybody all have access.
+ * Sets one rule of who may use an environment (docs/api-rules.md#access-to-an-environment). Without a member it is the
+ * rule for everybody: `none` makes the environment private. Null removes a rule; without the one for everybody all have
+ * access.
  *
  * @throws AppError `invalid` for a member that is none of the organization, `not_found` when the environment is gone.
  */

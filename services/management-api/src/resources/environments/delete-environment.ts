@@ -7,7 +7,7 @@ import { recordDeletion } from './record-deletion.ts';
 
 /**
  * Removes an environment; with a project's last one the project goes, which is nothing without. The row is gone with the
- * commit, its ingested data is removed in the background (reference/management-api.md sections 7 and 14).
+ * commit, its ingested data is removed in the background (docs/api-rules.md#projects).
  *
  * @returns the keys that stop working.
  * @throws AppError `not_found` when it is gone by now.

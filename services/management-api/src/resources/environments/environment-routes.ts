@@ -23,7 +23,7 @@ const listAnswer = { 200: { description: 'One page of environments.', schema: pa
 const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
 const tags: [string] = ['environments'];
 
-/** Environments (contract/management-api.md rows 23 to 30), under their project and by their id alone. */
+/** Environments (docs/api-rules.md#ordered-routes, rows 23 to 30), under their project and by their id alone. */
 export function environmentRoutes(deps: ItemDeps) {
   const { sql, transaction, tokenSecret } = deps;
   const parent = addressedParent(sql);

@@ -7,7 +7,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases T1 to T22, T49 to T73 and A1 to A7 of reference/management-api.md 13.6. */
+/** Cases T1 to T22, T49 to T73 and A1 to A7 (docs/api-rules.md#cases). */
 let api: TestApi;
 let fixture: ItemFixture;
 const keyValue = createInProcessKeyValue();

@@ -64,7 +64,7 @@ const intentFields = new Set(Object.keys(intent));
 
 /**
  * Reading, changing and removing one project or one environment, and what else can be done to it: the same for every path
- * under which it is addressed (reference/management-api.md sections 7 and 8).
+ * under which it is addressed (docs/api-rules.md#projects, docs/api-rules.md#environments).
  */
 export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
   const { sql, transaction, announceKeyChange, tokenSecret } = deps;

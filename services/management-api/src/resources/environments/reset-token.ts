@@ -6,7 +6,7 @@ import type { Caller } from '../../access/caller.ts';
 
 /**
  * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and
- * shows neither key (reference/management-api.md 8.5).
+ * shows neither key (docs/api-rules.md#environments).
  *
  * @returns the old key.
  * @throws AppError `not_found` when the environment is gone by now.

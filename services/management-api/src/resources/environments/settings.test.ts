@@ -142,7 +142,7 @@ const refused: [string, Record<string, unknown>, object][] = [
 const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ['T25', { test_account_filters_default_checked: 'true' }, { test_account_filters_default_checked: true }],
   ['T26', { test_account_filters: [{ key: 'k', value: 'v' }] }, { test_account_filters: [{ key: 'k', value: 'v' }] }],
-  // T27: dashboards are another system's here, so no number is somebody else's; null is accepted (section 15).
+  // T27: dashboards are another system's here, so no number is somebody else's; null is accepted.
   ['T27', { primary_dashboard: 12 }, { primary_dashboard: 12 }],
   ['T27: null', { primary_dashboard: null }, { primary_dashboard: null }],
   ['T28', { autocapture_exceptions_opt_in: true }, { autocapture_exceptions_opt_in: true }],

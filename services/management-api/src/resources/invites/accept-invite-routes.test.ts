@@ -8,7 +8,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './invite-mailing.ts';
 
-/** Accepting invites (reference/management-api.md 5.5). */
+/** Accepting invites (docs/api-rules.md#invites). */
 let api: TestApi;
 let acme: OrganizationActors;
 let mailing: InviteMailing;

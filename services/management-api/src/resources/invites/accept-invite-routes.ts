@@ -21,7 +21,7 @@ import type { InviteMailing, Joined } from './invite-mailing.ts';
 const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description: 'Id (UUID) of the invite.' }) });
 
 /**
- * Accepting an invite (reference/management-api.md 5.5). Whoever has the secret of the mail may look at the invite and
+ * Accepting an invite (docs/api-rules.md#invites). Whoever has the secret of the mail may look at the invite and
  * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
  * an invite does not exist.
  */

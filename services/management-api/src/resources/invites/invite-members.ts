@@ -19,7 +19,7 @@ export interface InviteMembersInput {
 }
 
 /**
- * Makes invites, all or none, and then sends their mails (reference/management-api.md 5.2, 5.4).
+ * Makes invites, all or none, and then sends their mails (docs/api-rules.md#invites).
  *
  * @returns the invites as they are after the mails were tried, in the order of the request. When a person is invited
  * twice, only the last invite is there.

@@ -16,7 +16,7 @@ import { type Actor, createActor, createActors, type OrganizationActors } from '
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './invite-mailing.ts';
 
-/** Cases of reference/management-api.md 13.3, by number. */
+/** Cases I1 to I39 (docs/api-rules.md#cases). */
 let mailServer: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;

@@ -16,7 +16,7 @@ export interface InviteRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   inviteMailing: InviteMailing;
 }
 
-/** Invites of an organization (contract/management-api.md rows 9 to 12). */
+/** Invites of an organization (docs/api-rules.md#ordered-routes, rows 9 to 12). */
 export function inviteRoutes(deps: InviteRouteDeps) {
   const { sql, transaction } = deps;
   const path = '/api/organizations/:organization_id/invites';

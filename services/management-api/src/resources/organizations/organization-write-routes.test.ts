@@ -7,7 +7,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases of reference/management-api.md 13.5, by number. */
+/** Cases O1 to O13 (docs/api-rules.md#cases). */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;

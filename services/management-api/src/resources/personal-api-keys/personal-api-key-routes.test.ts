@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases of reference/management-api.md 13.1 about managing keys, by number. */
+/** Cases K25 to K38 (docs/api-rules.md#cases). */
 let api: TestApi;
 let acme: OrganizationActors;
 let me: Actor;

@@ -6,7 +6,7 @@ import type { Caller } from '../../access/caller.ts';
 import { changeEnvironment } from '../environments/change-environment.ts';
 
 /**
- * Changes a project (reference/management-api.md section 7): its own name and description, everything else on its first
+ * Changes a project (docs/api-rules.md#projects): its own name and description, everything else on its first
  * environment, which is renamed with it.
  *
  * @returns the first environment's key.

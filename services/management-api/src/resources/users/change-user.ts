@@ -8,7 +8,7 @@ import type { userChanges } from './user-changes.ts';
 import { findUser, type UserFields, updateUser } from './user-store.ts';
 
 /**
- * Changes the caller's own user (reference/management-api.md section 11). A chosen environment brings its organization
+ * Changes the caller's own user (docs/api-rules.md#users). A chosen environment brings its organization
  * along; with an organization alone, its first environment becomes the current one.
  *
  * @throws AppError `invalid` naming `hedgehog_config` when it is too large, and `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the

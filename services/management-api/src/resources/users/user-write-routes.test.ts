@@ -5,7 +5,7 @@ import { PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases of reference/management-api.md 13.9 about users, by number (U1 stands in user-routes.test.ts). */
+/** Cases U6 to U10 (docs/api-rules.md#cases); the others are in user-routes.test.ts. */
 let api: TestApi;
 let acme: OrganizationActors;
 let second: { organizationId: string; projectId: number };
