@@ -63,14 +63,16 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Slower than this, head and body together, and the connection is cut: bytes that drip in hold memory as well. */
+/**
+ * A request that takes longer than this, head and body together, is cut off: bytes that arrive slowly hold memory too.
+ */
 const wholeRequestTimeoutMs = 300_000;
 /** A payload in the query of a GET needs more than the usual 16 KiB. */
 const maxHeaderBytes = 64 * 1024;
 
 /**
- * The public ingest host. Capture paths are answered before the Express app sees the request: for a small event Express
- * costs several times what the work itself does. Everything else is the app's.
+ * The public ingest host. Capture paths are answered before Express sees the request, because for a small event Express
+ * costs several times what the work itself does. Everything else goes to Express.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
@@ -115,7 +117,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: wholeRequestTimeoutMs });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // A client that asks first is told before it sends too much.
+    // A client that sends `Expect: 100-continue` is refused before it sends too much.
     if (!(declaredLength(request) > config.maxBodyBytes)) response.writeContinue();
     onRequest(request, response);
   });
@@ -133,7 +135,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 function createApp(health: Health, routes: Router[]): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Answers are read by pages of any origin, and carry no page of their own. TLS is the operator's choice.
+  // Answers are read by pages of any origin and are no pages themselves. TLS is up to the operator.
   app.use(
     helmet({
       strictTransportSecurity: false,
@@ -176,7 +178,9 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   return sendRefusal(request, response, toRefusal(error), { requestId, isLast: false });
 }
 
-/** What is not HTTP, or takes too long to become a request, has no response object: the answer is written by hand. */
+/**
+ * Input that is not HTTP, or takes too long to become a request, has no response object: the answer is written by hand.
+ */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal =

@@ -35,22 +35,26 @@ import { type GatewayConfig, gatewayConfigSchema } from './config.ts';
 import { ensureTopics } from './ensure-topics.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
 
-// What is in use is small; left alone the heap grows to four times that before it is cleaned, as if the machine were ours.
+// Little of the heap is in use. By default it grows to four times that before it is cleaned, as if the machine were
+// ours alone.
 setFlagsFromString('--heap-growing-percent=150');
 
 const service = 'ingest-gateway';
 /** Lookups by key only; they must never keep a request waiting. */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 500, statementTimeoutMs: 500, queryTimeoutMs: 700 };
-/** The embedded log writes through a pool of its own, with its own patience. */
+/** The embedded log writes through a pool of its own, with its own time limits. */
 const logPool = {
   poolSize: 6,
   connectTimeoutMs: 2000,
   statementTimeoutMs: 5000,
   queryTimeoutMs: 6000,
-  // A process that was stopped in the middle of an append must not keep others from theirs.
+  // A process that was stopped in the middle of an append must not block the appends of others.
   idleInTransactionTimeoutMs: 5000,
 };
-/** After this the gateway takes traffic even though the log has not been seen: its own 503 tells clients more. */
+/**
+ * After this time the gateway takes requests even though the log was never reached: its 503 tells clients more than a
+ * refused connection.
+ */
 const waitForLogMs = 15_000;
 
 const config = readConfig(gatewayConfigSchema, environment());
@@ -139,7 +143,7 @@ function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log
   return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
 }
 
-/** Beside this file, as source or as it was built (packages/stack, programs.ts). */
+/** Beside this file, as source or built (packages/stack, programs.ts). */
 function bodyProgram(here: string): URL {
   return new URL(
     here.endsWith('.ts') ? './large-bodies/body-worker-source.mjs' : './ingest-gateway-body-worker.mjs',

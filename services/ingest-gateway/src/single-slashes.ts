@@ -1,8 +1,8 @@
 const doubled = /\/{2,}/g;
 
 /**
- * An address whose path has single slashes only. SDKs that are given a host with a slash at its end ask for `//batch`;
- * what is behind the question mark stays as it is.
+ * An address whose path has single slashes only. SDKs that are given a host with a slash at its end ask for `//batch`.
+ * The query stays as it is.
  */
 export function withSingleSlashes(url: string): string {
   const mark = url.indexOf('?');

@@ -4,11 +4,12 @@ import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';
 
 /**
- * Step 4: lets a request in whose key is a project's, and a historical batch when the project's plan includes
- * migrations. What cannot be found out because the stores are down is let in: the consumer decides.
+ * Step 4: lets a request in when its key is a project's, and a historical batch when the project's plan includes
+ * migrations. When the stores are down and nobody can say, it is let in as well: the consumer decides.
  *
  * @returns null when it could not be found out whose key it is.
- * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when too many keys are looked up.
+ * @throws AppError `unauthenticated` (`invalid_api_key`), `payment_required`, `unavailable` when too many keys are
+ * looked up.
  */
 export function authorize(
   request: Pick<IncomingRequest, 'token' | 'isHistorical'>,

@@ -5,7 +5,7 @@ export interface CircuitBreaker {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Keeps a dead store from costing every caller its time limit: after a failure nobody tries for `restMs`. */
+/** After a failure nobody tries for `restMs`. Otherwise a dead store would cost every caller its time limit. */
 export function createCircuitBreaker({ restMs }: { restMs: number }): CircuitBreaker {
   let openUntilMs = 0;
   return {

@@ -21,7 +21,7 @@ export type KeyLookup =
   | { outcome: 'busy' };
 
 export interface ProjectKeys {
-  /** Answers from memory without a promise when it can: nearly every request. Never rejects. */
+  /** Answers nearly every request from memory, without a promise. Never rejects. */
   find(token: string): KeyLookup | Promise<KeyLookup>;
 }
 
@@ -31,10 +31,10 @@ export interface ProjectKeysOptions {
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   logger: Logger;
   metrics: Metrics;
-  /** How long an answer is used without asking again, while changes are heard. */
+  /** How long an answer is used without asking again, while changes are received. */
   knownForMs?: number;
   unknownForMs?: number;
-  /** After `knownForMs`: how long an answer is still used while it is looked up anew, so that nobody waits. */
+  /** For this time after `knownForMs` an answer is still used while it is looked up again, so that nobody waits. */
   refreshInBackgroundForMs?: number;
 }
 
@@ -50,21 +50,23 @@ const busy: KeyLookup = Object.freeze({ outcome: 'busy' });
 
 const maxRemembered = 100_000;
 const maxChanged = 10_000;
-/** While changes are not heard, for `refreshInBackgroundForMs`: so much later the last request with an old key gets in. */
+/** The same while changes are not received. A request with an old key is let in for at most this much longer. */
 const refreshUnsubscribedMs = 4000;
 /** How long an outage of the stores can be bridged from memory. */
 const bridgeForMs = 12 * 60 * 60 * 1000;
 const databaseTimeLimitMs = 500;
 const cacheTimeLimitMs = 200;
 const restAfterFailureMs = 1000;
-/** Fewer than the pool has connections (main.ts): the time limit shall measure the database and not a queue in front of it. */
+/**
+ * Fewer than the pool has connections (main.ts): the time limit is to measure the database, not a queue in front of it.
+ */
 const databaseSlots = { most: 3, mostWaiting: 1000, waitMs: 1000 };
-/** A cache that has so much to do is done without. */
+/** With more questions than this waiting, the cache is left out. */
 const cacheSlots = { most: 256, mostWaiting: 0, waitMs: 0 };
 
 /**
- * Project keys: memory in front of the shared cache in front of PostgreSQL. One lookup per key at a time. A key that is
- * remembered never waits for a store that does not answer.
+ * Project keys: first memory, then the cache that gateways share, then PostgreSQL. One lookup for each key at a time. A
+ * remembered key never waits for a store that does not answer.
  */
 export async function createProjectKeys(options: ProjectKeysOptions): Promise<ProjectKeys> {
   const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, refreshInBackgroundForMs = 60_000 } = options;
@@ -75,11 +77,11 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
   const toCache = createSlots(cacheSlots);
   const toDatabase = createSlots(databaseSlots);
-  /** What was looked up before may have changed since; it only bridges an outage. */
+  /** Answers from before this may be out of date. They only bridge an outage. */
   let staleBeforeMs = Number.NEGATIVE_INFINITY;
-  /** Copies of the former state are there until they run out. */
+  /** Until then the shared cache may hold copies of the former state. */
   let copiesTrustedFromMs = Number.NEGATIVE_INFINITY;
-  /** Keys that changed lately: a gateway that was slower to hear of it may have left an old copy. */
+  /** Keys that changed lately. A gateway that learned of the change later may have left an old copy. */
   const changed = new LRUCache<string, true>({ max: maxChanged, ttl: knownTtlSeconds * 1000 });
   let isDatabaseAway = false;
   /** Grows with every change message; a lookup that began before one must not be remembered after it. */
@@ -106,13 +108,13 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     return answer;
   }
 
-  /** What is remembered, as far as it may still be used. What is about to get old is looked up beside. */
+  /** The remembered answer, if it may still be used. When it is getting old it is looked up again in the background. */
   function recall(token: string): KeyLookup | undefined {
     const remembered = memory.get(token);
     if (remembered === undefined) return undefined;
     const { project, lookedUpAtMs } = remembered;
     const ageMs = performance.now() - lookedUpAtMs;
-    // An outage must not cost every request with this key a round of questions.
+    // During an outage not every request with this key may ask all stores again.
     if (project === undefined) return ageMs < restAfterFailureMs ? undetermined : undefined;
     const isStale = lookedUpAtMs < staleBeforeMs;
     const longestMs = changes.isSubscribed() ? Number.POSITIVE_INFINITY : unsubscribedMaxAgeMs;
@@ -209,13 +211,14 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
     underWay.delete(token);
     memory.delete(token);
     changed.set(token, true);
-    // For gateways that are started later.
+    // Shared for gateways that start later.
     shared.remove(token).catch(() => {});
   }
 
   let wasSubscribed = false;
   changes.subscribe((change) => {
-    // When hearing begins the copies are those of gateways that heard before; a new gateway shall not ask for all keys.
+    // When the subscription begins for the first time, the copies come from gateways that were subscribed before: a new
+    // gateway must not ask for all keys.
     if (change === null) forgetAll({ copiesToo: wasSubscribed });
     else for (const token of change.tokens) forget(token);
     wasSubscribed = true;

@@ -13,7 +13,7 @@ export interface SlotLimits {
   waitMs: number;
 }
 
-/** Bounds how much is asked of a store at a time, so that what it takes to answer is its own time, not that of a queue. */
+/** Bounds how much is asked of a store at a time. Then the time an answer takes is the store's own, without a queue. */
 export function createSlots({ most, mostWaiting, waitMs }: SlotLimits): Slots {
   /** In the order they came; each is called with its turn. */
   const waiting = new Set<() => void>();
@@ -64,7 +64,7 @@ function busy(): AppError {
   return new AppError('unavailable', 'Too much is asked at the moment.', { code: 'busy', retryAfterSeconds: 1 });
 }
 
-/** Whether a piece of work was not even begun: that says nothing about the store. */
+/** Whether the work was not even started, which says nothing about the store. */
 export function isBusy(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'busy';
 }

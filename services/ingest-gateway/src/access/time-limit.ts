@@ -1,9 +1,10 @@
 import { AppError } from '@millrace/errors';
 
 /**
- * The promise's result, or AppError `unavailable` after `ms`. The work itself goes on; its late result is ignored.
+ * The promise's result, or AppError `unavailable` after `ms`. The work goes on; its late result is ignored.
  *
- * What has arrived by then is read first: a process that was busy for so long must not take its own silence for another's.
+ * Before it gives up it reads what has arrived: a process that was busy itself for that long must not blame the other
+ * side.
  */
 export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -13,7 +13,7 @@ export function corsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary };
 }
 
-/** What a preflight asks for is allowed: an allow-list of headers has broken tracing tools again and again. */
+/** Everything a preflight asks for is allowed. A list of allowed headers has broken tracing tools again and again. */
 export function preflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const requested = request.headers['access-control-request-headers'];
   return {

@@ -22,7 +22,7 @@ export interface RefusalLogger {
   error(message: string, facts: object): unknown;
 }
 
-/** For each reason: a flood of one mistake must not hide that somebody else makes another. */
+/** For each reason, so that a flood of one mistake does not hide the others. */
 const linesPerWindow = 10;
 const windowMs = 1000;
 
@@ -35,8 +35,7 @@ interface Reason {
 
 /**
  * One line for each refused request, at most ten a second for each status and code: a client that repeats its mistake a
- * thousand times must not fill a disk. How many were left out is said when their second is over, whether or not more
- * follow.
+ * thousand times must not fill a disk. At the end of the second one more line says how many were left out.
  */
 export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   const reasons = new Map<string, Reason>();

@@ -16,7 +16,7 @@ export interface Answer {
 export interface Refusal extends Answer {
   body: string;
   code: string;
-  /** True when nothing more of the body will come, so that waiting for it is in vain. */
+  /** True when the rest of the body will not come, so that nobody waits for it. */
   hasStalled: boolean;
 }
 
@@ -62,14 +62,14 @@ export function sendAnswer(
   response.end();
 }
 
-/** How much of a refused upload is still taken in, so that its sender comes to reading the answer. */
+/** How much of a refused upload is still read, so that its sender gets to read the answer. */
 const patience = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
 const lastPatience = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**
- * Sends the answer to a refused request, whatever is left of its body. A body of reasonable size is read to its end and
- * the connection stays in use. Otherwise the answer goes out at once and the connection is closed a little later: closing
- * it under a sender's hands would make the system throw away the answer on its way.
+ * Sends the answer to a refused request, whatever is left of its body. A body of reasonable size is read to its end,
+ * and the connection stays in use. Otherwise the answer is sent at once and the connection is closed a little later: if
+ * it were closed while the client is sending, the client's system would throw the answer away.
  */
 export async function sendRefusal(
   request: IncomingMessage,

@@ -19,7 +19,7 @@ export interface BodyHints {
 }
 
 export interface DecodedBody {
-  /** JSON text, if it is any, as UTF-8 without a byte order mark. */
+  /** What should be JSON text, as UTF-8 without a byte order mark. */
   json: Buffer;
   /** A key given as a form field beside the payload. */
   apiKey: string | null;
@@ -78,21 +78,21 @@ export function decodeBody(raw: Buffer, hints: BodyHints, options: DecodeOptions
 }
 
 /**
- * Whether a body is of the one compression that is undone where it is asked for, and long enough to become a thousand
- * times as long: then it keeps the process for a tenth of a second.
+ * Whether a body is compressed in the one way that is decoded in this thread, and long enough to grow a thousandfold:
+ * that would block the process for a tenth of a second.
  */
 export function isLongLz64(raw: Buffer, { compression, contentType, contentEncoding }: BodyHints): boolean {
   if (raw.length <= shortLz64Bytes) return false;
-  // What begins as JSON is nothing else, and that is nearly everything.
+  // Text that begins as JSON is nothing else. Nearly every body does.
   if (raw[0] === 0x7b || raw[0] === 0x5b) return false;
   const inForm = isForm(raw, contentType) ? (parseForm(raw.toString('utf8'))?.compression ?? null) : null;
   return pickCompression(compression, inForm, contentEncoding) === 'lz64';
 }
 
-/** As many cannot become more than a million characters: some milliseconds. */
+/** So many bytes cannot grow beyond a million characters, which takes some milliseconds. */
 const shortLz64Bytes = 2048;
 
-/** Smaller bodies are parsed faster than looked over. */
+/** Parsing a smaller body is faster than looking through it first. */
 const largeBytes = 128 * 1024;
 
 /** @throws AppError see `outlineJson`. */
@@ -121,13 +121,13 @@ function unwrapBase64(bytes: Buffer): Buffer {
   return looksLikeBase64(bytes) && !isJsonScalar(bytes) ? (decodeBase64(bytes) ?? bytes) : bytes;
 }
 
-/** `null` and its like are no request, but they are JSON, and the error shall say so. */
+/** `null`, numbers and texts are no request, but they are JSON, and the error should say so. */
 function isJsonScalar(bytes: Buffer): boolean {
   return bytes.length <= 20 && /^(?:null|true|false|-?\d+)$/.test(bytes.toString('latin1').trim());
 }
 
 function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions): string {
-  // Two bytes a unit, and decoding blocks the process while it runs: a fifth of the cap is more than browsers send.
+  // A unit takes two bytes, and decoding blocks the process. A fifth of the cap is more than browsers send.
   const maxUnits = Math.floor(maxDecompressedBytes / 10);
   const result = decodeLz64(bytes.toString('latin1'), maxUnits);
   switch (result.outcome) {
@@ -141,7 +141,7 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
   }
 }
 
-/** The text without a byte order mark, which some platforms put in front and no parser takes. */
+/** The text without a byte order mark, which some platforms write in front and no parser accepts. */
 function readUtf8(raw: Buffer, hints: BodyHints, compression: Compression | null): Buffer {
   const isText = isUtf8(raw);
   const bytes = isText ? raw : repairSurrogates(raw);
@@ -159,7 +159,7 @@ function readUtf8(raw: Buffer, hints: BodyHints, compression: Compression | null
   return json;
 }
 
-/** Nothing but white space, of which there is more than JSON knows. */
+/** Nothing but white space, of any kind in Unicode. */
 function isBlank(json: Buffer): boolean {
   const [first = 0] = json;
   const isPlain = first > 0x20 && first < 0x7f;

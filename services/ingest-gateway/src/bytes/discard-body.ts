@@ -7,8 +7,8 @@ export interface DiscardLimits {
 }
 
 /**
- * Takes in what is left of a body and throws it away, within limits: a client that is still sending reads no answer,
- * and the connection can only be used again after the last byte.
+ * Reads the rest of a body and throws it away, within limits. A client that is still sending reads no answer, and the
+ * connection can only be used again after the last byte.
  *
  * @returns true when the body has ended.
  */

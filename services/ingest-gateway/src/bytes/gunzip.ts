@@ -3,7 +3,7 @@ import { AppError } from '@millrace/errors';
 import type { ByteLease } from '../memory/byte-budget.ts';
 import { inflate } from './inflate.ts';
 
-/** Small bodies are inflated on the spot: a trip through the thread pool costs more than the work. */
+/** Small bodies are inflated in this thread: handing them to the thread pool costs more than the work. */
 const smallInputBytes = 32 * 1024;
 const smallOutputBytes = 256 * 1024;
 

@@ -5,13 +5,12 @@ import type { ByteLease } from '../memory/byte-budget.ts';
 export interface InflateOptions {
   maxBytes: number;
   lease: ByteLease;
-  /** What it means that the stream cannot be undone. */
+  /** The error for a stream that cannot be decompressed. */
   toError(cause: Error): AppError;
 }
 
 /**
- * Sends a body through what undoes its compression. Output is counted while it appears, so that a bomb ends at the cap
- * and not in memory.
+ * Decompresses a body. Output is counted while it appears, so a decompression bomb ends at the cap and not in memory.
  *
  * @throws AppError that of `toError`, `too_large` over the cap, `unavailable` when the memory budget is used up.
  */

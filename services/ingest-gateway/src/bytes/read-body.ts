@@ -49,7 +49,7 @@ export function receiveBody(
     const hints = query.data === null ? hintsOf(request, query) : { ...noHints, compression: query.compression };
     return { raw, hints };
   };
-  // Named one by one: the limits are the whole frozen config, and spreading it costs 12 µs a request.
+  // Each limit is named: `limits` is the whole frozen config, and spreading it costs 12 µs a request.
   const body = receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease });
   return body instanceof Promise ? body.then(describe) : describe(body);
 }

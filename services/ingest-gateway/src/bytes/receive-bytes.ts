@@ -10,7 +10,7 @@ export interface ReceiveOptions {
 }
 
 /**
- * Reads the raw body. A body of one piece, the usual case, is not copied.
+ * Reads the raw body. A body that arrives in one piece, the usual case, is not copied.
  *
  * @returns the body itself when all of it is there. What came together with the head is, a microtask after the request
  * was told of.
@@ -23,14 +23,14 @@ export function receiveBytes(request: IncomingMessage, options: ReceiveOptions):
   if (request.readableLength !== declared) return receivePieces(request, options);
   options.lease.take(declared);
   const body = request.read() as Buffer | null;
-  // The connection is used again when its end has been seen, too.
+  // Its end has to be seen too before the connection is used again.
   request.resume();
   return body ?? nothing;
 }
 
 const nothing = Buffer.alloc(0);
 
-/** With listeners and a time limit, which cost as much as all the rest of a small request. */
+/** With listeners and a time limit, which cost as much as all the rest of a small request does. */
 function receivePieces(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
   const { maxBodyBytes, bodyTimeoutMs, lease } = options;
   return new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ function receivePieces(request: IncomingMessage, options: ReceiveOptions): Promi
     function detach(): void {
       clearTimeout(timer);
       request.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
-      // An error after this point has nobody to tell, but must not end the process.
+      // Nobody waits for an error after this point, but it must not end the process.
       request.on('error', () => {});
     }
     request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);

@@ -43,7 +43,7 @@ export async function readV1Request(
 function fromThread({ json, slots, events, uuids, ...validated }: FoundV1, head: V1Head): V1Request {
   const common = of(head, validated);
   const { parts } = inParts({ kind: 'capture', ...common, json, slots, events });
-  // What was dropped has to be told also when nothing goes on.
+  // Dropped events are reported to the project even when no event is left.
   return { ...validated, uuids: uuids.split(','), parts: events === 0 ? () => [{ ...common, events: [] }] : parts };
 }
 

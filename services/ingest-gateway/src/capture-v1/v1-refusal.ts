@@ -18,7 +18,7 @@ const tags: Record<string, string> = {
   error: 'internal_error',
 };
 
-/** A fault of the server's side, or one that passes: the client may come again this soon. */
+/** For faults of the server, or faults that pass: the client may try again after so many seconds. */
 const retriedStatuses = new Set([408, 429, 500, 503]);
 
 /** The answer to a request of Capture v1 that was refused or failed as a whole. */
@@ -33,7 +33,7 @@ export function toV1Refusal(error: unknown): Refusal {
   return {
     ...refusal,
     code,
-    // There is no page on each error; `about:blank` says that the description is all there is.
+    // Errors have no pages of their own; `about:blank` says that the description is all there is.
     body: JSON.stringify({ error: code, error_description: toErrorBody(known).detail, error_uri: 'about:blank' }),
     headers: {
       ...(retriedStatuses.has(status) ? { 'retry-after': '1' } : {}),

@@ -6,7 +6,10 @@ export interface V1Results {
   dropped(index: number, details: string): void;
   /** Everything that was not dropped: over the plan's quota. */
   restLimited(): void;
-  /** JSON text of the answer, in the order of the batch. That of a large batch is made while others get their turn. */
+  /**
+   * JSON text of the answer, in the order of the batch. For a large batch it is made in slices, so that other requests
+   * get served between them.
+   */
   toBody(): Promise<AnswerBody>;
 }
 
@@ -38,7 +41,7 @@ export function createV1Results(uuids: readonly string[]): V1Results {
     },
     async toBody() {
       if (uuids.length <= resultsPerSlice) return `{"results":{${textOf(0)}}}`;
-      // In pieces that are sent as they are: as one text the whole would be in memory three times.
+      // In pieces, which are sent as they are: as one text the answer would be in memory three times.
       const pieces: Buffer[] = [];
       for (let first = 0; first < uuids.length; first += resultsPerSlice) {
         if (first > 0) await nextLoop();

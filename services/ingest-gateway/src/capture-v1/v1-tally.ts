@@ -3,9 +3,10 @@ import type { ValidatedBatch } from '../request-v1/validate-batch.ts';
 import type { V1Results } from './v1-results.ts';
 
 /**
- * A tally that knows of the events left out before, and tells the results of all that are left out: also of those that
- * leave later, by the operator's lists or because they are too large for the log. These are numbered as the events that
- * go on are; a project is told their indexes in the batch.
+ * A tally that also enters each dropped event into the results, and that begins with the events that validation
+ * dropped. Events that are dropped later (by the operator's lists, or because they are too large for the log) are
+ * numbered among those that validation let through. Here they get their index in the batch, which is what the project
+ * is told.
  */
 export function createV1Tally(
   { drops, indexes }: Pick<ValidatedBatch, 'drops' | 'indexes'>,

@@ -56,7 +56,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     return tally;
   }
 
-  // Looked at when somebody asks, not at every request.
+  // Read when the metrics are asked for, not at every request.
   Object.assign(running, { collect: () => running.set(inFlight) });
   Object.assign(held, { collect: () => held.set(budget.usedBytes()) });
   return {

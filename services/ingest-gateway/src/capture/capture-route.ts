@@ -52,8 +52,8 @@ async function capture(
   const query = parseCaptureQuery(target.query);
   const receivedAtMs = Date.now();
   requireGetOrPost(request);
-  // A body that comes with its head is there after this. From here on only what is not at hand is waited for: to wait for
-  // nothing costs each request a promise and a turn.
+  // After this, a body that was sent together with its head is there. From here on nothing is awaited that is at hand:
+  // awaiting it would cost each request a promise and one more turn of the microtask queue.
   await undefined;
   const read = readRequest(request, { path, query }, progress.lease, deps);
   const incoming = read instanceof Promise ? await read : read;

@@ -17,8 +17,7 @@ export interface Publishing extends Pick<Arrival, 'receivedAtMs' | 'nameForNamel
 }
 
 /**
- * Steps 5 and 6: what was let in becomes records, in the lanes they belong to. Resolves when the log has acknowledged
- * every one of them.
+ * Steps 5 and 6: accepted events become records in their lanes. Resolves when the log has acknowledged all of them.
  *
  * @throws AppError see `createPublication`.
  */
@@ -40,7 +39,7 @@ export async function publishRequest(
   const publication = createPublication({ log, topics, maxRecordBytes, createUuid, headers: traceHeaders(request) });
   let last: CapturedEvents | null = null;
   for (const part of incoming.parts()) {
-    // Others get their turn.
+    // Lets other requests be served.
     if (last !== null) await nextLoop();
     last = traffic.route(toCapturedEvents(part, arrival, dropped), project);
     const added = publication.add(last, events === 1);
@@ -56,7 +55,7 @@ export async function publishRequest(
   metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
 }
 
-/** The event is stored with a note in their place; its project is told. */
+/** The event is stored with a note instead of them, and its project is told. */
 function notePartsLeftOut(parts: readonly string[], last: CapturedEvents | null, dropped: DropTally): void {
   const record = last?.accepted[0]?.record;
   if (parts.length === 0 || record === undefined) return;

@@ -63,7 +63,7 @@ function readDecoded(
   const said = { ...reading.said, apiKey: apiKey ?? reading.said.apiKey };
   if (isLarge(json.length)) return readElsewhere({ raw: json, hints: plainJson, said }, reading);
   const parse = () => inOnePart(parseCaptureRequest(json, said));
-  // A large body is not parsed for somebody whose key is nobody's.
+  // A large body is not parsed when its key is no project's.
   return envelopeKey === null ? parse() : requirePossibleKey(envelopeKey, reading.deps.projectKeys).then(parse);
 }
 

@@ -16,14 +16,14 @@ export interface Exchange {
 
 /** Of a request that is being served. */
 export interface Progress {
-  /** Whose request it is, for its line in the log; null until that is known. */
+  /** The project of the request, for its line in the log; null until it is known. */
   environmentId: number | null;
   readonly lease: ByteLease;
 }
 
 /**
- * The frame around the steps of every capture request: metrics, memory that is given back whatever happens, the answer
- * to a refusal and its line in the log, and the end of the connection while the server stops. Never rejects.
+ * What every capture request has around its steps: metrics, memory that is always given back, the answer to a refusal
+ * and its line in the log, and the end of the connection while the server stops. Never rejects.
  *
  * @param steps from the head of the request to its answer; what they throw is refused.
  */

@@ -47,6 +47,6 @@ export function createMetricsGatherer(gateways: ReadonlySet<Worker>) {
 }
 
 function tell(gateway: Worker, message: ToGateway): void {
-  // One that is just ending hears nothing any more.
+  // A process that is ending gets no message any more.
   if (gateway.isConnected()) gateway.send(message, () => {});
 }

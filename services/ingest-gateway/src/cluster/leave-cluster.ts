@@ -1,13 +1,14 @@
 import cluster from 'node:cluster';
 
 /**
- * Lets go of the process that started this one, before stopping: it holds the port as well, and must give it up before
- * the last process that takes connections does, or some come that nobody takes. Does nothing in a process that stands alone.
+ * Disconnects from the primary process before this one stops. The primary holds the port as well. If it held it longer
+ * than the last process that takes connections, some connections would come that nobody takes. Does nothing in a
+ * process that runs alone.
  */
 export function leaveCluster(): void {
   const { worker } = cluster;
   if (worker === undefined || !process.connected) return;
-  // Else Node ends the process with its channel.
+  // Otherwise Node ends the process together with its channel.
   worker.exitedAfterDisconnect = true;
   process.disconnect();
 }

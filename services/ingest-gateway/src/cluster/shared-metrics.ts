@@ -8,7 +8,7 @@ export interface Channel {
   on(event: 'message', listener: (message: ToGateway) => void): unknown;
 }
 
-/** When the process that knows all does not answer, the figures of this one are better than none. */
+/** When the primary process does not answer, the metrics of this process alone are better than none. */
 const answerWithinMs = 2000;
 
 /** The text of `/metrics` for all processes of the gateway: whichever is asked, the answer is the same. */

@@ -8,16 +8,16 @@ export interface GatewayProcesses extends Stoppable {
   listening: Promise<number>;
 }
 
-/** One that ended so soon after its start is not started again at once: what ended it may still be there. */
+/** A process that ended so soon after its start is not started again at once: what ended it may still be there. */
 const soonMs = 5000;
 const restMs = 1000;
 
 /**
- * Starts this program `count` times, all on one port. One that ends is replaced. Stopping lets all of them answer what
- * they have.
+ * Starts this program `count` times, all on one port. A process that ends is replaced. Stopping lets all of them finish
+ * their requests.
  *
- * Each of them takes its connections from the port itself. Node can hand them out in turn instead, which is more even; but
- * then those on their way to a process that stops are lost.
+ * Each process accepts connections from the port itself. Node could distribute them more evenly, but then connections
+ * on their way to a process that stops would be lost.
  */
 export function startProcesses(count: number, logger: Logger): GatewayProcesses {
   const gateways = new Set<Worker>();

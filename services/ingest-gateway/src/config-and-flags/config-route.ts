@@ -6,10 +6,10 @@ import { onlyMethods } from './only-methods-route.ts';
 import { remoteConfig, remoteConfigScript } from './remote-config.ts';
 import { requireKnownToken } from './require-known-token.ts';
 
-/** Pages share a copy; a changed setting is seen after this and the gateway's own memory. */
+/** Pages share a copy for this time. A changed setting is seen after this and the time the gateway remembers it. */
 const cacheControl = 'public, max-age=60';
 
-/** Made without the settings: the next page asks again. */
+/** Made without the settings, so the next page asks again. */
 const cacheControlOfDefault = 'no-store';
 
 const undecided: ClientSettings = Object.freeze({
@@ -21,7 +21,7 @@ const undecided: ClientSettings = Object.freeze({
   captureDeadClicks: null,
 });
 
-/** What is set for a key; null when it cannot be read now. Clients get on without, so that is no failure. */
+/** The settings for a key; null when they cannot be read now. Clients work without them, so that is no failure. */
 export async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
   try {
     return (await settings.find(token)) ?? undecided;

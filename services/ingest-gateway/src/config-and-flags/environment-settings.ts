@@ -10,7 +10,7 @@ export interface EnvironmentSettings {
 }
 
 const maxRemembered = 10_000;
-/** While changes are heard. */
+/** While changes are received. */
 const rememberForMs = 30_000;
 const timeLimitMs = 500;
 
@@ -25,7 +25,7 @@ export function createEnvironmentSettings(
     else for (const token of change.tokens) memory.delete(token);
   });
 
-  /** What is remembered, unless it may have changed unheard. */
+  /** The remembered settings, unless they may have changed while changes were not received. */
   function recall(token: string): Promise<ClientSettings | null> | undefined {
     const ageMs = rememberForMs - memory.getRemainingTTL(token);
     return changes.isSubscribed() || ageMs < unsubscribedMaxAgeMs ? memory.get(token) : undefined;

@@ -4,7 +4,7 @@ import type { AnswerDependencies } from './answer-dependencies.ts';
 import { onlyMethods } from './only-methods-route.ts';
 import { requireKnownToken } from './require-known-token.ts';
 
-/** Changes when what is answered does. */
+/** To be changed whenever the answer changes. */
 const etag = '"no-flags-1"';
 
 /**

@@ -39,7 +39,7 @@ export function flagRoutes(router: Router, given: AnswerDependencies): void {
     router
       .route(`/${path}`)
       .get(async (request, response) => {
-        // Not a document to keep: it is about one person.
+        // Not to be cached: it is about one person.
         response.set('cache-control', 'no-store');
         await answer(request, response);
       })

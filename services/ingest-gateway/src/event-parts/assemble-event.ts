@@ -10,7 +10,7 @@ import type { Part } from './read-parts.ts';
 /** An event that was sent in parts, in one again. */
 export interface AssembledEvent {
   event: JsonObject;
-  /** Names of the parts whose place in the event is taken by a note, as they are not text or do not fit. */
+  /** Names of the parts that are replaced by a note, because they are not text or do not fit. */
   leftOut: string[];
 }
 
@@ -35,7 +35,7 @@ export function assembleEvent(parts: readonly Part[], maxRecordBytes: number): A
   const known = byName(parts);
   const eventJson = known.get(eventPart);
   if (eventJson === undefined) throw refused('missing_part', eventPart, 'is missing');
-  // A field `batch` would make it another request than this is.
+  // With a field `batch` it would be taken for another kind of request.
   const { batch: _, ...event } = readObject(eventJson);
   repairEmptyObjects(event);
   const propertiesJson = known.get(propertiesPart);
@@ -79,12 +79,12 @@ function byName(parts: readonly Part[]): Map<string, Part> {
   return known;
 }
 
-/** What stands in the place of what is not stored. */
+/** The note instead of a part that is not stored. */
 function noteOf({ type, bytes }: Part): string {
   return `[left out: ${type.slice(0, 100)}, ${bytes.length} bytes]`;
 }
 
-/** Whether it is to be stored: whatever is text, unless it says that it is something else. */
+/** Whether it is stored: anything that is text, unless it declares another type. */
 function isText({ type, bytes }: Part): boolean {
   if (isJsonType(type)) return true;
   const mayBe = type.startsWith('text/') || type === 'application/octet-stream';

@@ -37,7 +37,7 @@ export type DropReason = GatewayWarningType | 'performance_event';
 export type TimeFinding = 'ignored_invalid_timestamp' | 'event_timestamp_in_future';
 export type Finding = TimeFinding | 'part_left_out' | 'distinct_id_truncated';
 
-/** The events of one request that are not stored, by reason, and those stored otherwise than they were sent. */
+/** The events of one request that are not stored, by reason, and those that are stored changed. */
 export interface DropTally {
   add(reason: DropReason, sample: DropSample): void;
   /** Events that were left out together. @param samples of the first of them. */
@@ -60,7 +60,7 @@ export interface WarningFacts {
 const none: ReadonlyMap<DropReason, number> = new Map();
 
 export function createDropTally(): DropTally {
-  // Nearly no request drops anything, and maps cost more than the tally of one that does.
+  // Hardly any request drops events, and making the maps costs more than all the rest of a tally.
   let counts: Map<DropReason, number> | undefined;
   let findings: Map<DropReason, number> | undefined;
   let samples: Map<DropReason, DropSample[]> | undefined;

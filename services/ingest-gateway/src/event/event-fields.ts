@@ -1,8 +1,8 @@
 import { objectFields, objectProperties } from './empty-objects.ts';
 
 /**
- * The fields of a request that the gateway looks at; everything else in an event is passed on as it was written. Of each
- * field a scan keeps where its value begins and ends: two numbers at twice its place in this list.
+ * The fields of a request that the gateway looks at; everything else in an event is passed on as it was written. For
+ * each field a scan keeps the start and the end of its value: two numbers, in the slot that belongs to the field.
  */
 const eventFields = [
   'event',
@@ -56,7 +56,7 @@ export const propertySlots: readonly { name: PropertyField; slot: number }[] = p
   slot: slotByProperty.get(name) ?? 0,
 }));
 
-/** Names by their length, so that most of what is written in an event is told apart from them by that alone. */
+/** Names by their length, which alone rules out most names in an event. */
 export type NameTable = readonly (readonly { bytes: Buffer; slot: number }[])[];
 
 function tableOf(slots: ReadonlyMap<string, number>): NameTable {
@@ -65,7 +65,7 @@ function tableOf(slots: ReadonlyMap<string, number>): NameTable {
   return table;
 }
 
-/** In the place of a slot, for properties that are not kept but must not hold an empty array. */
+/** Instead of a slot, for properties that are not kept but must not hold an empty array. */
 const objectProperty = -2;
 
 export const fieldNames = tableOf(slotByField);
@@ -80,7 +80,7 @@ export function isObjectSlot(names: NameTable, slot: number): boolean {
   return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
 }
 
-/** The place of the name written from `start` to `end`; less than 0 for a name whose value is not kept. */
+/** The slot of the name written from `start` to `end`; less than 0 for a name whose value is not kept. */
 export function findSlot(names: NameTable, bytes: Buffer, start: number, end: number): number {
   const candidates = names[end - start];
   if (candidates === undefined) return -1;

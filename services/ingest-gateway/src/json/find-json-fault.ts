@@ -7,8 +7,8 @@ export interface JsonFault {
 }
 
 /**
- * Finds the first character that cannot stand where it is. Parsers tell its position in words of their own, which change
- * with the version and quote the text. `NaN` and its like pass, as they do on their way in.
+ * Finds the first character that is not allowed where it is. The messages of parsers change with the version and quote
+ * the text. `NaN` and the like are accepted, as they are when events are read.
  *
  * @param text that a parser has refused.
  */
@@ -24,10 +24,10 @@ export function findJsonFault(text: string): JsonFault {
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** What comes next: in a new bracket it may be its end. */
+/** What may come next; directly after an opening bracket this may be the closing one. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 
-/** The position up to which text is JSON. Recursion would end at a hundred thousand brackets. */
+/** The position up to which the text is JSON. Not recursive: a hundred thousand brackets would end the stack. */
 function endOfJson(text: string): number {
   const closings: ('}' | ']')[] = [];
   let expected: Expected = 'value';

@@ -12,11 +12,11 @@ export interface JsonOutline {
   apiKey: string | null;
 }
 
-/** More than a body of honest events of the largest size has; parsing as many keeps the process for a quarter of a second. */
+/** More than a body of real events of the largest size has. Parsing as many takes the process a quarter of a second. */
 const maxValues = 1_000_000;
 /** What a parsed value takes in memory beside its text, about. */
 const bytesPerValue = 48;
-/** Other requests get their turn after so many bytes. */
+/** Other requests are served after so many bytes. */
 const sliceBytes = 2 * 1024 * 1024;
 const longestKeyBytes = 200;
 const keyNames = ['api_key', 'token', '$token'];
@@ -27,8 +27,8 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /**
- * Looks over a large body before it is parsed: a hundred megabytes of `[],[],…` are a small upload when compressed, and
- * gigabytes and minutes when parsed. Memory for the values is taken from the budget.
+ * Looks through a large body before it is parsed. A hundred megabytes of `[],[],…` are a small upload when compressed,
+ * and gigabytes and minutes when parsed. Memory for the values is taken from the budget.
  *
  * @throws AppError `too_large` (`too_many_values`), `unavailable` when the memory budget is used up.
  */
@@ -48,7 +48,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
     if (depth !== 1 || !isObject) return;
     const text = expectsName || (name !== null && keyNames.includes(name)) ? readText(bytes, start, end) : null;
     if (expectsName) name = text;
-    // Of a name given twice the last counts, as in the parser.
+    // Of two members of one name the last counts, as in the parser.
     else if (name !== null && text !== null) keys.set(name, text);
     else if (name !== null) keys.delete(name);
   }
@@ -86,7 +86,7 @@ export async function outlineJson(bytes: Buffer, lease: ByteLease): Promise<Json
   return { values, apiKey: found ?? null };
 }
 
-/** Null when it is too long for a key or its name, or no JSON text after all. */
+/** Null when it is too long for a key or for its name, or is no JSON string. */
 function readText(bytes: Buffer, start: number, end: number): string | null {
   if (end - start > longestKeyBytes) return null;
   try {

@@ -15,7 +15,7 @@ export interface ThreadStart {
   thread: number;
 }
 
-/** A body to decode and look through. The bytes change hands. */
+/** A body to decode and search. Its bytes are transferred to the thread. */
 export type BodyJob = CaptureJob | PartsJob | V1Job;
 
 export interface CaptureJob {
@@ -43,13 +43,13 @@ export interface V1Job extends Omit<V1Body, 'raw'> {
   maxDecompressedBytes: number;
 }
 
-/** The answer to `key`: the project may exist, go on; or the job is over. */
+/** The answer to `key`. When no project has the key, the job is over. */
 export interface KeyCheck {
   type: 'key_check';
   isPossible: boolean;
 }
 
-/** A request as a thread found it: its JSON and where in it everything is (scan-request.ts). */
+/** A request as a thread found it: its JSON, and the positions of everything in it (scan-request.ts). */
 export interface FoundRequest {
   kind: 'capture';
   json: Uint8Array;
@@ -73,20 +73,20 @@ export interface FoundV1 extends Omit<ValidatedBatch, 'events' | 'uuids'> {
   slots: Int32Array<ArrayBuffer>;
   /** How many go on. */
   events: number;
-  /** Separated by commas: one text crosses to another thread at once. */
+  /** Separated by commas: one text is transferred in one step. */
   uuids: string;
 }
 
 export type Found = FoundRequest | FoundV1;
 
 export type ThreadMessage =
-  /** A key was found before parsing; the thread waits for the verdict. */
+  /** A key was found before parsing; the thread waits for the answer. */
   | { type: 'key'; key: string }
   | { type: 'found'; request: Found }
   | { type: 'refused'; refusal: Refusal }
   | { type: 'failed'; message: string };
 
-/** An AppError on its way between threads. */
+/** An AppError as it is sent between threads. */
 export interface Refusal {
   kind: ErrorKind;
   message: string;
@@ -97,7 +97,7 @@ export interface Refusal {
 
 const copiedBelowBytes = 64 * 1024;
 
-/** The same bytes in memory that can change hands: small buffers share theirs with others. */
+/** The same bytes in memory that can be transferred: small buffers share theirs with others. */
 export function toTransferable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
   const isOwn = bytes.length >= copiedBelowBytes && buffer instanceof ArrayBuffer;

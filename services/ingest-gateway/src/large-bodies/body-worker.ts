@@ -44,11 +44,11 @@ function listen(port: MessagePort): void {
     }
   }
 
-  /** Null when the key is nobody's. */
+  /** Null when the key is no project's. */
   async function find({ raw, hints, request, maxDecompressedBytes }: CaptureJob): Promise<Found | null> {
     const options = { maxDecompressedBytes, lease };
     const { json, apiKey, envelopeKey } = await decodeBody(bytesOf(raw), hints, options);
-    // A large body is not parsed for somebody whose key is nobody's.
+    // A large body is not parsed when its key is no project's.
     if (envelopeKey !== null && !(await mayBeKnown(envelopeKey))) return null;
     return findRequest(json, { ...request, apiKey: apiKey ?? request.apiKey });
   }

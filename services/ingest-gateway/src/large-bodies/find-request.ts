@@ -6,8 +6,8 @@ import type { FoundRequest } from './body-job.ts';
 const scan = createScanner();
 
 /**
- * Step 3 for a large body: validates it as a small one, and gives its events as positions in JSON, which cross to another
- * thread at no cost. What had to be repaired is written anew.
+ * Step 3 for a large body: validates it like a small one and gives its events as positions in JSON, which can be
+ * transferred to another thread at no cost. JSON that had to be repaired is written anew.
  *
  * @throws AppError see `parseCaptureRequest`.
  */
@@ -17,7 +17,7 @@ export function findRequest(json: Buffer, hints: RequestHints): FoundRequest {
   const text = isAsWritten ? json : Buffer.from(JSON.stringify({ batch: events }), 'utf8');
   const found = scan(text);
   if (found === null) throw new Error('What was repaired cannot be scanned.');
-  // What is written anew holds the usable events only.
+  // JSON that was written anew holds the usable events only.
   const slots = isAsWritten && request.indexes !== undefined ? slotsAt(found, request.indexes) : eventSlots(found);
   return { kind: 'capture', ...request, json: text, slots, events: events.length };
 }

@@ -9,8 +9,8 @@ import type { FoundV1 } from './body-job.ts';
 const scan = createScanner();
 
 /**
- * Step 3 for a large body of Capture v1: validates every event as in a small one. Those that go on are written anew,
- * as the client had moved some of their properties elsewhere, and given as positions in that JSON.
+ * Step 3 for a large body of Capture v1: validates every event like in a small one. The accepted events are written
+ * anew, because clients of this protocol move some properties elsewhere, and are given as positions in that JSON.
  *
  * @throws AppError see `parseV1Batch`.
  */

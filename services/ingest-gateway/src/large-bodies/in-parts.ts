@@ -7,7 +7,7 @@ import type { FoundRequest } from './body-job.ts';
 /** Some milliseconds of work. */
 const eventsPerPart = 128;
 
-/** What a thread has found, its events read when their turn comes. */
+/** What a thread has found. The events of each part are read when the part is reached. */
 export function inParts(found: FoundRequest): IncomingRequest {
   const { token, isHistorical, events, drops } = found;
   return { token, isHistorical, events: sentEvents(events, drops), parts: () => partsOf(found) };

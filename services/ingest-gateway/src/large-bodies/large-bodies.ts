@@ -19,9 +19,9 @@ export interface LargeBodiesOptions {
   /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
   program: URL;
   budget: ByteBudget;
-  /** As many as the budget was made for. */
+  /** The number of threads the budget was made for. */
   threads: number;
-  /** JavaScript objects of one thread; one that needs more is ended, and only its request fails. */
+  /** Memory for the JavaScript objects of one thread. A thread that needs more is ended, and only its request fails. */
   heapMb: number;
   logger: Logger;
 }
@@ -63,9 +63,9 @@ interface Thread {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-/** A thread nobody needs gives its memory back. */
+/** A thread that has been idle for this time is ended and gives its memory back. */
 const idleMs = 30_000;
-/** No honest body takes as long. */
+/** No real body takes as long. */
 const longestJobMs = 30_000;
 
 export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
@@ -82,7 +82,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
 
   function start(thread: Thread): Worker {
     const worker = new Worker(program, {
-      // Not the parent's: they load what is meant for the main thread.
+      // Not those of the parent, which load modules for the main thread.
       execArgv: [],
       workerData: { shares: budget.threads, thread: thread.number },
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -101,7 +101,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     return worker;
   }
 
-  /** Takes the longest idle last, so that few threads are kept alive by little work. */
+  /** Takes the thread that was used last, so that little work keeps few threads alive. */
   function take(): Promise<Thread> {
     const thread = free.pop();
     return thread === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(thread);
@@ -144,7 +144,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     }
   }
 
-  /** What the thread took is the request's from now on. */
+  /** From now on the request holds what the thread took from the budget. */
   function handOver({ number }: Thread, lease: ByteLease): void {
     lease.take(Atomics.exchange(budget.threads.heldKiB, number, 0) * 1024);
   }

@@ -14,7 +14,7 @@ export interface HotKeysOptions {
   windowMs: number;
   /** Live events in a window that make a key hot; 0: no key ever is. */
   hotEvents: number;
-  /** A key stays hot for so long after its last hot window, so that it does not go back and forth. */
+  /** A key stays hot for this time after its last hot window, so that it does not switch back and forth. */
   holdMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface HotKeys {
    */
   note(token: string, ids: Iterable<string>): { id: string; spike: TrafficSpike }[];
   isHot(key: string): boolean;
-  /** False nearly always: then nothing needs to be asked event by event. */
+  /** False nearly always: then no single event has to be checked. */
   hasAny(): boolean;
   size(): number;
 }
@@ -39,7 +39,10 @@ interface Candidate {
 
 /** Channel of the key-value store on which gateways tell each other which keys are hot. */
 const hotKeyChannel = 'hot-keys';
-/** From this part of `hotEvents` on a key is counted exactly and with the other gateways: up to ten share a hot key. */
+/**
+ * From this part of `hotEvents` on a key is counted exactly and together with the other gateways: up to ten gateways
+ * may share the events of a hot key.
+ */
 const candidateFrom = 0.1;
 const maxHotKeys = 10_000;
 const maxCandidates = 10_000;
@@ -59,7 +62,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
-  /** Of the last token: mostly the next request has the same. */
+  /** For the last token: the next request mostly has the same. */
   let last = { token: '', prefix: sketch.prefix(':') };
 
   function prefixOf(token: string): SketchPrefix {
@@ -142,7 +145,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
   };
 }
 
-/** Distinct ids may be e-mail addresses; as the name of a counter a digest will do. */
+/** Distinct ids may be e-mail addresses, so the counter is named by a digest. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
 }

@@ -1,4 +1,4 @@
-/** The hash of what the texts of one request begin with, so that it is not worked out again for each of them. */
+/** The hash of what all texts of one request begin with, so that it is computed once. */
 export type SketchPrefix = number;
 
 /** An estimate of how often each text was seen, in memory of fixed size. */
@@ -16,8 +16,8 @@ const rows = 4;
 const fnvPrime = 0x01000193;
 
 /**
- * A count-min sketch with conservative update: it finds the few keys worth counting exactly among any number of others
- * without remembering a single one. The seed keeps senders from choosing texts that collide.
+ * A count-min sketch with conservative update. It finds the few keys that are worth counting exactly among any number
+ * of others, without remembering one of them. Nobody can choose texts that collide, because the seed is random.
  *
  * @param width counters per row, a power of two. With n texts counted an estimate is too high by about n / width.
  */

@@ -10,7 +10,7 @@ export interface ProjectSpikesOptions {
   minEvents: number;
   /** How many times the baseline a window must hold. */
   factor: number;
-  /** A process that has just started does not know what is usual yet, and reports nobody for so long. */
+  /** A process that has just started does not know what is usual, and reports no spike for this time. */
   warmUpMs: number;
   maxProjects?: number;
 }
@@ -34,11 +34,11 @@ interface Traffic {
 
 /** The weight of the latest window in the baseline: the average follows within some five minutes of windows. */
 const weight = 1 / 16;
-/** From this part of `minEvents` on a project is worth the store's attention; below it only this process counts. */
+/** From this part of `minEvents` on a project is counted in the shared store; below it only in this process. */
 const sharedFrom = 0.1;
 
 /**
- * Finds projects that suddenly send far more than they did. A spike is reported once, when it begins; it is over after
+ * Finds projects that suddenly send much more than before. A spike is reported once, when it begins, and is over after
  * a window below the threshold. A small project costs a few numbers in this process and nothing elsewhere.
  */
 export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpikes {
@@ -60,7 +60,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
         spiking.delete(environmentId);
       }
       traffic.windowsSeen += 1;
-      // The first windows count as a plain mean, so that the baseline is right soon.
+      // The average of the first windows is a plain mean, so that the baseline is right soon.
       const share = Math.max(weight, 1 / traffic.windowsSeen);
       traffic.baseline += (traffic.events - traffic.baseline) * share;
       traffic.baseline *= (1 - weight) ** (window - traffic.window - 1);
@@ -100,7 +100,7 @@ export function createProjectSpikes(options: ProjectSpikesOptions): ProjectSpike
       const window = Math.floor(now() / windowMs);
       for (const environmentId of spiking) {
         const traffic = projects.peek(environmentId);
-        // Whoever stopped sending, or is long forgotten, closes no window any more.
+        // Projects that stopped sending close no window any more.
         if (traffic === undefined || traffic.window < window - 1) spiking.delete(environmentId);
       }
       return spiking.size;

@@ -14,8 +14,8 @@ export interface Quotas {
 const afterEndMs = 24 * 60 * 60 * 1000;
 
 /**
- * How many events of the plan are used, per project API key's environment and calendar month in UTC. The request that
- * meets the limit is taken whole, the next ones are not, so gateways exceed the limit by what arrives within one flush.
+ * How many events of the plan are used, for each environment and calendar month in UTC. The request that reaches the
+ * limit is taken whole and the next ones are not. So gateways exceed the limit by what arrives between two flushes.
  */
 export function createQuotas({ counters, now }: { counters: SharedCounters; now(): number }): Quotas {
   let month = monthOf(now());

@@ -17,8 +17,9 @@ export interface RateLimitOptions {
 }
 
 /**
- * The abuse limit. A window's first request is always admitted, however large, and the one that meets the limit is
- * admitted whole: else a batch larger than the limit could never be delivered, however often the SDK sends it again.
+ * The abuse limit. The first request of a window is always admitted, however large, and so is the whole request that
+ * reaches the limit. Otherwise a batch larger than the limit could never be delivered, however often the SDK repeats
+ * it.
  */
 export function createRateLimit({ counters, now, windowMs }: RateLimitOptions): RateLimit {
   return {

@@ -11,7 +11,7 @@ export interface RestrictionsOptions {
   cache: Pick<KeyValue, 'subscribe'>;
   changes: Pick<ProjectChanges, 'subscribe'>;
   logger: Logger;
-  /** From the settings; they hold whatever the table says. */
+  /** From the settings: valid whatever the table says. */
   configured: readonly Restriction[];
   refreshAfterMs: number;
 }
@@ -22,9 +22,9 @@ export interface Restrictions {
   stop(): void;
 }
 
-/** The database gives up sooner than this; it is for one that takes the question and never answers. */
+/** For a database that takes the question and never answers; its own time limit is shorter. */
 const firstReadLimitMs = 3000;
-/** Several keys may change at once; one look at the table is enough for all. */
+/** Several keys may change at once; the table is read once for all of them. */
 const afterMessageMs = 100;
 
 /**

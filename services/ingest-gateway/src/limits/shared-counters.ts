@@ -4,16 +4,16 @@ import { LRUCache } from 'lru-cache';
 export interface SharedCountersOptions {
   store: Pick<KeyValue, 'addToCounters'>;
   now(): number;
-  /** How long counts are gathered before they are told to the store. */
+  /** How long counts are gathered before they are sent to the store. */
   flushAfterMs: number;
-  /** Told after each attempt, with the number of counters. */
+  /** Called after each attempt, with the number of counters. */
   onFlush(outcome: 'ok' | 'failed', counters: number): void;
   maxCounters?: number;
 }
 
 /**
- * Counters that all gateways share through the store, without a wait for anybody: counts are taken in the process and
- * told to the store in batches. While the store is away, each process goes on with what it knows.
+ * Counters that all gateways share through the store. Nobody waits for it: counts are kept in the process and sent to
+ * the store in batches. While the store is away, each process goes on with its own counts.
  */
 export interface SharedCounters {
   /**
@@ -24,28 +24,28 @@ export interface SharedCounters {
    */
   add(name: string, by: number, expiresAtMs: number): number;
   size(): number;
-  /** Tells the store what is left, if it answers. */
+  /** Sends what is left to the store, if it answers. */
   stop(): Promise<void>;
 }
 
 interface Counter {
   name: string;
-  /** What all have counted as far as known, including what the store has not been told yet. */
+  /** The sum of all gateways as far as known, with counts that were not sent yet. */
   total: number;
   pending: number;
   expiresAtMs: number;
 }
 
-/** One command to the store; some hundreds of counters take it less than a millisecond. */
+/** Counters in one command; the store needs less than a millisecond for some hundreds. */
 const maxCountersPerFlush = 500;
-/** Bounds the work that counting makes for the store and for this process, whatever the number of projects. */
+/** Bounds the work of the store and of this process, whatever the number of projects. */
 const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 
 export function createSharedCounters(options: SharedCountersOptions): SharedCounters {
   const { store, now, flushAfterMs, onFlush, maxCounters = 100_000 } = options;
   const counters = new LRUCache<string, Counter>({ max: maxCounters });
-  /** Counters with something to tell or to ask, the longest waiting first. */
+  /** Counters that have counts to send or a question to ask; the longest waiting first. */
   const waiting = new Map<string, Counter>();
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;

@@ -45,7 +45,7 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
     }
     const ids = accepted.map(({ partitionId }) => partitionId);
     for (const { id, spike } of hotKeys.note(token, ids)) {
-      // The address of a visitor without cookies is not for reports; its events all have one distinct id.
+      // The address of a visitor without cookies is not reported. All their events have the same distinct id.
       const hot = accepted.find(({ partitionId }) => partitionId === id);
       findings.spike(captured, hot?.record.distinct_id ?? '', spike);
     }

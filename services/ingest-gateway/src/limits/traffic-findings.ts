@@ -15,7 +15,7 @@ interface Concerned {
   events: number;
 }
 
-/** What limits and lists find, in the words of figures and of warnings a project can look up. */
+/** Counts what limits and lists find, for metrics and for warnings to the project. */
 export interface TrafficFindings {
   /** @param distinctId of a hot key; null: it is the whole project. */
   spike(owner: Owner, distinctId: string | null, spike: TrafficSpike): void;

@@ -15,12 +15,12 @@ export interface TrafficReport {
   type: GatewayWarningType;
   /** Events concerned. */
   count: number;
-  /** What, besides token and type, makes it another report: a distinct id, a month. */
+  /** What else tells reports apart, beside token and type: a distinct id, a month. */
   subject: string;
   details: JsonObject;
   /**
-   * What the warning's identity is derived from, so that the same finding of several gateways is stored once. Null: each
-   * stretch of time has a warning of its own, with its own count.
+   * What the id of the warning is derived from, so that the same finding of several gateways is stored once. Null: each
+   * period has a warning of its own, with its own count.
    */
   identity: string | null;
 }
@@ -56,16 +56,13 @@ const namespace = '0c4c2a1f-6b64-4a0e-9a43-5f6a3f1f7f0e';
 const maxGathered = 10_000;
 const maxPerAppend = 500;
 
-/**
- * Gathers what is to be told to projects and writes it as warnings: whoever floods the gateway with requests that are
- * dropped must not flood the log with reports of it.
- */
+/** Gathers reports and writes them as warnings: many dropped requests must not become many records in the log. */
 export function createTrafficReports(options: TrafficReportsOptions): TrafficReports {
   const { log, topic, now, firstAfterMs, furtherAfterMs, onLost } = options;
   const gathered = new Map<string, Gathered>();
-  /** When the last report of a subject was sent; forgotten as soon as it makes no difference. */
+  /** When the last report of a subject was sent. Forgotten as soon as it makes no difference. */
   const sentAtMs = new Map<string, number>();
-  /** Subjects with an identity of their own that were told: again would be the same warning. */
+  /** Subjects with an id of their own that were reported. To report them again would make the same warning. */
   const told = new LRUCache<string, true>({ max: maxGathered });
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> = Promise.resolve();
@@ -92,7 +89,7 @@ export function createTrafficReports(options: TrafficReportsOptions): TrafficRep
       await log.append(due.map(([, each]) => ({ topic, key: null, value: toRecord(each, now()) })));
       for (const [name, { report }] of due) if (report.identity !== null) told.set(name, true);
     } catch {
-      // The log is away: the next attempt takes them along.
+      // The log is away: the next attempt sends them too.
       for (const [name, each] of due) {
         sentAtMs.delete(name);
         const newer = gathered.get(name);

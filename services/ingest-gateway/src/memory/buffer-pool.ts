@@ -1,6 +1,6 @@
 /**
- * Memory for buffers that are short-lived and let go about together, such as the records of a moment. Node's own pool is
- * used up after three events of 2 KB, and a new one costs as much as writing them.
+ * Memory for buffers that live for a short time and are freed together, such as the records of a moment. Node's own
+ * pool is used up after three events of 2 KB, and a new block costs as much as writing them.
  *
  * @param bytes of one block of memory; what is larger than a quarter of it gets memory of its own.
  * @returns gives memory of exactly a size, with anything in it.

@@ -14,15 +14,15 @@ export interface ByteBudget {
   threads: ThreadShares;
 }
 
-/** Memory that threads share, as far as plain numbers can cross: KiB held by the main thread, then by each other one. */
+/** Memory that threads share, as an array of numbers: KiB held by the main thread, then by each other thread. */
 export interface ThreadShares {
   heldKiB: Int32Array<SharedArrayBuffer>;
   maxKiB: number;
 }
 
 /**
- * Bounds what all requests together keep in memory: beyond it a request is refused
- * with "come again" instead of the process growing until it is killed with everyone's requests in it.
+ * Bounds the memory of all requests together. Beyond it a request is refused with "come again". Otherwise the process
+ * would grow until it is killed, together with everybody's requests.
  */
 export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
   const heldKiB = new Int32Array(new SharedArrayBuffer(4 * (1 + threads)));
@@ -59,7 +59,10 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
   };
 }
 
-/** What thread number `thread`, from 1, takes. Two threads that ask in the same moment may exceed the budget by one piece. */
+/**
+ * What thread number `thread`, from 1, takes. Two threads that ask at the same moment may exceed the budget by one
+ * piece.
+ */
 export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: number): ByteLease {
   return {
     take(bytes) {

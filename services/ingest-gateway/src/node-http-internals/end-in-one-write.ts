@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http';
  * May go: when Node writes a short answer in one piece.
  */
 
-/** Not of Node's public interface, and therefore looked at before it is relied on. */
+/** Not part of Node's public interface, so each field is checked before it is used. */
 interface HeadInWaiting {
   /** The text of the head, once there is one. */
   _header?: unknown;
@@ -21,8 +21,8 @@ interface HeadInWaiting {
 }
 
 /**
- * Ends an answer whose head is written with a short text, in one piece: as a part of the head the text goes out with it.
- * Text that would have to be encoded takes the usual way.
+ * Ends an answer whose head is complete with a short text, in one piece: the text is appended to the head. Text that
+ * would have to be encoded is sent in the usual way.
  */
 export function endInOneWrite(response: ServerResponse, text: string): void {
   const waiting: HeadInWaiting = response as object;

@@ -2,12 +2,12 @@ import type { CapturedEvent } from '@millrace/contracts';
 import type { RawFields, RawValue } from '../event/raw-fields.ts';
 import { createBufferPool } from '../memory/buffer-pool.ts';
 
-/** Of records that wait for the log, which is some milliseconds. */
+/** For records that wait for the log, for some milliseconds. */
 const takeMemory = createBufferPool(64 * 1024);
 
 /**
- * The value of a log record as `encodeCapturedRecord` gives it, but with the fields that are passed on copied as they
- * were written: parsing and writing them again is most of what an event costs.
+ * The value of a log record, like `encodeCapturedRecord` makes it, but the fields that are passed on are copied as they
+ * were written: parsing them and writing them again is most of what an event costs.
  */
 export function encodeRawRecord(record: CapturedEvent, raw: RawFields): Buffer {
   const { $set, $set_once, $unset, properties } = raw;

@@ -15,19 +15,24 @@ export interface PublicationOptions {
 }
 
 /**
- * A large request goes to the log in parts, one after the other: the log's time limit is made for records, not for a
- * hundred megabytes at once, and other requests get their turn in between.
+ * A large request is appended in parts, one after the other. The log's time limit is made for records, not for a
+ * hundred megabytes at once, and other requests are served between the parts.
  */
 const maxAppendBytes = 2 * 1024 * 1024;
 
 /** The events of one request on their way to the log, when they come in several parts. */
 export interface Publication {
   /**
-   * Waits for the log only when enough has come together.
+   * Waits for the log only when enough records have been gathered.
+   *
    * @param isAlone whether a single event that is too large is refused rather than dropped.
    */
   add(captured: CapturedEvents, isAlone: boolean): Promise<void> | undefined;
-  /** Waits for the log when there is anything left. @param last tells what was dropped of all parts. */
+  /**
+   * Waits for the log when records are left.
+   *
+   * @param last tells what was dropped of all parts.
+   */
   end(last: CapturedEvents): Promise<void> | undefined;
   /** How many events were given to the log. */
   written(): number;
@@ -94,10 +99,10 @@ export function createPublication(options: PublicationOptions): Publication {
   };
 }
 
-/** Indented JSON, and text in which every character is escaped, are up to three times as long as they need to be. */
+/** Indented JSON, and text in which every character is escaped, take up to three times as many bytes as needed. */
 const mostEverSaved = 3;
 
-/** As it was written, unless it is too large so: escapes and white space need not be the reason. */
+/** As it was written, unless it is too large that way: perhaps only because of escapes and white space. */
 function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   if (raw === undefined) return encodeCapturedRecord(record);
   const value = encodeRawRecord(record, raw);
@@ -106,7 +111,7 @@ function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   return encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
 }
 
-/** Warnings need no order; without a key those of a busy project do not crowd one partition. */
+/** Warnings need no order. Without a key the warnings of a busy project are spread over the partitions. */
 function warningRecord(warning: CapturedRecord, topic: string, key: string | null): AppendRecord {
   return { topic, key, value: encodeCapturedRecord(warning) };
 }

@@ -74,7 +74,7 @@ function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
   return uuid;
 }
 
-/** The same text where nothing is to be changed: a batch may hold half a million of them. */
+/** The same text when nothing is to be changed: a batch may hold half a million of them. */
 function toUsualForm(uuid: string): string {
   if (usualUuidText.test(uuid)) return uuid;
   return uuid

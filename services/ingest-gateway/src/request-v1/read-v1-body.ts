@@ -32,8 +32,8 @@ export async function receiveV1Body(
 }
 
 /**
- * The body as JSON text. What is no text after its encoding was undone is looked at as on the other paths: a sender
- * that forgets to name gzip is understood here too.
+ * The body as JSON text. When it is no text after its encoding was undone, it is decoded like on the other paths: a
+ * sender that forgets to name gzip is understood here too.
  *
  * @throws AppError see `decompressorOf` and `decodeBody`.
  */

@@ -52,7 +52,9 @@ export function readV1Event({ uuid, fields }: V1Sent, sdk: V1Head['sdk']): V1Rea
   };
 }
 
-/** What the client has moved out of the properties, back in its place; null when an option is of a wrong type. */
+/**
+ * Properties that the client has moved elsewhere, back among the properties; null when an option is of a wrong type.
+ */
 function restoreProperties({ session_id, window_id, options }: Record<string, unknown>): JsonObject | null {
   if (options !== undefined && options !== null && !isObject(options)) return null;
   const restored: JsonObject = {};
@@ -81,7 +83,7 @@ function readFlag(value: unknown): boolean | null {
   return word === 'false' || word === '0' ? false : null;
 }
 
-/** The properties that must be objects wherever they stand. */
+/** The properties that must be objects wherever they are. */
 function haveObjects({ $set, $set_once }: JsonObject): boolean {
   return [$set, $set_once].every((value) => value === undefined || value === null || isObject(value));
 }

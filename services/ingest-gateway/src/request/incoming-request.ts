@@ -9,7 +9,7 @@ export interface IncomingRequest {
   events: number;
   /** Of an event that came in parts: names of those that are not stored. */
   leftOut?: readonly string[];
-  /** Its events in their order; a large request is worked on in several parts, so that others get their turn in between. */
+  /** Its events in their order. A large request has several parts, so that others are served between them. */
   parts(): Iterable<CaptureRequest>;
 }
 

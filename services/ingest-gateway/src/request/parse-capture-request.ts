@@ -55,13 +55,13 @@ export function parseCaptureRequest(json: Buffer, hints: RequestHints): CaptureR
   return scanned === null ? parseText(json.toString('utf8'), hints) : toRequest(scanned, hints);
 }
 
-/** What a scan cannot take, and what is to be refused with the reason. */
+/** The way for text that a scan cannot take, and for a request that is refused with a reason. */
 function parseText(text: string, hints: RequestHints): CaptureRequest {
   let shape = readShape(parseJson(text));
   if (shape.events.some(hasRoundedId)) shape = readShape(parseJson(quoteLongNumericIds(text)));
   for (const event of shape.events) {
     repairEmptyObjects(event);
-    // Of a client's own field of this name nothing is known; it must not be taken for what a scan has found.
+    // A client may send a field of this name itself; it must not be taken for the result of a scan.
     if (typeof event === 'object' && event !== null) delete event.raw;
   }
   const request = toRequest(shape, hints);

@@ -15,7 +15,7 @@ export interface RequestShape {
   events: (Fields | null)[];
   /** True when no event can be nested too deep. */
   isShallow: boolean;
-  /** How an event's place is written in `attr`. */
+  /** How the position of an event is written in `attr`. */
   pathOf(index: number): string[];
 }
 
@@ -27,7 +27,7 @@ const pathIn = {
 
 const scan = createScanner();
 
-/** Null when it is not the usual: then parsing says more. */
+/** Null for an unusual request: parsing then says more. */
 export function scanShape(json: Buffer): RequestShape | null {
   const found = scan(json);
   if (found === null) return null;
@@ -63,7 +63,7 @@ export function isNameless({ envelope, events, pathOf }: RequestShape): boolean 
   return envelope === null && pathOf === pathIn.event && typeof events[0]?.event !== 'string';
 }
 
-/** Whether its id is a number that cannot be held: then it has to be read as text. */
+/** Whether its id is a number too large to be held exactly: then it has to be read as text. */
 export function hasRoundedId(event: unknown): boolean {
   if (typeof event !== 'object' || event === null) return false;
   const id = rawDistinctId(event as ClientEvent);

@@ -29,9 +29,9 @@ export interface AcceptedEvent {
    * looks at.
    */
   raw?: RawFields | undefined;
-  /** What the partition is chosen by, with the key: the person, or the address when there shall be no person. */
+  /** Chooses the partition, together with the key: the person, or the address when there is to be no person. */
   partitionId: string;
-  /** Set when the event goes to the overflow lane: with its key, or without, spread over all partitions. */
+  /** Set when the event goes to the overflow lane, with its key, or without one, spread over all partitions. */
   overflow?: 'in_order' | 'spread';
 }
 
@@ -86,7 +86,7 @@ export function toCapturedEvents(
     if (time.finding !== null) {
       dropped.note(time.finding, { ...sample, timestamp: claimedTime(event) });
     } else if (request.unreadableSentAt !== undefined && claimedTime(event) !== null) {
-      // Its time is as the client's clock had it: nobody knows how wrong that is.
+      // Its time was told by the client's clock, and nobody knows how wrong that is.
       dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
     const { properties } = fields.event;
@@ -127,7 +127,7 @@ interface PassedOn {
   cut: Pick<DropSample, 'field' | 'distinct_id'> | undefined;
 }
 
-/** The fields that are passed on; read in full when one of them must be changed, else as they were written. */
+/** The fields that are passed on: parsed when one of them must be changed, else as they were written. */
 function passedOn(event: ClientEvent, name: string): PassedOn {
   const { raw, properties = {}, $set, $set_once, $unset } = event;
   const overlong = overlongOtherId(name, properties);

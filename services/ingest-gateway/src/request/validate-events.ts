@@ -55,7 +55,7 @@ export function validateEvents(events: readonly unknown[], isShallow: boolean): 
   return { usable, indexes: indexes.slice(0, usable.length), drops: [...drops.values()], firstFault };
 }
 
-/** What may be told of an event that nothing may walk through. */
+/** What may be reported about an event that is too deep to be walked through. */
 function sampleOf(event: unknown, index: number, { path, reason }: EventFault): DropSample {
   const { event: name, uuid } = (event ?? {}) as Record<string, unknown>;
   return {

@@ -18,12 +18,12 @@ const slots = {
   $token: slotOf('$token'),
 };
 
-/** Stands for an object that is passed on unseen. */
+/** Stands for an object that is passed on without being read. */
 const unseen: JsonObject = Object.freeze({});
 
 /**
- * An event with the fields the gateway looks at. Its properties hold only those it looks at; all of them, and what is to
- * be set, are in `raw`. Fields of a wrong type are there as they are, for the validation to find.
+ * An event with the fields the gateway looks at. Its properties hold only those it looks at; all properties, and those
+ * to be set, are in `raw`. Fields of a wrong type are kept, for the validation to find.
  */
 export function readScannedEvent(json: Buffer, from: Int32Array, base: number): ClientEvent & Record<string, unknown> {
   const read = (slot: number) => readValue(json, from, base + slot);

@@ -10,7 +10,10 @@ import {
 } from '../event/event-fields.ts';
 import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
 
-/** Where everything is that the gateway looks at. The first `slotsPerEvent` numbers are of the object around a batch. */
+/**
+ * The positions of everything the gateway looks at. The first `slotsPerEvent` numbers belong to the object around a
+ * batch.
+ */
 export interface Scan {
   shape: 'event' | 'array' | 'batch';
   /** Of a batch or an array, after the first. */
@@ -22,15 +25,15 @@ const batchSlot = slotOf('batch');
 const propertiesSlot = slotOf('properties');
 
 /**
- * A scanner reads requests as they usually are, in one pass over their bytes and without making a value of anything. It
- * gives null for whatever needs a second look: no JSON, a shape that is none, nesting too deep, what must be mended.
- * The next scan writes over the numbers of the last.
+ * A scanner reads usual requests in one pass over their bytes, without making values. It gives null for everything
+ * else: text that is no JSON, an unknown shape, nesting too deep, text to be repaired. The next scan overwrites the
+ * numbers of the last one.
  */
 export function createScanner(): (json: Buffer) => Scan | null {
   let slots = new Int32Array(64 * slotsPerEvent);
   let events = 0;
 
-  /** Makes room for one more and gives its first number's position. */
+  /** Makes room for one more event and gives the index of its first number. */
   function addEvent(): number {
     const base = events * slotsPerEvent;
     events += 1;
@@ -73,7 +76,7 @@ export function createScanner(): (json: Buffer) => Scan | null {
 
   function scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
     if (names === fieldNames && slot === propertiesSlot) {
-      // Given twice, the last counts, and nothing of the first may be left.
+      // Of two members of one name the last counts, and nothing of the first may be left.
       if (slots[base + slot] !== 0) return -1;
       if (json[at] === 0x7b) return scanObject(json, at, propertyNames, base, levels - 1);
     }

@@ -1,8 +1,8 @@
 /**
- * A strict reader of JSON that keeps nothing: each function takes the position where something begins and gives the one
- * after it, or -1 when it is not what JSON allows there, is nested deeper than allowed, or holds an escape that the store
- * could not take as it is (NUL, half of a surrogate pair). Bytes must be valid UTF-8. It says -1 rather than explain:
- * whoever wants to know why parses.
+ * A strict reader of JSON that keeps nothing. Each function takes the position where something begins and gives the
+ * position after it. It gives -1 for text that is not JSON there, is nested deeper than allowed, or holds an escape
+ * that the database does not store (NUL, half of a surrogate pair). Bytes must be valid UTF-8. To learn why it is -1,
+ * parse the text.
  */
 
 const quote = 0x22;
@@ -39,7 +39,10 @@ export function skipValue(bytes: Buffer, start: number, levels: number): number 
   }
 }
 
-/** Bytes that stand for themselves in a text: all but quote, backslash and control characters. A look costs least. */
+/**
+ * Bytes that stand for themselves in a string: all but quote, backslash and control characters. A table is the fastest
+ * check.
+ */
 const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;
 isPlain[backslash] = 0;
@@ -65,7 +68,7 @@ export function skipPlain(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Four at a time, with one question for all of them. */
+/** Four bytes at a time, with one comparison for all of them. */
 function arePlain(bytes: Buffer, at: number): boolean {
   const first = (isPlain[bytes[at] ?? 0] ?? 0) & (isPlain[bytes[at + 1] ?? 0] ?? 0);
   return (first & (isPlain[bytes[at + 2] ?? 0] ?? 0) & (isPlain[bytes[at + 3] ?? 0] ?? 0)) === 1;

@@ -13,7 +13,7 @@ export interface ProbeRequest {
   isHistorical?: boolean;
 }
 
-/** Sends one batch: an event for each distinct id, named by its place. */
+/** Sends one batch: an event for each distinct id, named by its index. */
 export async function sendBatch(
   gateway: TestGateway,
   token: string,

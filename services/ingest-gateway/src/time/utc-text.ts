@@ -1,7 +1,7 @@
 /**
- * Points in time as nearly all SDKs write them and as records hold them: `2026-11-21T12:34:56.789Z`. The date is looked
- * up in the one before, as most times of a moment are of one day: built-in ways take four times as long, and a single
- * event needs three of them.
+ * Points in time as nearly all SDKs write them and as records hold them: `2026-11-21T12:34:56.789Z`. The last date is
+ * remembered, as most times of a moment are of one day: the built-in functions take four times as long, and a single
+ * event needs three such times.
  */
 
 const dayMs = 86_400_000;
@@ -39,7 +39,7 @@ export function fromUtcText(text: string, readDay: (date: string) => number | nu
   const minute = digits(text, 14, 16);
   const second = digits(text, 17, 19);
   const millisecond = digits(text, 20, 23);
-  // Not a number is not less either.
+  // NaN is not less either.
   if (!(hour < 24 && minute < 60 && second < 60 && millisecond < 1000)) return null;
   if (!text.startsWith(readDate)) {
     const ms = readDay(text.slice(0, 10));
