@@ -51,7 +51,7 @@ const sampleEvery = 64;
 const minuteMs = 60_000;
 
 /**
- * Keeps which event names and properties each project sends (reference/event-processing.md section 14). From a sample:
+ * Keeps which event names and properties each project sends (docs/ingestion-rules.md#definitions). From a sample:
  * the first event of every name in a batch, for some batches of each minute, and some of the others; each name is written
  * once an hour at most, beside the batches' transactions, so a crash can lose the last seconds of it, and the next event of
  * the kind brings it back.

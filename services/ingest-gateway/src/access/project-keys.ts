@@ -11,7 +11,7 @@ import { withTimeLimit } from './time-limit.ts';
 
 /**
  * Whose key it is. `undetermined`: the stores fail and nothing is remembered; the event is accepted and the consumer
- * decides (docs/architecture.md, "The way of one event"). `busy`: they answer, but too many keys are looked up at once; the client has to
+ * decides (docs/architecture.md#the-way-of-one-event). `busy`: they answer, but too many keys are looked up at once; the client has to
  * come again, else whoever sends enough keys that nobody has would be let in.
  */
 export type KeyLookup =

@@ -41,7 +41,7 @@ export interface Publication {
 /**
  * Step 6: writes the events in the order of the request, then one warning for each reason events were dropped. All are
  * durable when what `add` and `end` returned has been waited for. The lane decides the topic and what keeps its order
- * (docs/architecture.md, "The log").
+ * (docs/architecture.md#the-log).
  *
  * @throws AppError `too_large` when an event that is alone is larger than a record may be; in company it is dropped with
  * a warning. `unavailable` when the log did not acknowledge: nothing may be answered with 200.

@@ -23,7 +23,7 @@ const someJson = (description: string): SettingField => ({
   request: Type.Unsafe({ type: ['object', 'array', 'string', 'number', 'boolean'], description }),
   response: Type.Unknown({ description }),
 });
-/** Elements that are null or empty are left out (reference/management-api.md 8.2). */
+/** Elements that are null or empty are left out (docs/api-rules.md#settings). */
 const texts = (description: string, maxLength?: number) => ({
   request: Type.Array(nullable(Type.String(maxLength === undefined ? {} : { maxLength }), ''), { description }),
   response: Type.Array(Type.String(), { description }),
@@ -35,8 +35,8 @@ const nullableTexts = (description: string, maxLength?: number): SettingField =>
 const environmentOnly = (field: SettingField): SettingField => ({ ...field, isEnvironmentOnly: true });
 
 /**
- * Every setting of an environment, in the order of contract/management-api.md "Project (full)"; what only environments
- * have stands beside its like. Names are those of the database columns. Rules of reference/management-api.md 8.2; those
+ * Every setting of an environment, in the order that was asked for; what only environments
+ * have stands beside its like. Names are those of the database columns. Rules of docs/api-rules.md#settings; those
  * a schema cannot say, and which are stored as JSON, are in `@millrace/accounts`.
  */
 export const settingFields: Record<string, SettingField> = {

@@ -16,7 +16,7 @@ export interface OrganizationWriteDeps extends Pick<Database, 'sql' | 'transacti
   announceKeyChange: KeyChanges['announce'];
 }
 
-/** Creating, changing and deleting organizations (reference/management-api.md section 3). */
+/** Creating, changing and deleting organizations (docs/api-rules.md#organizations). */
 export function organizationWriteRoutes({ sql, transaction, announceKeyChange }: OrganizationWriteDeps) {
   const show = async (organizationId: string, caller: Caller) => {
     const [row] = await listOrganizations(
