@@ -33,7 +33,10 @@ export function connectionConfig(
   return { connectionString: rest, ssl, ...(asked.sslnegotiation === 'direct' && { sslnegotiation: 'direct' }) };
 }
 
-/** The address without what it says of TLS, and that: names as they are written, each as often as it is there. */
+/**
+ * Splits an address into the address without its TLS parameters, and these parameters: names as they are written, each
+ * as often as it is there.
+ */
 function takeParameters(address: string): { rest: string; given: [string, string][] } {
   const mark = address.indexOf('?');
   if (mark < 0) return { rest: address, given: [] };
@@ -88,7 +91,7 @@ function readTls(
   const cert = readPem('sslcert', sslcert, problems);
   const key = readPem('sslkey', sslkey, problems);
   if (isOff || (sslmode === undefined && isAsked === undefined && demands.length === 0)) return false;
-  // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED does not change what is demanded here.
+  // Given explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED could weaken it.
   return { rejectUnauthorized: sslmode !== 'no-verify', ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 

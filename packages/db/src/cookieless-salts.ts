@@ -1,8 +1,8 @@
 import type { Sql } from './sql-database.ts';
 
 /**
- * The salt of a day, by which visitors without cookies get their ids: the one there is, else this one. Undefined when
- * somebody else is just storing another; it is there when it is asked for again.
+ * The salt of a day, which ids of visitors without cookies are made with: the stored one, else the given one, which is
+ * then stored. Undefined when somebody else is just storing another one; asking again finds it.
  */
 export async function keepSalt(
   sql: Sql,
@@ -18,7 +18,11 @@ export async function keepSalt(
   return row?.salt;
 }
 
-/** Nobody can tell from an id any more who it stood for. @returns how many. */
+/**
+ * After this nobody can tell from an id any more who it stood for.
+ *
+ * @returns how many.
+ */
 export async function deleteExpiredSalts(sql: Sql): Promise<number> {
   return (await sql.query('DELETE FROM cookieless_salt WHERE expires_at <= now() RETURNING day')).length;
 }

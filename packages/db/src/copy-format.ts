@@ -1,7 +1,7 @@
 /**
- * The binary format of COPY (PostgreSQL, COPY, "Binary Format"). PostgreSQL reads a row of it for two thirds of what one
- * in the text format costs: nothing is searched for line ends and escapes, and times and UUIDs come as they are stored.
- * The types of the fields must be exactly those of the columns.
+ * The binary format of COPY (PostgreSQL, COPY, "Binary Format"). PostgreSQL reads a row of it at two thirds of the cost
+ * of the text format: it searches for no line ends and escapes, and times and UUIDs are sent as they are stored. The
+ * types of the fields must be exactly those of the columns.
  */
 
 /** One row, field by field in the order of the statement's columns. */
@@ -24,9 +24,9 @@ export interface CopyRow {
 
 /** Most COPYs are small. */
 const firstChunkBytes = 8 * 1024;
-/** Larger buffers come fresh from the operating system each time, which costs more than filling them. */
+/** Larger buffers come new from the operating system each time, which costs more than filling them. */
 const chunkBytes = 64 * 1024;
-/** Of a text longer than this the bytes are counted; a shorter one is given room for the most it can take. */
+/** The bytes of a longer text are counted; a shorter one is given the most room it can need. */
 const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;
@@ -42,8 +42,8 @@ function takeChunk(): Buffer {
 }
 
 /**
- * Takes back chunks of `copyRows` that the server has answered for; nobody may look at them any more. Memory outside the
- * heap that lives as long as a batch makes the garbage collector look through the whole heap about twice as often.
+ * Takes back chunks of `copyRows` when the server has answered; nobody may read them any more. Memory outside the heap
+ * that lives as long as a batch makes the garbage collector search the whole heap about twice as often.
  */
 export function giveBackChunks(chunks: readonly Buffer[]): void {
   for (const { buffer } of chunks) {
@@ -55,7 +55,8 @@ const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const header = Buffer.concat([signature, Buffer.alloc(8)]);
 
 /**
- * All that COPY … FROM STDIN (FORMAT binary) is to be sent for these items, in chunks that are made as they are asked for.
+ * Everything that COPY … FROM STDIN (FORMAT binary) sends for these items, in chunks that are made when they are asked
+ * for.
  *
  * @param columns of the statement.
  * @param write writes as many fields of each item.

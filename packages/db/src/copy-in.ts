@@ -5,7 +5,9 @@ import copyStreams from 'pg-copy-streams';
 import { copyPipelined } from './pg-internals/copy-pipelined.ts';
 import { takeChunks } from './take-chunks.ts';
 
-/** So much is collected and sent without asking; of more, no more is in memory than the server takes. */
+/**
+ * Up to this size all chunks are collected and sent at once. With more, only as much is in memory as the server takes.
+ */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 
 /**

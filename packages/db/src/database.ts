@@ -10,7 +10,7 @@ export interface Database extends SqlDatabase {
 /** The one pool of a process: the typed client and the set-based stores share it. */
 export function createDatabase(options: DatabaseOptions): Database {
   const { database, pool } = openSqlDatabase(options);
-  // Made on first use: what never uses it saves 28 MB.
+  // Made on first use: a process without it saves 28 MB.
   let prisma: PrismaClient | undefined;
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
@@ -23,7 +23,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     get prisma() {
       prisma ??= new PrismaClient({
         adapter: new PrismaPg(pool),
-        // Any longer form repeats the arguments of the query, and errors are logged.
+        // A longer error text repeats the arguments of the query, and errors are logged.
         errorFormat: 'minimal',
       });
       return prisma;

@@ -4,7 +4,7 @@ import type { Sql } from './sql-database.ts';
 export interface ForeignConnectionOptions {
   /** Name of the server, to which its certificate must belong. */
   host: string;
-  /** Where to connect; looked up and judged by the caller. */
+  /** Where to connect; looked up and checked by the caller. */
   address: string;
   port: number;
   database: string;

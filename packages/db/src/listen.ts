@@ -8,9 +8,9 @@ export interface ListenOptions {
   channel: string;
   /** Must not throw. */
   onMessage(payload: string): void;
-  /** Listening has begun, for the first time or anew: messages of the time before may be missing. Must not throw. */
+  /** Listening has started, for the first time or again: messages from before may be missing. Must not throw. */
   onStart(): void;
-  /** Listening has ended, or cannot begin; once until it does. It is tried again by itself. */
+  /** Listening has ended, or cannot start; called once until it starts again. It is retried by itself. */
   onInterrupted(error: Error): void;
 }
 
@@ -21,7 +21,7 @@ export interface Listener extends Stoppable {
 
 const firstDelayMs = 100;
 const longestDelayMs = 1000;
-/** A pooler does not change its ways within a second. */
+/** A pooler does not change its mode within a second. */
 const afterNoEchoMs = 30_000;
 const pingEveryMs = 1000;
 const answerWithinMs = 2000;
@@ -29,9 +29,9 @@ const goodByeMs = 1000;
 const echoPrefix = 'echo ';
 
 /**
- * Listens to a channel of PostgreSQL on a connection of its own, again and again until it is stopped. Whether messages
- * arrive is tried out with one that is sent over another connection: a pooler in transaction mode takes a LISTEN and
- * never delivers anything.
+ * Listens to a channel of PostgreSQL on a connection of its own, and reconnects until it is stopped. It tests whether
+ * messages arrive by sending one over another connection: a pooler in transaction mode accepts a LISTEN and never
+ * delivers anything.
  *
  * @param notify sends a message over another connection.
  */
@@ -51,7 +51,7 @@ export function listen(
       if (stopping.signal.aborted || error === undefined) return;
       if (!wasReported) onInterrupted(error);
       wasReported = true;
-      // It went well for a while, so this is a new trouble.
+      // It worked for a while, so this is a new failure.
       if (performance.now() - began > afterNoEchoMs) delayMs = firstDelayMs;
       await pause(error instanceof NoEcho ? afterNoEchoMs : delayMs);
     }
@@ -84,7 +84,7 @@ export function listen(
         received.clear();
       }
     } finally {
-      // Nobody may be there to say good-bye to.
+      // The server may be gone already.
       await Promise.race([client.end().catch(() => {}), sleep(goodByeMs, undefined, { ref: false })]);
     }
   }

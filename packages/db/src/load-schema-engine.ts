@@ -35,7 +35,7 @@ async function load(): Promise<typeof SchemaEngine> {
   return bindings.SchemaEngine;
 }
 
-/** The engine leaves the ten-second limit of its lock running; a process that is done should not wait for it. */
+/** The engine leaves the ten-second timer of its lock running. A process that has finished should not wait for it. */
 function withTimersThatEnd(bindings: object): Record<string, unknown> {
   const setTimer = (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref();
   return Object.fromEntries(

@@ -50,7 +50,7 @@ export async function migrate(databaseUrl: string, prismaDirectory: string): Pro
   });
 }
 
-/** Any number; taken by nobody else in this database. */
+/** Any number that nothing else in this database uses. */
 const migrationLock = 7_316_553;
 
 async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

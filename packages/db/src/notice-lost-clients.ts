@@ -2,19 +2,19 @@ import type pg from 'pg';
 
 const patienceMs = 3000;
 
-/** What is left out stays as the server has it. */
+/** A setting that is left out stays as the server has it. */
 export interface LostClientLimits {
-  /** A client that says nothing for so long in the middle of a transaction loses it, with its session. */
+  /** A client that is silent for so long in the middle of a transaction loses it, with its session. */
   idleInTransactionTimeoutMs?: number | undefined;
-  /** A lock that others hold is waited for so long. */
+  /** How long a statement waits for a lock that others hold. */
   lockTimeoutMs?: number | undefined;
 }
 
 /**
- * Has the server look whether the other end of a new connection is still there, every few seconds, also in the middle of a
- * statement. A machine that lost its power, or its network, says nothing; by itself the server would notice after two
- * hours, and hold the locks of its last transaction until then. A process that was stopped (SIGSTOP, a debugger, a
- * paused machine) is there as before and is only told by its silence.
+ * Makes the server check every few seconds whether the other end of a new connection is still there, also during a
+ * statement. A machine that lost its power or its network says nothing: without this the server would notice after two
+ * hours, and hold the locks of the last transaction until then. A process that was stopped (SIGSTOP, a debugger, a
+ * paused machine) still has its connection; only its silence tells.
  */
 export async function noticeLostClients(client: pg.ClientBase, limits: LostClientLimits): Promise<void> {
   const settings: Record<string, string> = { ...keepAlive };
@@ -30,12 +30,12 @@ export async function noticeLostClients(client: pg.ClientBase, limits: LostClien
     };
     await client.query(config);
   } catch (error) {
-    // A server or pooler that does not know one of the settings does without.
+    // When a server or pooler does not know one of the settings, it is left out.
     if ((error as { severity?: unknown }).severity === undefined) throw error;
   }
 }
 
-/** Eleven seconds of silence at most; over a socket of the same machine there is nothing to set. */
+/** Eleven seconds of silence at most. For a socket of the same machine there is nothing to set. */
 const keepAlive = {
   tcp_keepalives_idle: '5',
   tcp_keepalives_interval: '2',

@@ -1,9 +1,9 @@
-/** Each prepared statement is kept by each connection: texts beyond so many are sent as they are. */
+/** Every connection keeps every prepared statement, so further texts than these are sent unprepared. */
 const maxPrepared = 300;
 
 /**
- * Begins a text that is put together for one request and hardly comes again, such as one with a caller's own filters: it is
- * sent as it is. Otherwise whoever varies his filters would use up the names of all others.
+ * Begins a statement that is built for one request and hardly comes again, such as one with a caller's own filters: it
+ * is sent unprepared. Otherwise a caller who varies the filters would use up the names for all others.
  */
 export const unprepared = '/* unprepared */';
 
@@ -27,12 +27,12 @@ export function isOutdatedPreparation(error: unknown): boolean {
   return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
 
-/** Planning all statements of a batch anew takes some milliseconds; so seldom, that is nothing. */
+/** Planning all statements of a batch again takes some milliseconds, which does not matter so seldom. */
 const transactionsPerPlan = 16;
 
 /**
- * Tells for each connection, asked once before each of its transactions, when the plans it keeps are to be made anew:
- * often at first, as tables that were empty grow fast, later every `transactionsPerPlan`th time.
+ * Says for each connection, asked once before each of its transactions, when its plans are to be made again: often at
+ * first, because empty tables grow fast, later every `transactionsPerPlan`th time.
  */
 export function createPlanAge(): { isOld(connection: object): boolean } {
   const transactions = new WeakMap<object, number>();

@@ -5,15 +5,17 @@ import type { SqlDatabase } from './sql-database.ts';
 /** Changes of what processes remember about projects: keys, settings, plans. */
 export interface ProjectChanges extends Stoppable {
   /**
-   * Calls back for every change within a moment of its commit, whoever made it and however; with null when anything may
-   * have changed, as after an interruption. `onChange` must not throw.
+   * Calls back for every change shortly after its commit, whoever made it, with null when anything may have changed, as
+   * after an interruption. `onChange` must not throw.
    */
   subscribe(onChange: (change: ProjectChange | null) => void): void;
-  /** False while changes are missed: what is remembered then has to be asked for again soon (`unsubscribedMaxAgeMs`). */
+  /**
+   * False while changes are missed: remembered answers then have to be asked for again soon (`unsubscribedMaxAgeMs`).
+   */
   isSubscribed(): boolean;
 }
 
-/** How long an answer may be used while nobody would say that it has changed. */
+/** How long an answer may be used while changes are missed. */
 export const unsubscribedMaxAgeMs = 1000;
 
 export interface ProjectChangesOptions {
@@ -22,7 +24,7 @@ export interface ProjectChangesOptions {
   metrics: Metrics;
 }
 
-/** One connection of a process, for all that wants to know. Comes up without the database. */
+/** One connection for the whole process. Starts without the database. */
 export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(

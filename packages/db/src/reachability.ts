@@ -6,16 +6,16 @@ import { isConnectionError } from './transient-error.ts';
 
 export interface Reachability {
   isReachable(): boolean;
-  /** Tells of an error of any statement; those that do not speak of the connection are ignored. */
+  /** Reports an error of any statement; errors that are not about the connection are ignored. */
   noteError(error: unknown): void;
   stop(): Promise<void>;
 }
 
 /**
- * Whether the server can be reached, known without asking it while all is well. An error of a connection, whoever used
- * it, is only a hint: one backend may have been ended on purpose. It starts pings on a connection of their own; the
- * first that fails makes the database unreachable, the next that succeeds reachable. So readiness comes back by itself
- * although nobody sends queries to a service that is not ready.
+ * Whether the server can be reached, without asking it while all is well. An error of a connection is only a hint: one
+ * backend may have been ended on purpose. It starts pings on a separate connection. The first that fails makes the
+ * database unreachable, the next that succeeds reachable. So readiness comes back by itself, although a service that is
+ * not ready gets no queries.
  *
  * @param pool watched for connections that cannot be made or break.
  */

@@ -1,7 +1,7 @@
 import type { Sql } from './sql-database.ts';
 
 /**
- * Names of the keys with which secrets of exports are encrypted; none when that cannot be said, because the database is
+ * Names of the keys with which secrets of exports are encrypted. None when they cannot be read, because the database is
  * away or not migrated yet.
  */
 export async function sealingKeyIds(sql: Sql): Promise<string[]> {

@@ -21,11 +21,13 @@ export interface Transaction extends Sql {
   /** Runs `COPY … FROM STDIN (FORMAT binary)` with chunks of `copyRows`; many are asked for as the server takes them. */
   copy(statement: string, chunks: Iterable<Buffer>): Promise<void>;
   /**
-   * Sends the queries that `send` asks for without waiting between them. They run in their order; no `copy` among them.
-   * @throws the error of the first that failed, when none is under way any more.
+   * Sends the queries that `send` asks for without waiting between them. They run in their order; `copy` is not
+   * allowed.
+   *
+   * @throws the error of the first that failed, when all of them have ended.
    */
   pipeline<Results extends unknown[]>(send: Statements<Results>): Promise<Results>;
-  /** The same with the COMMIT behind them. Nothing can be asked for after that. */
+  /** The same, with the COMMIT behind them. Nothing can be sent after that. */
   commitWith(send: Statements<unknown[]>): Promise<void>;
 }
 
@@ -65,11 +67,11 @@ export interface DatabaseOptions {
    */
   queryTimeoutMs?: number;
   /**
-   * A transaction in which this process says nothing for so long is undone by the server: it was stopped or cannot be
-   * reached, and others wait for its locks. As the server has it, unless told.
+   * The server rolls back a transaction in which this process is silent for so long: the process was stopped or cannot
+   * be reached, and others wait for its locks. The server's own setting unless given.
    */
   idleInTransactionTimeoutMs?: number;
-  /** A statement that waits for a lock for longer fails. As the server has it, unless told. */
+  /** A statement that waits longer for a lock fails. The server's own setting unless given. */
   lockTimeoutMs?: number;
   /** How long to wait for a connection. */
   connectTimeoutMs?: number;
@@ -88,15 +90,15 @@ export interface DatabaseOptions {
 }
 
 /**
- * A plan that is kept must not have been made for the table as it was when empty: reading all of it, which is right then,
- * would stay the plan until the server next takes statistics. These settings rule most of it out; which of two indexes a
- * small table is read by they cannot rule, so no plan is kept for long either.
+ * A plan that was made while a table was empty must not be kept: it would read the whole table until the server next
+ * collects statistics. These settings prevent most of that. They do not decide which of two indexes of a small table is
+ * used, so no plan is kept for long either.
  */
 const beginLookups = `BEGIN;
   SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
-/** An idle connection whose server is gone is noticed some ten seconds later; by itself the system waits two hours. */
+/** An idle connection whose server is gone is noticed after about ten seconds; by itself the system waits two hours. */
 const keepAliveAfterMs = 10_000;
 
 /** The pool of a process that does without the typed client: reading that in takes a dozen megabytes. */

@@ -13,15 +13,15 @@ export interface SilentConnections {
 }
 
 export interface SilentConnectionsOptions {
-  /** Of the pool's connections; how to make one more. */
+  /** Makes one more connection like those of the pool. */
   config: pg.ClientConfig;
   logger: Logger;
-  /** A connection that owes an answer and has moved no byte for this long is asked about. */
+  /** A connection that waits for an answer and has moved no byte for this long is checked. */
   silentMs?: number;
   lookIntervalMs?: number;
 }
 
-/** What is noted of a connection at each look. */
+/** What is noted about a connection at each check. */
 interface Watched {
   bytes: number;
   movedAt: number;
@@ -36,14 +36,14 @@ interface Inside {
 }
 
 /**
- * Finds connections the network has forgotten: the server answers others, and we wait for an answer it does not owe us.
- * Without this a process would notice only when its query times out, half a minute later, and the server not for hours,
- * with the locks of that transaction held meanwhile.
+ * Finds connections that the network has forgotten: we wait for an answer that the server does not owe us. Without this
+ * a process would notice when its query times out, half a minute later, and the server only after hours, with the locks
+ * of that transaction held meanwhile.
  *
- * Silence alone says nothing, since statements may take long and wait for locks. So the server is asked, over another
- * connection, what it is doing for the silent one. When it has been waiting for us, in the same state, at two looks in a
- * row, or knows nothing of it, the connection is given up on both sides. So are idle ones that have been silent for longer:
- * the next statements would find them one after the other.
+ * Silence alone proves nothing, since statements may take long and wait for locks. So the server is asked, over another
+ * connection, what it is doing for the silent one. When at two checks in a row it was waiting for us in the same state,
+ * or does not know the connection, the connection is given up on both sides. Idle connections that have been silent for
+ * longer are given up too: the next statements would find them one after the other.
  */
 export function watchSilentConnections(
   pool: pg.Pool,
@@ -51,7 +51,7 @@ export function watchSilentConnections(
 ): SilentConnections {
   const watched = new Map<pg.PoolClient, Watched>();
   let isLooking = false;
-  /** Behind a pooler the numbers of backends are not those the server knows. */
+  /** Behind a pooler the process ids of backends are not those the server knows. */
   let isPooled = false;
   pool.on('connect', (client) => void watched.set(client, { bytes: 0, movedAt: performance.now() }));
   pool.on('remove', (client) => void watched.delete(client));
@@ -82,7 +82,7 @@ export function watchSilentConnections(
       const forgotten = [...second].filter(([client, state]) => first.get(client) === state).map(([client]) => client);
       if (forgotten.length > 0) await giveUp(probe, [...forgotten, ...idleSince(forgotten)]);
     } catch {
-      // The server cannot be asked: so it is with everything else, and nothing is known of one connection.
+      // The server cannot be asked. Then nothing works, and nothing is known about one connection.
     } finally {
       isLooking = false;
       await probe.end().catch(() => {});
@@ -101,14 +101,14 @@ export function watchSilentConnections(
     );
     isPooled = rows[0]?.own !== inside(probe).processID;
     if (isPooled) return new Map();
-    // Where the state is hidden from us, or not kept, nothing is concluded.
+    // When the state is hidden from us, or not kept, nothing is concluded.
     const atWork = new Set(rows.flatMap(({ pid, is_at_work: isAtWork }) => (isAtWork === false ? [] : [pid])));
     const states = new Map(rows.map(({ pid, state }) => [pid, state]));
     const waiting = silent.filter((client) => !atWork.has(inside(client).processID));
     return new Map(waiting.map((client) => [client, states.get(inside(client).processID) ?? 'unknown']));
   }
 
-  /** Connections nothing is waited for on, which have moved nothing since the first of these fell silent. */
+  /** Idle connections that have moved no byte since the first of these fell silent. */
   function idleSince(forgotten: readonly pg.PoolClient[]): pg.PoolClient[] {
     const since = Math.min(...forgotten.map((client) => watched.get(client)?.movedAt ?? 0));
     return [...watched].flatMap(([client, { movedAt }]) =>

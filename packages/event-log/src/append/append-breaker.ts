@@ -7,24 +7,24 @@ export interface AppendBreakerOptions {
   metrics?: Metrics;
   /** How long nothing must have been acknowledged, while appends failed, before it opens. */
   openAfterMs?: number;
-  /** How many appends must have failed in that time: one that had bad luck is no outage. */
+  /** How many appends must have failed in that time: one unlucky append is no outage. */
   openAfterFailures?: number;
   /** From a failed probe to the next one. */
   probeIntervalMs?: number;
 }
 
-/** A client that comes again after this finds a log that has been probed in between. */
+/** The `Retry-After` of a refusal: in that time the log has been probed again. */
 const retryAfterSeconds = 2;
 
 /**
- * The same log, with appends that fail at once while it is out: when nothing has been acknowledged for a while, waiting
- * the full time limit is in vain, and every request that waits holds its records in memory. One append at a time goes
- * through to see whether the log is back, and the first acknowledgement lets everything through again. Where the log
- * finds out by itself that its server answers, the next append is tried without waiting for its turn.
+ * The same log, with appends that fail at once while it is out. When nothing has been acknowledged for a while, waiting
+ * for the full time limit is useless, and each waiting request holds its records in memory. One append at a time goes
+ * through to find out whether the log is back; the first acknowledgement lets all appends through again. When the log
+ * itself finds that its server answers, the next append is tried at once.
  *
- * Whether the log is ready for traffic is not this one's to say: a gateway whose log is out stays in its place, because
- * its 503 with `Retry-After` (and with the headers that let a page read it) tells clients more than no gateway at all,
- * and all gateways of an installation lose the log together.
+ * Readiness is not decided here. A gateway whose log is out stays reachable: its 503 with `Retry-After` (and with the
+ * headers that let a page read it) tells clients more than no gateway at all, and all gateways of an installation lose
+ * the log together.
  */
 export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions): EventLog {
   const { logger, metrics, openAfterMs = 2000, openAfterFailures = 3, probeIntervalMs = 500 } = options;
@@ -71,7 +71,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
     logger.warn('the event log has acknowledged nothing for a while: records are refused at once');
   }
 
-  /** Without `await`, which would cost each append a promise and a turn more. */
+  /** Without `await`, which would cost each append one more promise. */
   function attempt(records: AppendRecord[]): Promise<void> {
     const startedAt = performance.now();
     return log.append(records).then(acknowledged, (error: unknown) => {

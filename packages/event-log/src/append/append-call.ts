@@ -7,7 +7,7 @@ export interface AppendCall {
   readonly startedAt: number;
   /** Why the last attempt failed; becomes the cause when the call expires. */
   lastError: Error | null;
-  /** Told once. */
+  /** Called once. */
   readonly onSettled: (error: Error | null) => void;
 }
 
@@ -58,7 +58,10 @@ export function createExpiry(timeoutMs: number, expire: (call: AppendCall) => vo
     arm();
   }
 
-  /** Calls are settled about in their order; one that is kept on would have to be copied by the collector again and again. */
+  /**
+   * Calls are settled roughly in their order. A call that was kept for longer would be copied by the garbage collector
+   * again and again.
+   */
   function forgetSettled(): void {
     let settled = 0;
     while (calls[settled]?.isSettled) settled += 1;

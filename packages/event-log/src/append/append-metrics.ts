@@ -11,8 +11,9 @@ export interface AppendMetrics {
 }
 
 /**
- * Figures of the append side. Without `metrics` they go nowhere.
- * @param inFlightBytes is looked at when somebody asks, not at every record.
+ * Metrics of appending. Without `metrics` they are dropped.
+ *
+ * @param inFlightBytes is read when the metrics are asked for, not at every record.
  */
 export function createAppendMetrics(metrics: Metrics | undefined, inFlightBytes: () => number): AppendMetrics {
   if (metrics === undefined) {

@@ -18,8 +18,9 @@ export interface AppendPipelineOptions {
 }
 
 /**
- * The way of a record from `append` to the log, the same for both adapters: calls are taken apart into one queue per
- * partition, queues of one leader share a request, a call is settled once all its records have been acknowledged.
+ * The way of a record from `append` to the log, the same for both adapters. The records of calls are put into one queue
+ * per partition; queues with the same leader share a request; a call is settled when all its records have been
+ * acknowledged.
  */
 export function createAppendPipeline(options: AppendPipelineOptions) {
   const { settings, transport, logger } = options;
@@ -67,7 +68,7 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
     return settled;
   }
 
-  /** Apart from `take`, so that a call, which may be kept until its time limit, does not keep its records with it. */
+  /** Not part of `take`: a call may be kept until its time limit, and must not keep its records in memory. */
   function openCall(records: number): { call: AppendCall; settled: Promise<void> } {
     let settle: (error: Error | null) => void = () => {};
     const settled = new Promise<void>((resolve, rejectCall) => {
@@ -166,7 +167,7 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
 function toOutgoing(record: AppendRecord): OutgoingRecord {
   const { topic, key, value, headers } = record;
   const keyBytes = key === null ? null : Buffer.from(key, 'utf8');
-  // Field by field: it runs once per record, and spreading costs ten times as much.
+  // Field by field: this runs once per record, and spreading costs ten times as much.
   return headers === undefined ? { topic, key, value, keyBytes } : { topic, key, value, headers, keyBytes };
 }
 

@@ -33,8 +33,8 @@ const firstRetryDelayMs = 25;
 const maxRetryDelayMs = 400;
 
 /**
- * What goes to one leader: at most one request under way, so that the records of a partition keep their order through retries. While
- * it is under way new records gather; that is what makes batches grow under load.
+ * Sends to one leader. At most one request is under way, so that the records of a partition keep their order through
+ * retries. New records gather meanwhile, so batches grow under load.
  */
 export function createSender(options: SenderOptions) {
   const { transport, logger, metrics } = options;
@@ -53,7 +53,7 @@ export function createSender(options: SenderOptions) {
     queues.add(queue);
   }
 
-  /** Sends when there is enough or the linger is over; otherwise sees to it that this happens in time. */
+  /** Sends when there are enough records or the linger is over; otherwise sets a timer for it. */
   function sendWhenDue(): void {
     if (isPumping || waitingBytes === 0) return;
     const restMs = waitingSince + options.lingerMs - performance.now();
@@ -93,7 +93,7 @@ export function createSender(options: SenderOptions) {
       if (requestBytes >= options.maxRequestBytes) break;
       forget(queue);
       const entries = takeOldest(queue, Math.min(queue.maxBatchBytes, options.maxBatchBytes));
-      // A queue goes to the end of the line each time, so that a request that is full leaves nobody out for good.
+      // A queue goes to the end of the line each time, so that full requests do not leave a queue out for ever.
       queues.delete(queue);
       if (entries.length === 0) continue;
       queues.add(queue);
@@ -106,7 +106,7 @@ export function createSender(options: SenderOptions) {
     return taken;
   }
 
-  /** True when every batch found its place in the log. */
+  /** True when every batch was appended. */
   async function attempt(taken: Taken[]): Promise<boolean> {
     let refusals: (BatchRefusal | null)[];
     metrics.sending(
@@ -145,7 +145,10 @@ export function createSender(options: SenderOptions) {
     forget(queue);
   }
 
-  /** The server's limit is below ours: smaller batches from now on; a record that is too large alone is refused. */
+  /**
+   * The server's limit is smaller than ours: batches are smaller from now on, and a record that alone is too large is
+   * refused.
+   */
   function shrink(queue: PartitionQueue, entries: QueuedRecord[], cause: Error): void {
     const [only] = entries;
     if (entries.length > 1) {
@@ -175,7 +178,7 @@ export function createSender(options: SenderOptions) {
     dismiss(queue: PartitionQueue): void {
       if (queues.delete(queue)) waitingBytes -= sumBytes(queue.entries);
     },
-    /** Drops waiting records of calls that were settled otherwise. */
+    /** Drops waiting records of calls that were settled in another way. */
     forgetSettled(): void {
       for (const queue of queues) forget(queue);
     },

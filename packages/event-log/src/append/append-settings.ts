@@ -35,7 +35,7 @@ export function toAppendSettings(options: Partial<AppendSettings>): AppendSettin
   return { ...settings, appendTimeoutMs: Math.min(settings.appendTimeoutMs, longestAppendTimeoutMs) };
 }
 
-/** How long one attempt may take: shorter than a call, so that its records get a second chance on a new connection. */
+/** How long one attempt may take: less than a call, so that its records get a second attempt on a new connection. */
 export function sendTimeoutOf({ appendTimeoutMs }: AppendSettings): number {
   return Math.max(200, appendTimeoutMs - 400);
 }

@@ -10,7 +10,9 @@ export interface TopicQueuesOptions {
   enqueue(queue: PartitionQueue, entry: QueuedRecord): void;
   /** A partition has got another leader. */
   moved(queue: PartitionQueue, fromLeader: number): void;
-  /** Records that waited for the topic's layout have been given out, or have left because their call was settled. */
+  /**
+   * Records that waited for the topic's layout were moved to their queues, or dropped because their call was settled.
+   */
   routed(left: QueuedRecord[]): void;
 }
 
@@ -25,7 +27,7 @@ export function createTopicQueues(options: TopicQueuesOptions) {
   const unrouted: QueuedRecord[] = [];
   let isLoading = false;
   let loadedAt = Number.NEGATIVE_INFINITY;
-  // A random start, so that many processes that come up together do not all begin at partition 0.
+  // A random start, so that many processes that start together do not all begin at partition 0.
   let nextSpread = Math.floor(Math.random() * 1024);
 
   function add(entry: QueuedRecord): void {
@@ -75,11 +77,11 @@ export function createTopicQueues(options: TopicQueuesOptions) {
 
   return {
     add,
-    /** Forgets the layout's age, so that the next record has it looked up again. */
+    /** The next record has the layout looked up again. */
     refresh(): void {
       loadedAt = Number.NEGATIVE_INFINITY;
     },
-    /** Drops waiting records of calls that were settled otherwise. */
+    /** Drops waiting records of calls that were settled in another way. */
     forgetSettled(): QueuedRecord[] {
       const left = unrouted.filter(({ call }) => call.isSettled);
       if (left.length > 0) unrouted.splice(0, unrouted.length, ...unrouted.filter(({ call }) => !call.isSettled));

@@ -6,13 +6,13 @@ export interface ConsumeMetrics {
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;
   lag(topic: string, group: string, partition: number, records: number): void;
-  /** The partition is no longer this member's: its lag is another's to tell. */
+  /** The partition is no longer this member's: another member reports its lag. */
   forgetLag(topic: string, group: string, partition: number): void;
   /** Whether the partition waits because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
 }
 
-/** Figures of the consuming side. Without `metrics` they go nowhere. */
+/** Metrics of consuming. Without `metrics` they are dropped. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};

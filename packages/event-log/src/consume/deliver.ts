@@ -40,7 +40,10 @@ export async function deliver(
   }
 }
 
-/** A handler that says `done` without having moved would be given the same records for ever, at full speed. */
+/**
+ * A handler that reports `done` without having moved the offset would be given the same records for ever, at full
+ * speed.
+ */
 function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
   const first = records[0];
   if (first !== undefined && nextOffset <= first.offset) {

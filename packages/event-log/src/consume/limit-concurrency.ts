@@ -9,7 +9,7 @@ export function limitConcurrency(limit: number): <T>(work: () => Promise<T>) => 
     try {
       return await work();
     } finally {
-      // It goes straight to the next in line, so that nobody can push in.
+      // The slot goes directly to the next in line, so that nobody can overtake.
       const next = line.shift();
       if (next === undefined) free += 1;
       else next();

@@ -22,10 +22,10 @@ export interface FallbackLogOptions {
   metrics?: Metrics;
 }
 
-/** Names the topic of a record in the fallback, which has one topic for all of them. */
+/** Header with the topic of a record: the fallback has one topic for all of them. */
 export const topicHeader = 'millrace-topic';
 
-/** While the log changes an append waits; then it is refused, because waiting and appending must fit into 3 s. */
+/** How long an append waits while the log changes, before it is refused: waiting and appending must fit into 3 s. */
 const holdMs = 400;
 const firstViewMs = 1000;
 const longestAppendMs = 2900;
@@ -116,7 +116,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       taken?.inc({}, records.length);
       return;
     }
-    // Whether they made it into the fallback is not known. If so they were copied before, and the second time is none.
+    // It is not known whether they are in the fallback. If they are, they have been copied, and the second copy has no
+    // effect.
     appending.catch(() => {});
     return appendToKafka(records);
   }
@@ -143,7 +144,7 @@ function toFallback(record: AppendRecord, topic: string): AppendRecord {
   return { ...record, topic, headers: { ...record.headers, [topicHeader]: record.topic } };
 }
 
-/** The port's promise holds for what is waited for on the way, too. */
+/** The time limit of the port includes what is waited for before. */
 async function inTime(appending: Promise<void>): Promise<void> {
   try {
     await withDeadline(appending, longestAppendMs, 'appending');

@@ -35,18 +35,18 @@ const partitionConcurrency = 4;
 const waitForKafkaMs = 250;
 
 /**
- * Copies what was appended to the fallback to Kafka, in the order of each partition; several processes share the
- * partitions. See `createFallbackLog` for what that is good for. Begins in the background, as soon as PostgreSQL answers.
+ * Copies what was appended to the fallback to Kafka, in the order of each partition. Several processes share the
+ * partitions. `createFallbackLog` says why. Starts in the background, as soon as PostgreSQL answers.
  */
 export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<void> } {
   const { kafka, database, topic, logger } = options;
-  // The log's own figures are those of Kafka: a process has each of them once.
+  // The metrics of the log belong to Kafka: a process has each of them once.
   const postgres = createPostgresLog({ database, logger });
   const copied = options.metrics?.counter('millrace_log_fallback_copied_total', 'Fallback records copied to Kafka', []);
   const stopping = new AbortController();
 
   async function copy(batch: LogBatch, { signal }: BatchContext): Promise<BatchResult> {
-    // The log's own pauses between attempts grow to seconds; Kafka's return should not wait for them.
+    // The log's own pauses between attempts grow to seconds; the copying should start sooner when Kafka is back.
     while (!kafka.isHealthy() && !signal.aborted) await sleep(waitForKafkaMs, signal);
     signal.throwIfAborted();
     await append(batch);
@@ -55,7 +55,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
     const key = { topic, partition: batch.partition, group: drainGroup, log: batch.log };
     return database.transaction(async (tx): Promise<BatchResult> => {
       const stored = await lockOffset(tx, key);
-      // Somebody else copies this partition now, and has copied this batch as well or will: the events are the same.
+      // Another process copies this partition now, and has copied this batch or will: the events are the same.
       if (stored !== (batch.continuesFrom ?? 0n)) return { outcome: 'stale', nextOffset: stored };
       await advanceOffset(tx, key, last);
       await notifyFormerGateways(tx, key, last.offset + 1n);
@@ -69,7 +69,7 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
       await kafka.append(batch.records.map(toRecord));
     } catch (error) {
       if (isAppError(error, 'too_large')) {
-        // It was acknowledged, so it is never skipped; everybody stays with the fallback until somebody acts.
+        // It was acknowledged, so it is never skipped: all gateways stay with the fallback until somebody acts.
         logger.error('a record of the fallback is larger than Kafka takes; raise message.max.bytes', {
           ...{ topic, partition: batch.partition, offset: String(batch.records[0]?.offset) },
         });

@@ -2,8 +2,8 @@ import type { Transaction } from '@millrace/db/sql';
 import type { OffsetKey } from '../offsets/offset-store.ts';
 
 /**
- * Gateways of the version before look here how far the fallback has been copied, and close it when all of it is; they are
- * upgraded after the consumers.
+ * Gateways of the former version read here how far the fallback has been copied, and close it when everything is. They
+ * are upgraded after the consumers.
  */
 export async function notifyFormerGateways(
   tx: Transaction,

@@ -1,7 +1,7 @@
 import { ConfigError, integerSetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
-/** How a service is told of the log that stands in for Kafka: the same for all gateways and consumers. */
+/** Settings of the log that stands in for Kafka: the same for all gateways and consumers. */
 export const fallbackConfigFields = {
   eventLogFallback: Type.Union([Type.Literal('none'), Type.Literal('postgres')], {
     default: 'none',

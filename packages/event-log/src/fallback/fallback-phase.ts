@@ -20,11 +20,14 @@ export interface FallbackView {
   backlog: number;
 }
 
-/** So short that Kafka's return is not missed for long, so long that a Kafka that flickers does not drag everybody along. */
+/**
+ * Short, so that Kafka's return is not missed for long; long, so that a Kafka that comes and goes does not change the
+ * phase all the time.
+ */
 const shortestOpenMs = 1000;
-/** Copied within a fraction of a second. Everybody waits for it. */
+/** So many records are copied within a fraction of a second, in which all appends wait. */
 const closingBacklog = 1000;
-/** A copy that takes longer than this has met a Kafka that is gone again. */
+/** When copying takes longer than this, Kafka is gone again. */
 const longestClosingMs = 2000;
 
 /** The phase that follows, or the same. @param wantsOpen the asking process has been without Kafka for long enough. */

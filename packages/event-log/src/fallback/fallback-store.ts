@@ -15,7 +15,10 @@ export interface Appender {
   leaseMs: number;
 }
 
-/** Says that this process is alive and how it stands. Writes its own row only, so that two of them cannot wait in a circle. */
+/**
+ * Reports that this process is alive, and its state. Writes its own row only, so that no two processes can wait for
+ * each other in a circle.
+ */
 export async function reportAppender(tx: Transaction, appender: Appender): Promise<void> {
   await tx.query('INSERT INTO event_log_fallback (topic) VALUES ($1) ON CONFLICT DO NOTHING', [appender.topic]);
   await tx.query(
@@ -27,7 +30,7 @@ export async function reportAppender(tx: Transaction, appender: Appender): Promi
   );
 }
 
-/** It has nothing under way and will not append any more. Takes along rows of those that ended without a word. */
+/** This appender has nothing under way and appends no more. Also removes rows of those that ended without saying so. */
 export async function removeAppender(tx: Transaction, topic: string, appenderId: string): Promise<void> {
   await tx.query(
     `DELETE FROM event_log_appender WHERE topic = $1 AND appender_id IN (
@@ -93,9 +96,10 @@ export async function changePhase(
 }
 
 /**
- * The first statement of every append to the fallback, in its transaction: the lock it takes lets the fallback be closed
- * only when the append is committed and can be seen, or not at all.
- * @throws AppendRefused when it came too late: everybody has gone back to Kafka
+ * The first statement of every append to the fallback, in its transaction. Its lock makes sure that the fallback is
+ * only closed when the append is committed and visible, or is not made at all.
+ *
+ * @throws AppendRefused when the fallback is closed already
  */
 export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
   const [row] = await tx.query<{ phase: FallbackPhase }>(

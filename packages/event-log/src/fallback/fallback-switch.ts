@@ -10,7 +10,7 @@ export interface FallbackSwitchDeps {
   topic: string;
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
-  /** Done once before the first beat; repeated until it works. */
+  /** Done once before the first heartbeat; repeated until it works. */
   prepare(): Promise<void>;
   reachesKafka(): boolean;
   /** How long this process has been unable to append to Kafka; 0 when it is able. */
@@ -22,13 +22,16 @@ export interface FallbackSwitchDeps {
 }
 
 const heartbeatIntervalMs = 400;
-/** While everybody waits for the phase to change. */
+/** While all wait for the phase to change. */
 const changingIntervalMs = 50;
 /** An appender that is silent for this long is not waited for. */
 const leaseMs = 3000;
 const heartbeatTimeoutMs = 2000;
 
-/** Keeps this process's view of the phase, tells the others how it stands, and changes the phase when its turn has come. */
+/**
+ * Follows the phase for this process, reports this process's state to the others, and changes the phase when it is
+ * time.
+ */
 export function createFallbackSwitch(deps: FallbackSwitchDeps) {
   const { topic, database, logger } = deps;
   const appenderId = uuidv7();
@@ -46,7 +49,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         isPrepared = true;
         await withDeadline(heartbeat(), heartbeatTimeoutMs, 'asking which log to append to');
       } catch (error) {
-        // Whoever cannot ask goes on as before: with PostgreSQL away there is no fallback anyway.
+        // A process that cannot ask goes on as before: with PostgreSQL away there is no fallback anyway.
         logger.debug('which log to append to could not be asked', { error });
       }
       await sleep(
@@ -64,7 +67,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       let view = await readFallback(tx, topic);
       let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
       if (to === 'closed' && view.phase === 'closing') {
-        // An append may have been committed since: only behind this lock the backlog is the whole of it.
+        // An append may have been committed since. Only with this lock the backlog is complete.
         await lockFallback(tx, topic);
         view = await readFallback(tx, topic);
         to = nextPhase(view, false);
@@ -86,7 +89,7 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       deps.changed(phase);
       for (const wake of [...waiting]) wake();
     }
-    // Nothing new goes to Kafka in this phase, so what is settled now stays so.
+    // Nothing new is appended to Kafka in this phase, so what is settled now stays settled.
     if (phase !== 'closed' && deps.isSettled()) settledEpoch = seen.epoch;
   }
 

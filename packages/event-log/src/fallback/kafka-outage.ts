@@ -1,8 +1,8 @@
-/** A failure that is not followed by another one within this time says nothing about now. */
+/** A failure without another one within this time says nothing about the present. */
 const failureCountsMs = 5000;
 
 /**
- * How long Kafka has been out, from what became of the appends: a broker that answers but takes nothing (too few
+ * How long Kafka has been out, judged by the results of appends: a broker that answers but accepts no records (too few
  * replicas) is out as well. Without traffic its health decides.
  */
 export function createKafkaOutage(isHealthy: () => boolean) {

@@ -7,13 +7,13 @@ export interface AssignedPartition {
   readonly abort: AbortController;
   /** Identity of the log it is read from (`LogBatch.log`); empty until it has been looked up. */
   log: string;
-  /** Counts how often a beginning was looked up: the last one counts. */
+  /** Counts how often the start was looked up: only the last answer is used. */
   beginnings: number;
-  /** Mark of the record that must be the next one fetched, before anything is handed over; null when it was seen. */
+  /** Mark of the record that must be fetched first, before anything is handed over; null once it was seen. */
   recordBefore: string | null;
-  /** Mark of the record that the log has another one in place of. */
+  /** Mark of a record that is not in the log any more: another one has its offset. */
   missingRecord: string | null;
-  /** Of the leader that wrote what was fetched last. A new leader may have lost what a former one had. */
+  /** Epoch of the leader that wrote what was fetched last. A new leader may have lost records of a former one. */
   leaderEpoch: number | null;
   /** Fetched and not yet handled, in their order. */
   waiting: LogRecord[];
@@ -21,7 +21,7 @@ export interface AssignedPartition {
   waitingBytes: number;
   /** Offset of the next record to fetch; null until it has been looked up. kafkajs's own position is never trusted. */
   fetchPosition: bigint | null;
-  /** Not fetched from, because enough of it waits. */
+  /** Not fetched from, because enough of its records wait. */
   isHeldBack: boolean;
   /** End of the partition when it was last fetched from. */
   highWatermark: bigint;
@@ -29,9 +29,9 @@ export interface AssignedPartition {
   continuesFrom: bigint | null;
   /** Batches in a row without progress: handler failures and stale answers. */
   failures: number;
-  /** First record beyond a hole seen once: the hole is real when it is there again after an explicit seek. */
+  /** First record after a hole that was seen once. The hole is real when it is still there after an explicit seek. */
   suspectedGap: bigint | null;
-  /** The batch in the hands of the handler; settles with it, never fails. */
+  /** The batch the handler works on; resolves with it, never rejects. */
   delivery: Promise<void> | null;
   /** Tells the coordinator that this member is alive. */
   heartbeat(): Promise<void>;

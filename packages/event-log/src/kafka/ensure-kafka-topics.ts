@@ -28,7 +28,7 @@ export async function ensureKafkaTopics(options: KafkaLogOptions, topics: Topic[
     await admin.connect();
     const missing: Topic[] = [];
     for (const topic of topics) if (!(await exists(admin, topic.topic))) missing.push(topic);
-    // kafkajs reads the metadata of all topics first, and stumbles over any that is just being made or deleted.
+    // kafkajs reads the metadata of all topics first, and fails when any of them is just being made or deleted.
     for (let failures = 1; missing.length > 0; failures += 1) {
       try {
         await create(admin, options, missing);

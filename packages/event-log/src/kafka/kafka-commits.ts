@@ -6,8 +6,8 @@ const intervalMs = 1000;
 const lastCommitTimeoutMs = 2000;
 
 /**
- * Tells Kafka how far the group is, at most every second. Nothing of ours reads it: it is for lag tools, and a commit
- * that fails is replaced by the next one.
+ * Commits the group's offsets to Kafka, at most every second. Nothing of ours reads them: they are for tools that show
+ * lag, and a commit that fails is replaced by the next one.
  */
 export function createKafkaCommits(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {
   const reached = new Map<number, bigint>();

@@ -33,13 +33,16 @@ export interface KafkaConsumerDeps {
 
 const defaults = { sessionTimeoutMs: 6000, heartbeatIntervalMs: 1000, fetchWaitMs: 200 };
 const requestTimeoutMs = 5000;
-/** `stop` waits this long for the batches in hand; the handlers have been told to begin nothing new. */
+/** `stop` waits this long for the batches in hand; the handlers were told to begin nothing new. */
 const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 5000;
 const rejoinPauseMs = 500;
-/** Of the pauses between attempts to reach brokers: what they cost after the brokers are back. */
+/** Limit of the pauses between attempts to reach brokers: so much time may be lost after the brokers are back. */
 const longestPauseMs = 1000;
-/** How often the identity of the topic is asked for: one that was made anew in an instant breaks nothing else. */
+/**
+ * How often the identity of the topic is asked for. A topic that was deleted and created again at once shows in nothing
+ * else.
+ */
 const identityCheckMs = 1000;
 
 /** Joins the group. One kafkajs consumer, whose assignment, positions and failures are kept here. */
@@ -61,7 +64,10 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
     announceJoined = resolve;
   });
 
-  /** Whoever held what before: all positions are looked up again, because others may have moved the stored offsets. */
+  /**
+   * Whatever was assigned before: all positions are looked up again, because other members may have moved the stored
+   * offsets.
+   */
   function beginGeneration({ payload }: ConsumerGroupJoinEvent): void {
     const assigned = payload.memberAssignment[topic] ?? [];
     const before = endGeneration();
@@ -87,7 +93,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
     return held;
   }
 
-  /** The coordinator wants the group to assemble anew: finish what is in hand, begin nothing. */
+  /** The group is rebalancing: finish the batches in hand, begin nothing new. */
   function interruptAll(): void {
     for (const partition of partitions.values()) {
       partition.abort.abort();
@@ -95,7 +101,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
     }
   }
 
-  /** A broker that comes back may have come back with less, or as another one: what is stored is looked for again. */
+  /** A broker that comes back may have lost records, or be another one: the stored offsets are looked up again. */
   function beginAllAnew(): void {
     for (const partition of partitions.values()) void positions.resumeFromStored(partition, 0);
   }
@@ -141,7 +147,7 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
         return await consumer.run({
           autoCommit: false,
           eachBatchAutoResolve: false,
-          // What is fetched is put aside at once (waiting-records.ts), one partition after the other.
+          // Fetched records are put into a buffer at once (waiting-records.ts), one partition after the other.
           partitionsConsumedConcurrently: 1,
           eachBatch,
         });
@@ -197,12 +203,12 @@ export function consumeFromKafka(deps: KafkaConsumerDeps, consume: ConsumeOption
 }
 
 /**
- * What one answer brings is decoded in one go, in which nothing else gets a turn: of small records in megabytes that
- * took a cold process on a busy machine longer than its session. A larger record comes alone.
+ * An answer is decoded in one go, which blocks the process: megabytes of small records took longer than the session on
+ * a busy machine right after start. A larger record comes alone.
  */
 const fetchLimits = { maxBytesPerPartition: 512 * 1024, maxBytes: 1024 * 1024 } as const;
 
-/** Between repetitions of kafkajs's own. After the last of them the consumer begins again. */
+/** Between kafkajs's own repetitions. After the last of them the consumer is started again. */
 const pauses = { retries: 5, initialRetryTime: 100, maxRetryTime: longestPauseMs, factor: 0.2, multiplier: 2 } as const;
 
 function createConsumer(
@@ -223,7 +229,7 @@ function createConsumer(
     partitionAssigners: [keptMembership(stopping)],
     retry: {
       ...pauses,
-      // A member that crashed while it was being stopped must not come back.
+      // A member that crashed while it was being stopped must not be started again.
       restartOnFailure: async () => !stopping.aborted,
     },
     sessionTimeout: options.sessionTimeoutMs ?? defaults.sessionTimeoutMs,

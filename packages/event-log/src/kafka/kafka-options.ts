@@ -16,7 +16,7 @@ export interface KafkaLogOptions extends Partial<AppendSettings> {
   topicConfig?: Record<string, string>;
   /** A member that is silent for this long has lost its partitions. */
   sessionTimeoutMs?: number;
-  /** How often a member tells that it is alive, and how soon it hears of a rebalance. */
+  /** How often a member reports that it is alive, and how soon it learns of a rebalance. */
   heartbeatIntervalMs?: number;
   /** How long a fetch waits for the first record. */
   fetchWaitMs?: number;

@@ -20,8 +20,8 @@ interface OpenSession extends KafkaSession {
 }
 
 /**
- * One producer and one admin client, thrown away as a whole when anything about their connections looks wrong and made
- * anew for the next use: of all the ways to recover from what kafkajs may be stuck in, the only one that always works.
+ * One producer and one admin client. When anything about their connections looks wrong both are thrown away and made
+ * again at the next use: of all ways out of kafkajs's broken states this is the only one that always works.
  */
 export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: number) {
   let current: Promise<OpenSession> | undefined;
@@ -89,7 +89,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 
   return {
     use,
-    /** Whom to tell how it went. */
+    /** Who is told about success and failure. */
     reportTo(target: Reachability): void {
       reachability = target;
     },
@@ -134,7 +134,7 @@ function rotate(brokers: string[], by: number): string[] {
   return [...brokers.slice(start), ...brokers.slice(0, start)];
 }
 
-/** True unless the broker has answered with an error of its own, which says that the connection is well. */
+/** True unless the broker itself has answered with an error: then the connection is well. */
 function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'KafkaJSProtocolError' || cause.name === 'KafkaJSAggregateError') return false;

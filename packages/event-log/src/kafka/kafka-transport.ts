@@ -33,7 +33,7 @@ export function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: num
         'sending records',
       );
       const refusals = batches.map((batch) => refusalOf(batch, answers));
-      // A leader may have moved: a new session reads where to.
+      // A leader may have moved: a new session looks up where it is.
       if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition refused records');
       return refusals;
     },

@@ -23,11 +23,11 @@ export interface PartitionReaderDeps {
   waiting: WaitingRecords;
   commits: KafkaCommits;
   truncation: Truncation;
-  /** Told when the coordinator says that the group assembles anew. */
+  /** Called when the group rebalances. */
   interruptAll(): void;
 }
 
-/** Between beginning a partition anew and doing so again because what is fetched still does not fit. */
+/** Pause before a partition is started again because the fetched records still do not fit. */
 const beginAgainMs = 250;
 
 const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'UNKNOWN_MEMBER_ID']);
@@ -41,7 +41,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
   /** Resolves when kafkajs may fetch more. */
   async function read(partition: AssignedPartition, payload: EachBatchPayload): Promise<void> {
     const fetched = expectedRecords(partition, payload);
-    // A moment's rest: kafkajs would come back at once with the same records.
+    // A short pause: kafkajs would come back at once with the same records.
     if (fetched === null) return sleep(20);
     const records = afterRecordBefore(partition, fetched);
     if (records === null) return;
@@ -61,7 +61,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     const records = batch.messages.map(toLogRecord).filter(({ offset }) => offset >= fetchPosition);
     const first = records[0];
     if (first === undefined && batch.messages.length > 0) {
-      // kafkajs begins at the oldest record by itself where the log has not got as far as it was asked for.
+      // kafkajs starts at the oldest record by itself when the log ends before the offset it was asked for.
       void positions.resumeFromStored(partition, beginAgainMs);
       return null;
     }
@@ -73,7 +73,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     return records;
   }
 
-  /** A new leader may have lost what the former one had: what follows is read again from what is known to be there. */
+  /** A new leader may have lost records of the former one: reading starts again from what is known to be there. */
   function hasNewLeader(partition: AssignedPartition, epoch: number | null): boolean {
     if (epoch === null || partition.leaderEpoch === null || epoch <= partition.leaderEpoch) return false;
     void positions.resumeFromStored(partition, 0);
@@ -81,7 +81,8 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
   }
 
   /**
-   * The first time after a beginning, the record before it was fetched too: it must be the one that took effect last.
+   * After a start the record before the first one is fetched too: it must be the one that took effect last.
+   *
    * @returns the others; null when it is another one.
    */
   function afterRecordBefore(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
@@ -89,7 +90,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     if (recordBefore === null) return records;
     partition.recordBefore = null;
     const [first, ...rest] = records;
-    // Compacting may have removed it; it was contiguous all the same.
+    // Compaction may have removed it; the offsets were without a hole before.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = recordMark(first);
@@ -104,7 +105,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     return null;
   }
 
-  /** A hole before the first record is believed when it is there again after seeking to its beginning. */
+  /** A hole before the first record counts when it is still there after seeking to where it begins. */
   function isContiguous(partition: AssignedPartition, position: bigint, first: bigint): boolean {
     if (first === position) return true;
     if (partition.suspectedGap !== first) {
@@ -149,7 +150,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
         return;
       case 'stale':
         partition.failures += 1;
-        // The first time at once; a handler that says so again and again must not be asked at full speed.
+        // The first time at once. A handler that reports it again and again must not be called at full speed.
         void positions.resumeFrom(
           partition,
           delivery.nextOffset,

@@ -17,12 +17,15 @@ export interface StartPositionsDeps {
   topics: TopicReader;
 }
 
-/** Asking costs little, and the partition stands still until it is answered. */
+/** Asking costs little, and the partition stands still until there is an answer. */
 const longestPauseMs = 1000;
-/** A leader that has just taken over may not know all that is committed; only what stays missing was lost. */
+/**
+ * A leader that has just taken over may not know all that is committed. Only what is still missing after this time was
+ * lost.
+ */
 const newLeaderTimeoutMs = 2000;
 
-/** Where reading a partition begins. It is paused until that is known, so the other partitions go on meanwhile. */
+/** Where reading a partition begins. The partition is paused until that is known; the others go on meanwhile. */
 export function createStartPositions(deps: StartPositionsDeps) {
   const { consume, consumer, waiting, truncation, logger, topics } = deps;
   const { topic, group } = consume;
@@ -54,7 +57,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     readStored: (view: PartitionView) => Promise<StoredOffset | null>,
   ): Promise<void> {
     const { signal } = partition.abort;
-    // The partition may have been assigned anew meanwhile, and is then another's to pause.
+    // The partition may have been assigned to another member meanwhile, which then decides about pausing it.
     if (signal.aborted) return;
     partition.beginnings += 1;
     const beginning = partition.beginnings;
@@ -62,7 +65,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     waiting.clear(partition);
     whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
-    // What is in hand moves the stored offset.
+    // The batch in hand moves the stored offset.
     await partition.delivery;
     let beyondSince: number | null = null;
     for (let failures = 1; !isOver(); failures += 1) {
@@ -92,7 +95,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     }
   }
 
-  /** True when the log has not got as far as the stored offset, or was seen to have another record before it. */
+  /** True when the log ends before the stored offset, or was seen to have another record before it. */
   function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bounds: { high: bigint }): boolean {
     if (stored === null) return false;
     if (stored.nextOffset > bounds.high) return true;
@@ -106,7 +109,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     { low }: { low: bigint },
   ): void {
     const start = within(stored, low, partition.partition);
-    // Retention may have removed it; then nothing but the identity speaks for this log.
+    // Retention may have removed it; then only the identity tells that this is the log.
     const isThere = stored !== null && stored.recordBefore !== null && start > low && start === stored.nextOffset;
     if (!isThere) truncation.over(partition.partition);
     partition.log = log;
@@ -157,7 +160,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     resumeFromStored,
     resumeFrom,
     beginFromStored,
-    /** Repeats to kafkajs where to fetch from. */
+    /** Tells kafkajs again where to fetch from. */
     seekAgain(partition: AssignedPartition): void {
       if (partition.fetchPosition === null) return;
       const offset = String(partition.fetchPosition);

@@ -17,7 +17,7 @@ const noHeaders: Record<string, string> = Object.freeze({});
 /** Kafka allows a header several times and any bytes; the port knows one text per name: the last one counts. */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {
   const entries = Object.entries(headers ?? {});
-  // Nearly all of them, and records wait for long enough to be copied by the garbage collector.
+  // Nearly all records have none, and they wait long enough to be copied by the garbage collector.
   if (entries.length === 0) return noHeaders;
   const result: Record<string, string> = {};
   for (const [name, value] of entries) {

@@ -30,12 +30,12 @@ export interface TopicReader {
 
 /** Looking things up is not bound to the 3 s of `append`. */
 const lookUpTimeoutMs = 5000;
-/** How long the brokers may take to agree on a topic that was just made; as long is waited for one that is not there. */
+/** How long the brokers may take to agree on a new topic. A topic that does not exist is waited for as long. */
 const newTopicTimeoutMs = 2000;
 
 /** Asks brokers about topics. */
 export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicReader {
-  /** A topic that was just made has no leaders yet, or the broker that was asked has not heard of it: asked again. */
+  /** A new topic has no leaders yet, or the broker that was asked does not know it yet: it is asked again. */
   async function ask<T>(question: (admin: Admin) => Promise<T>, what: string): Promise<T> {
     const giveUpAt = performance.now() + newTopicTimeoutMs;
     for (let failures = 1; ; failures += 1) {
@@ -63,7 +63,7 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
   return {
     stateOf: (topic) =>
       ask(async (admin) => {
-        // In this order: metadata of a topic kafkajs does not know yet takes the place of what it knows of all others.
+        // In this order: the metadata of a topic that kafkajs does not know yet replaces what it knows of all others.
         const offsets = await admin.fetchTopicOffsets(topic);
         const identity = await identify(admin, topic);
         const bounds = offsets.map(({ partition, low, high }) => ({ partition, low: BigInt(low), high: BigInt(high) }));

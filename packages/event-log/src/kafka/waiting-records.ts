@@ -8,17 +8,18 @@ import { whileRunning } from './while-running.ts';
 const recordOverheadBytes = 256;
 const mebibyte = 1024 * 1024;
 /**
- * A partition with so much waiting is not fetched from, so that one in trouble leaves room for the others. Twice as much
- * costs the consumer a tenth of its CPU time, in collecting what has become old by the time it is handled.
+ * A partition with more than this waiting is not fetched from, so that a slow partition leaves room for the others.
+ * Twice as much would cost the consumer a tenth of its CPU time, in garbage collection of records that have become old
+ * before they are handled.
  */
 const partitionLimitBytes = mebibyte / 2;
-/** With so much waiting in all partitions nothing is fetched. */
+/** With more than this waiting in all partitions nothing is fetched. */
 const limitBytes = 4 * mebibyte;
 const keepAliveMs = 500;
 
 /**
- * Records that were fetched ahead, so that the next batch is there when a handler is free and fetching is never waited
- * for. kafkajs alone fetches again only when everything it fetched has been handled.
+ * Records that were fetched ahead, so that a handler that is free finds its next batch and never waits for a fetch.
+ * kafkajs alone fetches only when everything it fetched has been handled.
  */
 export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
   let bytes = 0;
@@ -48,7 +49,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
     }
   }
 
-  /** Forgets what waits; whoever has reading begin again elsewhere lets the partition be fetched from. */
+  /** Forgets the waiting records. The caller then has the partition fetched again, from another position. */
   function clear(partition: AssignedPartition): void {
     partition.waiting = [];
     partition.isHeldBack = false;

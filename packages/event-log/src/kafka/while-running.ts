@@ -1,8 +1,11 @@
-/** kafkajs throws when the consumer is between a crash and its restart; what is asked of it is then beside the point. */
+/**
+ * kafkajs throws when the consumer is between a crash and its restart. What was asked of it then does not matter any
+ * more.
+ */
 export function whileRunning(ask: () => void): void {
   try {
     ask();
   } catch {
-    // The next assignment begins afresh.
+    // The next assignment starts from the stored offsets.
   }
 }

@@ -21,15 +21,15 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
   if (row === undefined) return null;
   const nextOffset = BigInt(row.next_offset);
   const mark = row.record_before;
-  // Somebody has set the offset by hand: the mark is of another record.
+  // Somebody has set the offset by hand: the mark belongs to another record.
   const isOfRecordBefore = mark !== null && markedOffset(mark) === nextOffset - 1n;
   return { nextOffset, recordBefore: isOfRecordBefore ? mark : null };
 }
 
 /**
- * Locks the offset row until the transaction ends and returns it; makes it (0) when there is none. The first lock of
- * every batch: of two members that believe to own a partition, the second waits here and then finds a moved offset. A new
- * row says what no row says, so it does no harm should the transaction not have begun.
+ * Locks the offset row until the transaction ends and returns it; inserts it (0) when there is none. It is the first
+ * lock of every batch: when two members believe that they own a partition, the second one waits here and then finds
+ * that the offset has moved. A new row means the same as no row, so it does no harm when the batch is not committed.
  */
 export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const values = valuesOf(key);

@@ -2,15 +2,18 @@ import type { Sql } from '@millrace/db/sql';
 import type { PartitionView, StoredOffset } from '../port/event-log.ts';
 import { type FormerOffset, readFormerOffset, readOffset, takeOverOffset } from './offset-store.ts';
 
-/** How far the clocks of gateways, brokers and PostgreSQL may be apart. More than that costs reading a partition again. */
+/**
+ * How far the clocks of gateways, brokers and PostgreSQL may be apart. A larger difference costs reading a partition
+ * again.
+ */
 const clockToleranceMs = 2000;
 
 /**
- * Where a group goes on in the log that a partition is read from; null at its start: the group has not read this log.
+ * Where a group goes on in the log that a partition is read from; null for the start: the group has not read this log.
  *
- * An offset of a version that did not keep the log's identity is taken over when the log bears it out. When it does not,
- * the log is read from its start: what took effect already is told by the events' uuids, so reading too much is harmless,
- * and reading too little would lose events.
+ * A former version stored offsets without the log's identity. Such an offset is taken over when the log fits it. When
+ * it does not, the log is read from its start. Reading too much is harmless, because events that took effect are known
+ * by their uuids; reading too little would lose events.
  */
 export async function readStartOffset(
   sql: Sql,

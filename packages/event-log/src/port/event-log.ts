@@ -48,9 +48,9 @@ export interface LogBatch {
    */
   log: string;
   /**
-   * The stored offset this batch goes on from: the former `nextOffset`, or the answer of `startOffset` (null = nothing
-   * was stored). It is the handler's fence: when the offset stored now is another one, the batch is stale. It is below
-   * the first record's offset where retention has removed records in between.
+   * The stored offset this batch continues from: the former `nextOffset`, or the answer of `startOffset` (null =
+   * nothing was stored). The handler compares it: when another offset is stored now, the batch is stale. It is lower
+   * than the first record's offset when retention has removed records in between.
    */
   continuesFrom: bigint | null;
   records: LogRecord[];
@@ -91,7 +91,7 @@ export interface ConsumeOptions {
    * member stops) and delivers from the stored offset again.
    */
   handler(batch: LogBatch, context: BatchContext): Promise<BatchResult>;
-  /** Told once when consumption has ended for a reason other than `stop()`; the process should exit non-zero. */
+  /** Called once when consumption has ended for a reason other than `stop()`; the process should exit non-zero. */
   onFatal(error: Error): void;
 }
 

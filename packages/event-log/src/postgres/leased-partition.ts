@@ -45,7 +45,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        // Its tables were emptied, and it was made anew.
+        // Its tables were emptied, and it was created again.
         if (log !== deps.log()) position = null;
         const from = position ?? (await begin());
         if (from === null) await sleep(truncatedPauseMs, signal);
@@ -82,7 +82,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
       deps.truncation.found(partition, stored, { log, endOffset: String(end) });
       return true;
     }
-    // Retention may have removed it; then nothing but the identity speaks for this log.
+    // Retention may have removed it; then only the identity tells that this is the log.
     if (recordBefore === null || markedOffset(recordBefore) < beginning) return false;
     const where = { topic, partition, fromOffset: markedOffset(recordBefore) };
     const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
@@ -135,7 +135,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
       case 'stale':
         failures += 1;
         beginFrom(delivery.nextOffset, await readBounds(database.sql, topic, partition));
-        // The first time at once; a handler that says so again and again must not be asked at full speed.
+        // The first time at once. A handler that reports it again and again must not be called at full speed.
         return failures > 1 ? backoffMs(failures - 1) : 0;
       case 'failed':
         return beginAgain();
@@ -145,7 +145,7 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   }
 
   function untilWoken(): Promise<void> {
-    // Stopping may have woken nobody: the start was just being looked up.
+    // Stopping could not wake this loop while the start was being looked up.
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       wakeUp = resolve;

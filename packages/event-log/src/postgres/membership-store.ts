@@ -15,9 +15,9 @@ export interface MembershipState {
 }
 
 /**
- * One heartbeat of a member: says that it is alive, renews its leases, and takes free partitions up to its fair share.
- * Members of one group do this one after the other (advisory lock), so nobody decides on a picture that is out of date.
- * All times are the database's: clocks of the members may differ.
+ * One heartbeat of a member: reports that it is alive, renews its leases, and takes free partitions up to its fair
+ * share. Members of one group do this one after the other (advisory lock), so none decides on old data. All times are
+ * the database's, because the clocks of the members may differ.
  */
 export async function heartbeat(tx: Transaction, member: Member, leaseMs: number): Promise<MembershipState> {
   const { topic, group, memberId } = member;
@@ -94,7 +94,7 @@ export async function leaveGroup(sql: Sql, { topic, group, memberId }: Member): 
   );
 }
 
-/** What a member looks at between its beats: the ends of the partitions, and who else is there. */
+/** What a member reads between its heartbeats: the ends of the partitions, and who else is in the group. */
 export interface GroupState {
   ends: Map<number, bigint>;
   /** Identity of each partition's log: see `LogBatch.log`. */

@@ -34,7 +34,7 @@ const drainTimeoutMs = 10_000;
 const leaveTimeoutMs = 3000;
 const errorPauseMs = 250;
 
-/** Joins the group: beats for membership and leases, looks for new records, and reads the partitions it holds. */
+/** Joins the group: heartbeats for membership and leases, looks for new records, and reads the partitions it holds. */
 export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: ConsumeOptions): LogConsumer {
   const { database, logger, leaseMs } = deps;
   const { topic, group } = consume;
@@ -86,7 +86,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
 
   function apply({ share, held: leased }: MembershipState): void {
     for (const partition of [...held.keys()]) if (!leased.includes(partition)) void end(partition);
-    // The highest numbers go first: the members then settle without passing partitions around.
+    // The highest numbers are given back first, so that the members do not pass partitions around.
     const surplus = leased.slice(share);
     for (const partition of surplus) void giveUp(partition);
     for (const partition of leased.slice(0, share)) begin(partition);
@@ -127,12 +127,15 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
       await releaseLeases(database.sql, member, [partition]);
       logger.debug('gave up a partition', { topic, group, partition });
     } catch (error) {
-      // The next beat finds the lease still there and does this again.
+      // The next heartbeat finds the lease still there and does this again.
       logger.debug('a lease could not be given back', { topic, group, partition, error });
     }
   }
 
-  /** Others have taken our partitions by now. Their handlers would find our writes stale, but why make them. */
+  /**
+   * Other members have taken our partitions by now. They would find our writes stale, so there is no use in making
+   * them.
+   */
   function dropWhenExpired(): void {
     if (held.size === 0 || performance.now() - lastHeartbeatAt < leaseMs) return;
     logger.warn('a member lost its partitions because the database does not answer', { topic, group });

@@ -10,8 +10,9 @@ export interface PassedOffset {
 }
 
 /**
- * A group is known once it has stored one offset of the topic in this log; where it has stored none yet it has passed
- * nothing. One that has only stored an offset before offsets told of their log is known, and has passed nothing.
+ * A group is known once it has stored one offset of the topic in this log. Where it has stored none yet it has passed
+ * nothing. A group that only stored an offset without the log's identity (former versions) is known, and has passed
+ * nothing.
  *
  * @param retiredGroups read no more: nothing is kept for them.
  */

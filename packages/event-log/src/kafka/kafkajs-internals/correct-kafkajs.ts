@@ -3,9 +3,9 @@ import { useOwnProduceEncoding } from './produce-protocol.ts';
 import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
 
 /**
- * Puts our parts in the place of kafkajs's, once per process. This room holds all that reaches inside kafkajs 2.2.4, and what
- * only those parts need; why it is kafkajs, and what would change that: docs/decisions/028-kafka-client.md. With another client
- * the room goes.
+ * Replaces parts of kafkajs by ours, once per process. This folder holds everything that reaches inside kafkajs 2.2.4,
+ * and what only those parts need. Why it is kafkajs, and what would change that: docs/decisions/028-kafka-client.md.
+ * With another client the folder goes.
  *
  * @throws Error when kafkajs is not the one the parts were written for.
  */
