@@ -1,4 +1,4 @@
-import { citationsIn, onOneLine } from './citations-in.ts';
+import { type Citation, citationsIn, onOneLine } from './citations-in.ts';
 import { hasHeading } from './link-problems.ts';
 import type { RepositoryTexts } from './repository-texts.ts';
 import type { SourceFile } from './source-files.ts';
@@ -13,12 +13,22 @@ const foreignSection =
 export function citationProblems({ pages, sources }: RepositoryTexts): string[] {
   const isThere = (file: string, anchor: string | null) =>
     anchor === null ? pages.some(({ path }) => path === file) : hasHeading(pages, file, anchor);
-  const broken = sources.flatMap(({ path, text }) =>
-    citationsIn(text)
+  const cited = [
+    ...sources.map(({ path, text }) => ({ path, citations: citationsIn(text) })),
+    ...pages.map(({ path, text }) => ({ path, citations: citationsFromTheTop(text) })),
+  ];
+  const broken = cited.flatMap(({ path, citations }) =>
+    citations
       .filter(({ file, anchor }) => !isThere(file, anchor))
       .map(({ file, anchor }) => `${path}: cites ${file}${anchor === null ? '' : `#${anchor}`}, which is not there`),
   );
   return [...broken, ...foreign(pages, foreignFile), ...foreign([...pages, ...sources], foreignSection)];
+}
+
+/** Documents name each other from their own place, in links, which are checked as such. */
+function citationsFromTheTop(page: string): Citation[] {
+  const withoutLinks = page.replace(/\]\([^)\s]+\)/g, ']');
+  return citationsIn(withoutLinks).filter(({ file }) => file.startsWith('docs/'));
 }
 
 function foreign(files: readonly SourceFile[], citation: RegExp): string[] {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SourceFile, sourceFiles } from './source-files.ts';
 
@@ -10,23 +10,25 @@ export interface RepositoryTexts {
   sources: SourceFile[];
 }
 
-const pagesAtTheTop = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
-const settingsAtTheTop = ['.dependency-cruiser.cjs', '.knip.mjs', '.biome.jsonc'];
 const folders = ['packages', 'services', 'test-e2e', 'prisma', 'deploy'];
+const endings = ['.ts', '.mjs', '.cjs', '.sql', '.prisma', '.json', '.jsonc', '.sh', '.py', '.go', '.rs'];
 /** Writes and tries documents, so that it names some from their own place, and some that are not there. */
 const ownRoom = 'packages/stack/src/docs/';
-const endings = ['.ts', '.mjs', '.sql', '.prisma', '.json', '.sh', '.py', '.go', '.rs'];
 
 export async function repositoryTexts(root: string): Promise<RepositoryTexts> {
-  const read = async (path: string): Promise<SourceFile> => ({ path, text: await readFile(join(root, path), 'utf8') });
-  const [top, docs, settings, sources] = await Promise.all([
-    Promise.all(pagesAtTheTop.map(read)),
+  const [pagesAtTheTop, docs, settingsAtTheTop, sources] = await Promise.all([
+    filesAtTheTop(root, ['.md']),
     sourceFiles(root, ['docs'], ['.md']),
-    Promise.all(settingsAtTheTop.map(read)),
+    filesAtTheTop(root, endings),
     sourceFiles(root, folders, endings),
   ]);
   return {
-    pages: [...top, ...docs],
-    sources: [...settings, ...sources.filter(({ path }) => !path.startsWith(ownRoom))],
+    pages: [...pagesAtTheTop, ...docs],
+    sources: [...settingsAtTheTop, ...sources.filter(({ path }) => !path.startsWith(ownRoom))],
   };
+}
+
+async function filesAtTheTop(root: string, wanted: readonly string[]): Promise<SourceFile[]> {
+  const names = (await readdir(root)).filter((name) => wanted.some((ending) => name.endsWith(ending)));
+  return Promise.all(names.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') })));
 }
