@@ -160,7 +160,7 @@ module.exports = {
       ...['config.ts', 'tasks', 'outside'],
       // What is due, none knowing another.
       ...['batch-exports/records', 'batch-exports/destinations', 'batch-exports'],
-      ...['subscriptions', 'retention', 'privacy', 'cleanup'],
+      ...['subscriptions', 'cohorts', 'retention', 'privacy', 'cleanup'],
       // The list of tasks, and what only tests use.
       ...['.', 'testing'],
     ]),
@@ -168,13 +168,14 @@ module.exports = {
       // What all lists share; who asks, and what they may.
       ...['config.ts', 'sql', 'time', 'access'],
       // What several resources share.
-      ...['activity', 'property-filters', 'distinct-ids'].map((room) => `resources/${room}`),
+      ...['activity', 'property-filters', 'distinct-ids', 'shown-persons'].map((room) => `resources/${room}`),
       // Accounts. Until their rules have left the service, three of these know each other and are one room.
       ...['environments', 'projects', '(organizations|members|users)', 'personal-api-keys', 'invites', 'domains'].map(
         (room) => `resources/${room}`,
       ),
       // What was ingested, and what becomes of it later.
       ...['persons', 'groups', 'events', 'definitions', 'ingestion-warnings'].map((room) => `resources/${room}`),
+      ...['cohorts/filters', 'cohorts'].map((room) => `resources/${room}`),
       ...['subscriptions', 'batch-exports', 'schema'].map((room) => `resources/${room}`),
       // The whole, and what only tests use.
       ...['.', 'testing'],
@@ -188,7 +189,7 @@ module.exports = {
       to: {
         path: '^services/management-api/src/resources/',
         pathNot: [
-          '^services/management-api/src/resources/($1|activity|property-filters|distinct-ids)/',
+          '^services/management-api/src/resources/($1|activity|property-filters|distinct-ids|shown-persons)/',
           '^services/management-api/src/resources/(environments|projects|organizations|members|users|personal-api-keys)/',
         ],
       },
@@ -215,6 +216,12 @@ module.exports = {
       'openapi',
       'testing',
     ]),
+    {
+      name: 'cohorts-know-only-flags-and-the-database',
+      severity: 'error',
+      from: { path: '^packages/cohorts/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(cohorts|flag-store|flags|db)/' },
+    },
     ...roomsInOrder('packages/flags', [
       'steps.ts',
       'values',

@@ -8,11 +8,13 @@ export { offsetPage, offsetPageOf, offsetQuery } from './pagination/offset-page.
 export { pageLink } from './pagination/page-link.ts';
 export type { ApiRequest } from './route/api-request.ts';
 export { routeDefiner } from './route/define-route.ts';
+export type { FileField } from './route/file-field.ts';
 export type { Method, Route, RouteScope } from './route/route.ts';
 export {
   /** @internal */
   routeProblems,
 } from './route/route-problems.ts';
+export { TextContent } from './route/text-content.ts';
 export { formatDateTime, parseDateTime } from './schema/date-time.ts';
 export { freeFormObject } from './schema/free-form-object.ts';
 export { jsonExcess } from './schema/json-excess.ts';

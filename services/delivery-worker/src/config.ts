@@ -35,6 +35,10 @@ export const configSchema = Type.Object({
     'days for which it is remembered, as hashes, which distinct ids of persons were deleted; more than the log keeps records',
     { min: 1 },
   ),
+  recountCohortsHours: integerSetting(24, 'hours between two counts of the persons of a cohort that nobody changed', {
+    min: 1,
+    max: 8760,
+  }),
   pollIntervalMs: integerSetting(1000, 'milliseconds between looks for work', { min: 10 }),
   ...metricsConfigFields,
   logLevel: Type.String({

@@ -42,7 +42,7 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
   const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, secretsKey } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
-  const { mailsPerOrganizationHour: mailsPerHour } = config;
+  const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
   // An export keeps a connection as long as it takes, and needs others for a moment.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
   const secretBox = createSecretBox(secretsKey);
@@ -59,6 +59,7 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
       keepActivityDays,
       eventRetentionDays,
       mailsPerHour,
+      recountCohortsHours,
       exportsAtOnce,
     },
   );

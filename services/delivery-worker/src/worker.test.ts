@@ -17,6 +17,7 @@ const options = {
   pollIntervalMs: 20,
   keepOutcomesDays: 90,
   keepDeletedIdsDays: 90,
+  recountCohortsHours: 24,
   keepWarningsDays: 90,
   keepActivityDays: 730,
   eventRetentionDays: 0,

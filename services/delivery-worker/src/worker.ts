@@ -7,6 +7,7 @@ import { sealSecrets } from './batch-exports/seal-secrets.ts';
 import { createSettledUntil } from './batch-exports/settled-until.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
+import { countDue, createCohortMetrics } from './cohorts/count-due.ts';
 import { deletePersonData } from './privacy/delete-person-data.ts';
 import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
 import { type RetentionOptions, retentionTasks } from './retention/retention-tasks.ts';
@@ -36,9 +37,13 @@ export interface WorkerOptions extends RetentionOptions {
   keepOutcomesDays: number;
   /** How long hashes of the ids of deleted persons are kept. */
   keepDeletedIdsDays: number;
+  /** Between two counts of a cohort that nobody changed. */
+  recountCohortsHours: number;
 }
 
 const postTimeoutMs = 10_000;
+/** One walk through a project's persons; tens of millions of them. */
+const mostCohortWalkMs = 15 * 60_000;
 /** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its slot. */
 const reportsAtOnce = { most: 20, mostEach: 5 };
 
@@ -56,6 +61,13 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const settledUntil = createSettledUntil({ sql: database.sql, logger });
   const counter = createExportMetrics(deps.metrics);
   const exportDeps = { database, logger, secretBox, mayBePrivate, settledUntil, counter };
+  const cohortDeps = {
+    database,
+    logger,
+    counter: createCohortMetrics(deps.metrics),
+    recountHours: options.recountCohortsHours,
+    mostWalkMs: mostCohortWalkMs,
+  };
   const reports = createFairSlots('deliver_reports', { ...reportsAtOnce, logger });
   // One of each organization: a large one does not hold up all others.
   const exports = createFairSlots('export', { most: options.exportsAtOnce, mostEach: 1, logger });
@@ -66,6 +78,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'plan_backfills', work: () => planBackfill(database) },
     { name: 'export', work: (signal) => exportDue(exportDeps, signal, exports) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
+    { name: 'count_cohorts', work: (signal) => countDue(cohortDeps, signal) },
     { name: 'delete_person_data', work: () => deletePersonData(database) },
     { name: 'clean_up', work: () => cleanUp(database) },
     ...retentionTasks({ database, logger }, options),

@@ -7,6 +7,7 @@ import type { RateLimit } from './access/rate-limit.ts';
 import type { SignUpLimit } from './access/sign-up-limit.ts';
 import { batchExportRoutes } from './resources/batch-exports/batch-export-routes.ts';
 import type { DestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
+import { cohortRoutes } from './resources/cohorts/cohort-routes.ts';
 import { eventDefinitionRoutes } from './resources/definitions/event-definition-routes.ts';
 import { propertyDefinitionRoutes } from './resources/definitions/property-definition-routes.ts';
 import { domainRoutes } from './resources/domains/domain-routes.ts';
@@ -78,6 +79,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
       ...personActivityRoutes(deps),
       ...deletePersonRoutes(deps),
       ...personItemRoutes(deps),
+      ...cohortRoutes(deps),
       ...groupRoutes(ingested),
       findGroupRoute(deps),
       ...eventDefinitionRoutes(deps),

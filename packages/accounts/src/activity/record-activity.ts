@@ -15,6 +15,7 @@ export type ActivityScope =
   | 'Team'
   | 'Subscription'
   | 'BatchExport'
+  | 'Cohort'
   | 'IngestionRestriction';
 
 /** Who did it: a user, an operator by a command like `member set-level`, or null for the system itself. */

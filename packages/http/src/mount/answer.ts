@@ -8,7 +8,9 @@ import { firstFieldError } from '../schema/field-error.ts';
 import { parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
 import type { Access } from './access.ts';
+import { formValues } from './form-values.ts';
 import { parseQuery } from './parse-query.ts';
+import { isForm } from './read-form.ts';
 
 /**
  * The way of one request through one route, in the order of docs/api-rules.md#order-of-checks: who calls (401), with
@@ -21,26 +23,30 @@ export async function answer<Caller>(
   request: ApiRequest,
   rawParams: Record<string, unknown>,
 ): Promise<unknown> {
-  requireJsonAccepted(request);
+  requireAccepted(route, request);
   const caller = await identify(route, access, request);
   const params = parseParams(route, rawParams);
   const target = await route.target({ caller, params, request });
   if (route.level !== undefined) requireLevel(access, target, route.level);
   const query = parseQuery(route.query, request.query, access.queryParameters);
-  const body = route.body === undefined ? undefined : await parseBody(route, route.body, request);
-  return route.handler({ caller, params, target, query, body, request });
+  const { body, file } = route.body === undefined ? noBody : await parseBody(route, route.body, request);
+  return route.handler({ caller, params, target, query, body, file, request });
 }
 
-/** Every answer is JSON. @throws AppError `not_acceptable` when `Accept` leaves no room for it. */
-function requireJsonAccepted(request: ApiRequest): void {
+const noBody = { body: undefined, file: undefined };
+
+/** Every answer is JSON, unless the route has another one too. @throws AppError `not_acceptable` when `Accept` leaves no room for it. */
+function requireAccepted<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
   const header = request.header('accept');
   if (header === undefined || header.trim() === '') return;
-  const accepted = header.split(',').some((range) => {
+  const text = responses[successStatus]?.text?.mediaType.split(';')[0] ?? 'application/json';
+  const accepted = ['*/*', 'application/*', 'application/json', text, `${text.split('/')[0]}/*`];
+  const isAccepted = header.split(',').some((range) => {
     const [mediaType = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const refused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-    return !refused && ['*/*', 'application/*', 'application/json'].includes(mediaType);
+    return !refused && accepted.includes(mediaType);
   });
-  if (!accepted) throw new AppError('not_acceptable', 'Could not satisfy the request Accept header.');
+  if (!isAccepted) throw new AppError('not_acceptable', 'Could not satisfy the request Accept header.');
 }
 
 async function identify<Caller>(route: Route<Caller>, access: Access<Caller>, request: ApiRequest) {
@@ -69,7 +75,15 @@ function parseParams<Caller>(route: Route<Caller>, raw: Record<string, unknown>)
 }
 
 /** Whoever needs no key is a stranger, of whom little is read. */
-async function parseBody<Caller>(route: Route<Caller>, schema: TSchema, request: ApiRequest): Promise<unknown> {
+async function parseBody<Caller>(
+  route: Route<Caller>,
+  schema: TSchema,
+  request: ApiRequest,
+): Promise<{ body: unknown; file: unknown }> {
+  if (route.file !== undefined && isForm(request.header('content-type'))) {
+    const { fields, file } = await request.form(route.file);
+    return { body: parseInput(schema, formValues(schema, fields), { trimStrings: true }), file };
+  }
   const body = await (route.scope === 'public' ? request.smallBody() : request.body());
-  return parseInput(schema, body, { trimStrings: true });
+  return { body: parseInput(schema, body, { trimStrings: true }), file: undefined };
 }

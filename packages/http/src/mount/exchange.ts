@@ -4,6 +4,7 @@ import type { Logger } from '@millrace/runtime';
 
 import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
 import type { ApiRequest } from '../route/api-request.ts';
+import { readForm } from './read-form.ts';
 import type { JsonBodyReader } from './read-json-body.ts';
 import { requestIdFrom } from './request-id.ts';
 import type { RouteMetrics } from './route-metrics.ts';
@@ -13,6 +14,8 @@ export interface Answer {
   status: number;
   /** Absent: no body. */
   value?: unknown;
+  /** Instead of `value`. */
+  text?: { mediaType: string; content: string };
   headers?: Record<string, string>;
 }
 
@@ -20,6 +23,8 @@ export interface ExchangeDeps {
   logger: Logger;
   routeMetrics: RouteMetrics;
   bodies: JsonBodyReader;
+  /** Largest request body, inflated; of a form without its file. */
+  bodyLimitBytes: number;
   publicUrl: string | undefined;
   trustedProxies: number;
   translateError: (error: unknown) => AppError | null;
@@ -53,10 +58,12 @@ export async function exchange(
       trustedProxies: deps.trustedProxies,
       readBody: () => deps.bodies.read(request, response),
       readSmallBody: () => deps.bodies.readSmall(request),
+      readForm: (file) => readForm(request, file, deps.bodyLimitBytes),
     });
-    const { status, value, headers = {} } = await work(apiRequest);
-    for (const [name, text] of Object.entries(headers)) response.setHeader(name, text);
-    send(response, status, value);
+    const { status, value, text, headers = {} } = await work(apiRequest);
+    for (const [name, content] of Object.entries(headers)) response.setHeader(name, content);
+    if (text === undefined) send(response, status, value);
+    else sendText(response, status, text);
   } catch (error) {
     sendError(error, { operation, id }, deps, response);
   }
@@ -91,9 +98,18 @@ function send(response: ServerResponse, status: number, value: unknown): void {
     response.end();
     return;
   }
-  const text = JSON.stringify(value);
-  response.setHeader('Content-Type', 'application/json');
-  response.setHeader('Content-Length', String(Buffer.byteLength(text)));
+  sendText(response, status, { mediaType: 'application/json', content: JSON.stringify(value) });
+}
+
+function sendText(
+  response: ServerResponse,
+  status: number,
+  { mediaType, content }: { mediaType: string; content: string },
+): void {
+  if (response.headersSent || response.destroyed) return;
+  response.statusCode = status;
+  response.setHeader('Content-Type', mediaType);
+  response.setHeader('Content-Length', String(Buffer.byteLength(content)));
   // A text goes out in one piece with the head, bytes would not.
-  response.end(text);
+  response.end(content);
 }

@@ -3,6 +3,7 @@ import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { ApiRequest } from '../route/api-request.ts';
 import type { Route } from '../route/route.ts';
+import { TextContent } from '../route/text-content.ts';
 import { compileSchema, describeSchemaFailure } from '../schema/ajv.ts';
 import { compileSerializer } from '../schema/serializer.ts';
 import type { Access } from './access.ts';
@@ -45,10 +46,12 @@ export function mount<Caller>(
   routes: readonly Route<Caller>[],
   deps: MountDeps<Caller>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const bodyLimitBytes = deps.bodyLimitBytes ?? 1024 * 1024;
   const exchangeDeps: ExchangeDeps = {
     logger: deps.logger,
     routeMetrics: createRouteMetrics(deps.metrics),
-    bodies: createJsonBodyReader(deps.bodyLimitBytes ?? 1024 * 1024),
+    bodies: createJsonBodyReader(bodyLimitBytes),
+    bodyLimitBytes,
     publicUrl: deps.publicUrl,
     trustedProxies: deps.trustedProxies ?? 0,
     translateError: deps.translateError ?? (() => null),
@@ -117,10 +120,14 @@ function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false 
   if (checkResponses) {
     for (const schema of [route.params, route.query, route.body]) if (schema) compileSchema(schema);
   }
-  const { schema, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
+  const { schema, text, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
   return async (request: ApiRequest, params: Record<string, unknown>): Promise<Answer> => {
     const result = await answer(route, access, request, params);
+    if (text && result instanceof TextContent) {
+      const content = { mediaType: text.mediaType, content: result.text };
+      return { status: route.successStatus, text: content, headers: result.headers };
+    }
     const isPreferred = onlyIfPreferred && prefersRepresentation(request);
     if (!schema || !serialize || (onlyIfPreferred && !isPreferred)) return { status: route.successStatus };
     const value = serialize(result);

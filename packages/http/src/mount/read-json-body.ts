@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/errors';
 import express, { type Request, type Response } from 'express';
 import { checkJson } from '../schema/check-json.ts';
-import { jsonExcess } from '../schema/json-excess.ts';
+import { parseJson } from './parse-json.ts';
 
 /** How much of a body is read for whom. */
 export interface JsonBodyReader {
@@ -95,18 +95,6 @@ function parseForm(bytes: Buffer): unknown {
     throw new AppError('invalid', `A form has at most ${mostFormFields} fields.`, { code: 'parse_error' });
   }
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
-}
-
-function parseJson(bytes: Buffer): unknown {
-  const excess = jsonExcess(bytes);
-  if (excess !== null) throw new AppError('invalid', `JSON parse error - ${excess}`, { code: 'parse_error' });
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    // The parser's own text quotes the body, which is nobody's business but the sender's: not kept for the log.
-    const reason = cause instanceof SyntaxError ? cause.message.slice(0, 200) : 'the body is not valid UTF-8';
-    throw new AppError('invalid', `JSON parse error - ${reason}`, { code: 'parse_error' });
-  }
 }
 
 /** The errors of Express's body reader, told by their `type`. */

@@ -11,11 +11,12 @@ interface RequestSource {
   trustedProxies: number;
   readBody: () => Promise<unknown>;
   readSmallBody: () => Promise<unknown>;
+  readForm: ApiRequest['form'];
 }
 
 export function toApiRequest(
   request: IncomingMessage,
-  { id, path, publicUrl, trustedProxies, readBody, readSmallBody }: RequestSource,
+  { id, path, publicUrl, trustedProxies, readBody, readSmallBody, readForm }: RequestSource,
 ): ApiRequest {
   const url = request.url ?? '';
   const queryStart = url.indexOf('?');
@@ -41,5 +42,6 @@ export function toApiRequest(
       smallBody ??= readSmallBody();
       return smallBody;
     },
+    form: readForm,
   };
 }

@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import { statusOf } from '../errors/error-body.ts';
+import type { FileField } from '../route/file-field.ts';
 import type { Route } from '../route/route.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 import type { Components } from './components.ts';
@@ -19,7 +20,7 @@ export function operation<Caller>(route: Route<Caller>, components: Components):
       ...parameters('query', route.query, components),
       ...(route.responses[route.successStatus]?.onlyIfPreferred ? [preferHeader] : []),
     ],
-    ...(body && { requestBody: requestBody(body, route.examples.request, components) }),
+    ...(body && { requestBody: requestBody(route, body, components) }),
     responses: { ...declaredResponses(route, components), ...commonResponses(route, components) },
   };
 }
@@ -49,8 +50,20 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
   });
 }
 
-function requestBody(schema: TSchema, example: unknown, components: Components): unknown {
-  return { required: true, content: content(schema, example, components) };
+function requestBody<Caller>({ examples, file }: Route<Caller>, schema: TSchema, components: Components): unknown {
+  return {
+    required: true,
+    content: {
+      ...content(schema, examples.request, components),
+      ...(file && { 'multipart/form-data': { schema: formSchema(schema, file, components) } }),
+    },
+  };
+}
+
+/** The fields of the body, and the file beside them. */
+function formSchema(schema: TSchema, { name, description }: FileField<unknown>, components: Components): unknown {
+  const part = { type: 'string', contentMediaType: 'application/octet-stream', description };
+  return { allOf: [components.reference(schema), { type: 'object', properties: { [name]: part } }] };
 }
 
 function content(schema: TSchema, example: unknown, components: Components) {
@@ -61,17 +74,20 @@ function content(schema: TSchema, example: unknown, components: Components) {
 
 function declaredResponses<Caller>(route: Route<Caller>, components: Components) {
   return Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, schema, onlyIfPreferred }]) => [
+    Object.entries(route.responses).map(([status, { description, schema, text, onlyIfPreferred }]) => [
       status,
       {
         description: onlyIfPreferred ? `${description} The body is empty unless \`Prefer\` asks for one.` : description,
         ...(schema &&
           !onlyIfPreferred && {
-            content: content(
-              schema,
-              Number(status) === route.successStatus ? route.examples.response : undefined,
-              components,
-            ),
+            content: {
+              ...content(
+                schema,
+                Number(status) === route.successStatus ? route.examples.response : undefined,
+                components,
+              ),
+              ...(text && { [text.mediaType]: { schema: { type: 'string' }, example: text.example } }),
+            },
           }),
       },
     ]),

@@ -1,3 +1,5 @@
+import type { FileField, Form } from './file-field.ts';
+
 /** What handlers may see of a request. */
 export interface ApiRequest {
   /** From `X-Request-Id` or made here; also in the answer and in the log. */
@@ -18,4 +20,6 @@ export interface ApiRequest {
   body(): Promise<unknown>;
   /** The same as far as anybody may have it read: small and not compressed. @throws AppError. */
   smallBody(): Promise<unknown>;
+  /** The body as a form with a file, read once. Only for a caller who is known. @throws AppError, see `readForm`. */
+  form<File>(file: FileField<File>): Promise<Form<File>>;
 }

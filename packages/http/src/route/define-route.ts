@@ -16,7 +16,8 @@ export function routeDefiner<Caller>() {
     P extends TObject = TObject,
     Q extends TObject = TObject,
     B extends TSchema = TSchema,
-  >(declaration: RouteDeclaration<Caller, S, Target, P, Q, B, R>): Route<Caller> {
+    File = undefined,
+  >(declaration: RouteDeclaration<Caller, S, Target, P, Q, B, R, File>): Route<Caller> {
     const { target = async () => undefined, handler } = declaration;
     return {
       ...declaration,

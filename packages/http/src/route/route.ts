@@ -1,6 +1,8 @@
 import type { MembershipLevel, Scope } from '@millrace/contracts';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ApiRequest } from './api-request.ts';
+import type { FileField } from './file-field.ts';
+import type { TextContent } from './text-content.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
@@ -18,6 +20,8 @@ export interface ResponseDeclaration<S extends TSchema = TSchema> {
    * the handler returned, with `Preference-Applied`. For the contract's "200, no body" actions.
    */
   onlyIfPreferred?: true;
+  /** The request may ask for this in place of the body: the handler then returns `TextContent`. */
+  text?: { mediaType: string; example: string };
 }
 
 /** Answers by status, exactly one of them a success. What the pipeline itself answers (401, 404, …) is not listed. */
@@ -25,7 +29,11 @@ export type ResponseDeclarations = Partial<Record<SuccessStatus | 402 | 403 | 40
 
 /** The type of the value a handler returns: that of the declared success body. */
 export type SuccessValue<R extends ResponseDeclarations> = {
-  [S in keyof R & SuccessStatus]: R[S] extends { schema: infer B extends TSchema } ? Static<B> : undefined;
+  [S in keyof R & SuccessStatus]: R[S] extends { schema: infer B extends TSchema; text: object }
+    ? Static<B> | TextContent
+    : R[S] extends { schema: infer B extends TSchema }
+      ? Static<B>
+      : undefined;
 }[keyof R & SuccessStatus];
 
 /** A scope of a personal API key, or the explicit decision that anybody may call. */
@@ -39,11 +47,13 @@ export interface TargetContext<Caller, P> {
   request: ApiRequest;
 }
 
-export interface HandlerContext<Caller, Target, P, Q, B> extends TargetContext<Caller, P> {
+export interface HandlerContext<Caller, Target, P, Q, B, File = undefined> extends TargetContext<Caller, P> {
   /** What `target` found. */
   target: Target;
   query: Q;
   body: B;
+  /** What was made of the declared file; absent when none was sent. */
+  file: File | undefined;
 }
 
 /** One declaration: validation, the types of the handler and the OpenAPI operation are made of it. */
@@ -55,6 +65,7 @@ export interface RouteDeclaration<
   Q extends TObject,
   B extends TSchema,
   R extends ResponseDeclarations,
+  File = undefined,
 > {
   method: Method;
   /** With `:name` for parameters and without a trailing slash; served with and without one. */
@@ -68,6 +79,8 @@ export interface RouteDeclaration<
   params?: P;
   query?: Q;
   body?: B;
+  /** The body may also come as a form, with this file. */
+  file?: FileField<File>;
   responses: R;
   examples?: { request?: unknown; response?: unknown };
   /**
@@ -82,7 +95,7 @@ export interface RouteDeclaration<
    */
   target?: (context: TargetContext<CallerOf<Caller, S>, Static<P>>) => Promise<Target>;
   handler: (
-    context: HandlerContext<CallerOf<Caller, S>, Target, Static<P>, Static<Q>, Static<B>>,
+    context: HandlerContext<CallerOf<Caller, S>, Target, Static<P>, Static<Q>, Static<B>, File>,
   ) => Promise<SuccessValue<R>>;
 }
 
@@ -100,9 +113,10 @@ export interface Route<Caller> {
   query: TObject;
   /** Absent: a body is not read. */
   body?: TSchema;
+  file?: FileField<unknown>;
   responses: ResponseDeclarations;
   successStatus: SuccessStatus;
   examples: { request?: unknown; response?: unknown };
   target: (context: TargetContext<Caller | null, unknown>) => Promise<unknown>;
-  handler: (context: HandlerContext<Caller | null, unknown, unknown, unknown, unknown>) => Promise<unknown>;
+  handler: (context: HandlerContext<Caller | null, unknown, unknown, unknown, unknown, unknown>) => Promise<unknown>;
 }

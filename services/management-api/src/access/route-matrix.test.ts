@@ -61,7 +61,7 @@ function addressOf(route: Route<Caller>, tenant: TestTenant, ids: Record<string,
   return route.path.replaceAll(/:(\w+)/g, (_match, name: string) => values[name] ?? randomUUID());
 }
 
-const isNumbered = ({ path }: Route<Caller>) => /\/(projects|environments|subscriptions)\/:id(\/|$)/.test(path);
+const isNumbered = ({ path }: Route<Caller>) => /\/(projects|environments|subscriptions|cohorts)\/:id(\/|$)/.test(path);
 
 const send = (route: Route<Caller>, address: string, key?: string) =>
   api.send(route.method, `${address}/`, {

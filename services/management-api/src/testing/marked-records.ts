@@ -40,7 +40,7 @@ export interface MarkedPerson {
 /** Numbers of nine digits are in no other number by chance. */
 export async function startHighIds({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
-                          setval(pg_get_serial_sequence('subscription', 'id'), 730000000)`);
+                          setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000)`);
   await createMonths(sql, '2026-11', '2026-11');
 }
 
@@ -136,6 +136,7 @@ async function fill(
       config: { host: `${word}.example.com`, database: word, user: word, password: word, table_name: word },
     },
   });
+  const cohort = await made(api, `/api/environments/${id}/cohorts/`, owner.key, { name: word, is_static: true });
   const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
   const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
   await storeGroup(sql, id, { type: word, index: 0, key: word });
@@ -150,6 +151,7 @@ async function fill(
       token,
       subscription.id,
       batchExport.id,
+      cohort.id,
       person,
       event,
       warning,
@@ -158,6 +160,7 @@ async function fill(
     records: {
       subscriptions: String(subscription.id),
       batch_exports: batchExport.id,
+      cohorts: String(cohort.id),
       persons: person,
       events: event,
       ingestion_warnings: warning,

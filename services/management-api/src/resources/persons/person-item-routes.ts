@@ -3,10 +3,10 @@ import { AppError } from '@millrace/errors';
 import { addressedProject } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
+import { person, personExample } from '../shown-persons/person-schema.ts';
+import { toPerson } from '../shown-persons/to-person.ts';
 import { personParams } from './person-params.ts';
-import { person, personExample } from './person-schema.ts';
 import { readPerson } from './person-store.ts';
-import { toPerson } from './to-person.ts';
 
 /** One person. */
 export function personItemRoutes({ sql }: { sql: Sql }) {

@@ -9,9 +9,9 @@ import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { propertiesQuery } from '../property-filters/properties-query.ts';
 import { refuseBadPattern } from '../property-filters/refuse-bad-pattern.ts';
-import { person, personExample } from './person-schema.ts';
+import { person, personExample } from '../shown-persons/person-schema.ts';
+import { toPerson } from '../shown-persons/to-person.ts';
 import { listPersons } from './person-store.ts';
-import { toPerson } from './to-person.ts';
 
 /** The id of the last person shown; ids are 64 bits wide. */
 const position = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });

@@ -4,15 +4,7 @@ import { type Paged, pageWithinBytes } from '../../sql/page-within-bytes.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import { propertyCondition } from '../property-filters/property-condition.ts';
 import type { PropertyFilter } from '../property-filters/property-filter.ts';
-
-export interface PersonRow {
-  id: string;
-  uuid: string;
-  main_distinct_id: string;
-  properties: Record<string, unknown>;
-  is_identified: boolean;
-  created_at: Date;
-}
+import type { PersonRow } from '../shown-persons/person-row.ts';
 
 export interface PersonFilter {
   distinct_id?: string;

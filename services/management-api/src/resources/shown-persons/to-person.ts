@@ -1,6 +1,6 @@
 import { formatDateTime } from '@millrace/http';
 import { personName } from './person-name.ts';
-import type { PersonRow } from './person-store.ts';
+import type { PersonRow } from './person-row.ts';
 
 /** A person as the API shows it. */
 export function toPerson(row: PersonRow, distinctIds: string[] | undefined) {

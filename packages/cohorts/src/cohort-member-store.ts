@@ -1,0 +1,56 @@
+import type { Transaction } from '@millrace/db';
+
+export interface StaticCohort {
+  projectId: number;
+  cohortId: number;
+}
+
+/**
+ * Adds persons to a static cohort, those who are in it already among them. Persons are locked in the order in which the
+ * consumer locks them: who is being merged away is waited for, and a merge that comes later finds the new row and moves it.
+ * @returns those that exist.
+ */
+export async function addCohortMembers(
+  tx: Transaction,
+  { projectId, cohortId }: StaticCohort,
+  uuids: readonly string[],
+): Promise<string[]> {
+  if (uuids.length === 0) return [];
+  const locked = await tx.query<{ uuid: string }>(
+    `SELECT uuid FROM person WHERE project_id = $1 AND uuid = ANY ($2::uuid[]) ORDER BY uuid FOR SHARE`,
+    [projectId, uuids],
+  );
+  const found = locked.map(({ uuid }) => uuid);
+  await tx.query(
+    `INSERT INTO cohort_member (project_id, cohort_id, person_uuid)
+     SELECT $1, $2, uuid FROM unnest($3::uuid[]) AS uuid ON CONFLICT (project_id, cohort_id, person_uuid) DO NOTHING`,
+    [projectId, cohortId, found],
+  );
+  return found;
+}
+
+/** Who the values name, each person once: by uuid, by distinct id, or by the property `email`. */
+export async function findPersonUuids(
+  tx: Transaction,
+  projectId: number,
+  { by, values }: { by: 'person_id' | 'distinct_id' | 'email'; values: readonly string[] },
+): Promise<string[]> {
+  if (values.length === 0) return [];
+  const texts = {
+    person_id: `SELECT p.uuid FROM person p WHERE p.project_id = $1 AND p.uuid = ANY ($2::text[]::uuid[])`,
+    distinct_id: `SELECT DISTINCT d.person_uuid AS uuid FROM person_distinct_id d
+                   WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[])`,
+    email: `SELECT p.uuid FROM person p WHERE p.project_id = $1 AND p.properties->>'email' = ANY ($2::text[])`,
+  };
+  const rows = await tx.query<{ uuid: string }>(texts[by], [projectId, values]);
+  return rows.map(({ uuid }) => uuid);
+}
+
+/** How many persons are in a static cohort. */
+export async function countCohortMembers(tx: Transaction, { projectId, cohortId }: StaticCohort): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM cohort_member WHERE project_id = $1 AND cohort_id = $2',
+    [projectId, cohortId],
+  );
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { AppError } from '@millrace/errors';
+import type { FileField, Form } from '../route/file-field.ts';
+
+const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
+/** Of the lines between parts and their heads. */
+const frameBytes = 64 * 1024;
+
+export function isForm(contentType: string | undefined): boolean {
+  return /^\s*multipart\/form-data\s*(;|$)/i.test(contentType ?? '');
+}
+
+/**
+ * Reads a form with one file at most, as it arrives. A field given twice counts once, the last time; files of other names
+ * are passed over.
+ *
+ * @param maxFieldBytes of all fields together.
+ * @throws AppError `too_large`, `unsupported_media_type` for a compressed body, `invalid` with code `parse_error` for what
+ *   is no form, `timeout` when the client stops sending; what `file.read` throws.
+ */
+export async function readForm<File>(
+  request: IncomingMessage,
+  file: FileField<File>,
+  maxFieldBytes: number,
+): Promise<Form<File>> {
+  if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new AppError('unsupported_media_type', 'A form with a file is only read uncompressed.');
+  }
+  const form = openForm(request, maxFieldBytes);
+  const fields = new Map<string, string>();
+  let reading: Promise<File> | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let bytes = 0;
+      let fieldBytes = 0;
+      request.on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes > file.maxBytes + maxFieldBytes + frameBytes) reject(tooLarge());
+      });
+      request.once('aborted', () => reject(new AppError('timeout', 'The client stopped sending data.')));
+      form.on('field', (name: string, value: string, _nameCut: boolean, isCut: boolean) => {
+        fieldBytes += Buffer.byteLength(value);
+        if (isCut || fieldBytes > maxFieldBytes) reject(tooLarge());
+        else fields.set(name, value);
+      });
+      form.on('file', (name: string, content: BusboyFileStream) => {
+        if (name !== file.name || reading !== undefined) {
+          content.resume();
+          return;
+        }
+        content.once('limit', () => reject(tooLarge()));
+        reading = file.read(content);
+        reading.catch(reject);
+      });
+      for (const limit of ['fieldsLimit', 'partsLimit']) form.once(limit, () => reject(tooLarge()));
+      form.once('error', (cause: unknown) => reject(brokenForm(cause)));
+      form.once('finish', resolve);
+      request.pipe(form);
+    });
+    return { fields: Object.fromEntries(fields), file: await reading };
+  } catch (error) {
+    request.unpipe(form);
+    form.destroy();
+    // What is left is thrown away as it comes, so that the sender comes to reading the answer.
+    request.resume();
+    throw error;
+  }
+}
+
+function openForm(request: IncomingMessage, maxFieldBytes: number) {
+  try {
+    const contentType = request.headers['content-type'] ?? '';
+    return new Busboy({ headers: { 'content-type': contentType }, limits: { ...limits, fieldSize: maxFieldBytes } });
+  } catch (cause) {
+    throw brokenForm(cause);
+  }
+}
+
+function brokenForm(cause: unknown): AppError {
+  return new AppError('invalid', 'The body is not a complete multipart form, or its Content-Type has no boundary.', {
+    code: 'parse_error',
+    cause,
+  });
+}
+
+function tooLarge(): AppError {
+  return new AppError('too_large', 'Request too large.');
+}

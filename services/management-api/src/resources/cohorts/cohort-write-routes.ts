@@ -1,0 +1,143 @@
+import type { MembersToAdd } from '@millrace/cohorts';
+import type { Database } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import { Type } from 'typebox';
+import { addressedProject, projectParams } from '../../access/addressed-project.ts';
+import { defineRoute } from '../../access/define-route.ts';
+import type { CohortChanges } from './cohort-fields.ts';
+import { cohortParams, cohortsPath, cohortTags as tags } from './cohort-params.ts';
+import type { CohortRow } from './cohort-row.ts';
+import { cohort, cohortChanges, cohortExample, newCohortExample } from './cohort-schema.ts';
+import { duplicateAsStatic } from './duplicate-as-static.ts';
+import { addCohortMembers } from './members/change-members.ts';
+import { memberFile } from './members/read-member-file.ts';
+import type { CohortAuthor } from './record-cohort-activity.ts';
+import { toCohort } from './to-cohort.ts';
+import { changeCohort, createCohort } from './write-cohort.ts';
+
+export function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
+  const { sql, transaction } = database;
+  const target = addressedProject(sql);
+
+  /** Members that come with the cohort: a file, or uuids. */
+  async function withMembers(
+    author: CohortAuthor,
+    written: CohortRow,
+    { body, file }: { body: CohortChanges; file: MembersToAdd | undefined },
+  ): Promise<CohortRow> {
+    let after = written;
+    const listed = body._create_static_person_ids ?? [];
+    const lists = [...(file ? [file] : []), ...(listed.length > 0 ? [byUuid(listed)] : [])];
+    for (const members of lists) {
+      after = (await addCohortMembers(database, author, { id: written.id, members })).cohort;
+    }
+    return after;
+  }
+
+  return [
+    defineRoute({
+      method: 'POST',
+      path: cohortsPath,
+      operationId: 'cohorts_create',
+      summary: 'Create a cohort',
+      description:
+        'Makes a cohort. The persons of a dynamic one are counted in the background; the members of a static one come as a file, or by their uuids, with the request.',
+      tags,
+      scope: 'cohort:write',
+      params: projectParams,
+      body: cohortChanges,
+      file: memberFile,
+      responses: { 201: { description: 'The new cohort.', schema: cohort } },
+      examples: { request: newCohortExample, response: { ...cohortExample, count: null, last_calculation: null } },
+      target,
+      handler: async ({ caller: { userId }, target: place, body, file }) => {
+        requireStaticForFile(body.is_static ?? false, file);
+        const author = { userId, target: place };
+        const made = await transaction((tx) => createCohort(tx, author, { body }));
+        return toCohort(await withMembers(author, made, { body: made.is_static ? body : {}, file }));
+      },
+    }),
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      defineRoute({
+        method,
+        path: `${cohortsPath}/:id`,
+        operationId: `cohorts_${method === 'PUT' ? 'update' : 'partial_update'}`,
+        summary: method === 'PUT' ? 'Replace a cohort' : 'Change or delete a cohort',
+        description:
+          'What is not sent stays as it is. Members that are sent are added. `deleted: true` is the only way to remove a cohort, `false` brings it back.',
+        tags,
+        scope: 'cohort:write',
+        params: cohortParams,
+        body: cohortChanges,
+        file: memberFile,
+        responses: { 200: { description: 'The cohort as it is now.', schema: cohort } },
+        examples: {
+          request: method === 'PUT' ? newCohortExample : { deleted: true },
+          response: method === 'PUT' ? cohortExample : { ...cohortExample, deleted: true },
+        },
+        target,
+        handler: async ({ caller: { userId }, target: place, params: { id }, body, file }) => {
+          const author = { userId, target: place };
+          const after = await transaction(async (tx) => {
+            const changed = await changeCohort(tx, author, { id, changes: body });
+            requireStaticForFile(changed.is_static, file);
+            return changed;
+          });
+          return toCohort(await withMembers(author, after, { body: after.is_static ? body : {}, file }));
+        },
+      }),
+    ),
+    defineRoute({
+      method: 'DELETE',
+      path: `${cohortsPath}/:id`,
+      operationId: 'cohorts_destroy',
+      summary: 'Refused: delete by a change',
+      description: 'A cohort is not removed for good. Send a PATCH with `deleted: true` instead.',
+      tags,
+      scope: 'cohort:write',
+      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: 'Not looked at.' }) }),
+      responses: { 405: { description: 'Always, without a body.' } },
+      target,
+      handler: async () => undefined,
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${cohortsPath}/:id/duplicate_as_static_cohort`,
+      operationId: 'cohorts_duplicate_as_static_cohort',
+      summary: 'Copy a dynamic cohort as a static one',
+      description:
+        'Makes a static cohort of those who belong to a dynamic one now. They are added in the background: `is_calculating` is true until all are.',
+      tags,
+      scope: 'cohort:write',
+      params: cohortParams,
+      responses: { 200: { description: 'The new cohort.', schema: cohort } },
+      examples: {
+        response: {
+          ...cohortExample,
+          name: 'Paying customers (static copy)',
+          filters: null,
+          is_static: true,
+          cohort_type: 'static',
+          is_calculating: true,
+          count: null,
+          last_calculation: null,
+        },
+      },
+      target,
+      handler: async ({ caller: { userId }, target: place, params: { id } }) =>
+        toCohort(await transaction((tx) => duplicateAsStatic(tx, { userId, target: place }, id))),
+    }),
+  ];
+}
+
+function byUuid(values: string[]): MembersToAdd {
+  return { by: 'person_id', values };
+}
+
+function requireStaticForFile(isStatic: boolean, file: MembersToAdd | undefined): void {
+  if (isStatic || file === undefined) return;
+  throw new AppError('invalid', 'Only a static cohort has a list of members. Set is_static to true.', {
+    code: 'invalid_input',
+    attr: 'csv',
+  });
+}

@@ -1,0 +1,132 @@
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { MembersToAdd } from '@millrace/cohorts';
+import { AppError, isAppError } from '@millrace/errors';
+import type { FileField } from '@millrace/http';
+import { parse } from 'csv-parse';
+
+const mostRows = 250_000;
+const maxRowBytes = 64 * 1024;
+/** Longer texts are nobody's id or address. */
+const maxValueLength = 400;
+
+/** Headers by what their column holds, the preferred ones first. */
+const columns: readonly [header: string, by: MembersToAdd['by']][] = [
+  ['person_id', 'person_id'],
+  ['distinct_id', 'distinct_id'],
+  ['distinct-id', 'distinct_id'],
+  ['email', 'email'],
+  ['e-mail', 'email'],
+];
+
+/** A list of members for a static cohort. */
+export const memberFile: FileField<MembersToAdd> = {
+  name: 'csv',
+  description: `Members of a static cohort: a CSV file in UTF-8 of at most 10 MiB and ${mostRows} rows. One column holds distinct ids, or what its header says; of several columns the first of \`person_id\`, \`distinct_id\`, \`distinct-id\`, \`email\`, \`e-mail\` counts. Who is not known is passed over.`,
+  maxBytes: 10 * 1024 * 1024,
+  read: readMemberFile,
+};
+
+/** Reads as the file arrives; only the ids are kept. @throws AppError `invalid` with attr `csv`. */
+async function readMemberFile(content: Readable): Promise<MembersToAdd> {
+  const rows = parse({
+    bom: true,
+    trim: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: maxRowBytes,
+  });
+  const list = createMemberList();
+  let refusal: AppError | undefined;
+  try {
+    await pipeline(content, utf8Only(), rows, async (records: AsyncIterable<string[]>) => {
+      for await (const record of records) {
+        refusal = list.add(record);
+        if (refusal !== undefined) throw refusal;
+      }
+    });
+  } catch (cause) {
+    // What is given up half-way fails in its other parts as well.
+    throw refusal ?? (isAppError(cause) ? cause : fileError('The file could not be read as CSV.', cause));
+  }
+  return list.members();
+}
+
+/** Gathers the ids of a file row by row. */
+function createMemberList() {
+  const values = new Set<string>();
+  let column: Column | undefined;
+  let count = 0;
+  return {
+    /** @returns why the file is refused. */
+    add(record: string[]): AppError | undefined {
+      count += 1;
+      if (count > mostRows) return fileError(`The file has more than ${mostRows} rows.`);
+      const isHeader = column === undefined && hasHeader(record);
+      column ??= columnOf(record);
+      if (column === undefined) return fileError('None of the columns is called person_id, distinct_id or email.');
+      const value = record[column.index];
+      if (!isHeader && value && value.length <= maxValueLength && !value.includes('\0')) values.add(value);
+      return undefined;
+    },
+    /** @throws AppError `invalid`. */
+    members(): MembersToAdd {
+      if (column === undefined) throw fileError('The file is empty.');
+      if (values.size === 0) throw fileError('The file holds no ids.');
+      return { by: column.by, values: [...values] };
+    },
+  };
+}
+
+interface Column {
+  index: number;
+  by: MembersToAdd['by'];
+}
+
+/** A single column needs no header: then the first row is a distinct id. */
+function columnOf(record: string[]): Column | undefined {
+  const headers = record.map((header) => header.toLowerCase());
+  for (const [header, by] of columns) {
+    const index = headers.indexOf(header);
+    if (index >= 0) return { index, by };
+  }
+  return record.length === 1 ? { index: 0, by: 'distinct_id' } : undefined;
+}
+
+function hasHeader(record: string[]): boolean {
+  return record.some((header) => columns.some(([known]) => known === header.toLowerCase()));
+}
+
+function utf8Only(): Transform {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (bytes: Buffer | undefined, isMore: boolean) => {
+    try {
+      return decoder.decode(bytes, { stream: isMore });
+    } catch (cause) {
+      throw fileError('The file is not valid UTF-8.', cause);
+    }
+  };
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      attempt(done, () => decode(piece, true));
+    },
+    flush(done) {
+      attempt(done, () => decode(undefined, false));
+    },
+  });
+}
+
+function attempt(done: (error: Error | null, text?: string) => void, work: () => string): void {
+  let text: string;
+  try {
+    text = work();
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done(null, text);
+}
+
+function fileError(detail: string, cause?: unknown): AppError {
+  return new AppError('invalid', detail, { code: 'invalid_input', attr: 'csv', cause });
+}
