@@ -3,7 +3,7 @@ import { awaitDrained } from '../support/log-progress.ts';
 import { createPlantedMarks } from './planted-marks.ts';
 import { sendToApi } from './send-to-api.ts';
 import { sendToIngest } from './send-to-ingest.ts';
-import { startTalkative, type TalkativeServices } from './start-talkative.ts';
+import { type DebugServices, startDebugServices } from './start-debug-services.ts';
 
 /**
  * Whoever may read logs must not learn keys, passwords, addresses or what is in events.
@@ -11,9 +11,9 @@ import { startTalkative, type TalkativeServices } from './start-talkative.ts';
  * and bad ones, with all servers there and with each of them broken; then all that was said is searched for the marks.
  */
 const marks = createPlantedMarks();
-let services: TalkativeServices;
+let services: DebugServices;
 beforeAll(async () => {
-  services = await startTalkative(marks);
+  services = await startDebugServices(marks);
 });
 afterAll(() => services?.stop());
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { PlantedMarks } from './planted-marks.ts';
 import { ask } from './send-to-ingest.ts';
-import type { TalkativeServices } from './start-talkative.ts';
+import type { DebugServices } from './start-debug-services.ts';
 
 /** What an administrator sends, and what others try, with marks in all that is secret or somebody's own. */
-export async function sendToApi({ apiUrl, tenant }: TalkativeServices, marks: PlantedMarks): Promise<void> {
+export async function sendToApi({ apiUrl, tenant }: DebugServices, marks: PlantedMarks): Promise<void> {
   const organization = `/api/organizations/${tenant.organizationId}`;
   const project = `/api/projects/${tenant.projectId}`;
   const send = async (method: string, path: string, body?: unknown, key = tenant.personalApiKey) => {

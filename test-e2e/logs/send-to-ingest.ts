@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { PlantedMarks } from './planted-marks.ts';
-import type { TalkativeServices } from './start-talkative.ts';
+import type { DebugServices } from './start-debug-services.ts';
 
 const patienceMs = 6000;
 
 /** Requests of SDKs and of those who take themselves for one, with marks in all that a request can carry. */
-export async function sendToIngest({ ingestUrl, tenant }: TalkativeServices, marks: PlantedMarks): Promise<void> {
+export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: PlantedMarks): Promise<void> {
   const known = tenant.projectApiKey;
   const unknown = `phc_${marks.plant('an unknown project key')}`;
   const personal = `phx_${marks.plant('a personal key sent to the ingest host')}`;

@@ -1,4 +1,4 @@
-export { mostBackfillRuns } from './backfill-limit.ts';
+export { maxBackfillRuns } from './backfill-limit.ts';
 export {
   type CapturedEvent,
   type CapturedRecord,

@@ -326,7 +326,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       const group = randomUUID();
       const exact = createExactHandler(fixture.database, topic, group, 'test');
       let inHand = 0;
-      let mostInHand = 0;
+      let maxInHand = 0;
       let calls = 0;
       let asked = 0;
       for (const key of range(0, 40)) await fixture.log.append(numbered(topic, `key-${key}`, 0, 50));
@@ -340,7 +340,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
         async handler(batch, context) {
           calls += 1;
           inHand += 1;
-          mostInHand = Math.max(mostInHand, inHand);
+          maxInHand = Math.max(maxInHand, inHand);
           // Longer than a silent member is tolerated.
           if (calls <= 2) await new Promise((resolve) => setTimeout(resolve, memberTimeoutMs[adapter] * 1.5));
           expect(context.signal.aborted).toBe(false);
@@ -350,7 +350,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       });
       const effects = await fixture.effects(topic, group, 2000);
       expect(effects).toHaveLength(2000);
-      expect(mostInHand).toBe(2);
+      expect(maxInHand).toBe(2);
       // Once for each partition: a member that had been thrown out would have had to ask again.
       expect(asked).toBe(4);
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));

@@ -45,7 +45,7 @@ const postTimeoutMs = 10_000;
 /** One walk through a project's persons; tens of millions of them. */
 const mostCohortWalkMs = 15 * 60_000;
 /** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its slot. */
-const reportsAtOnce = { most: 20, mostEach: 5 };
+const reportsAtOnce = { max: 20, maxEach: 5 };
 
 /** Everything this service does by itself. Several of it share the work, row by row. */
 export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable {
@@ -70,7 +70,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   };
   const reports = createFairSlots('deliver_reports', { ...reportsAtOnce, logger });
   // One of each organization: a large one does not hold up all others.
-  const exports = createFairSlots('export', { most: options.exportsAtOnce, mostEach: 1, logger });
+  const exports = createFairSlots('export', { max: options.exportsAtOnce, maxEach: 1, logger });
   const tasks: Task[] = [
     { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
     { name: 'deliver_reports', work: () => deliverDue(deliverDeps, reports) },

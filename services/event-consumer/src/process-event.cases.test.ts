@@ -1,6 +1,6 @@
 import { ruleCases, titleOf } from './rule-cases/all-cases.ts';
 import { checkRuleCase } from './rule-cases/check-rule-case.ts';
-import { notHere } from './rule-cases/not-here.ts';
+import { decidedElsewhere } from './rule-cases/decided-elsewhere.ts';
 
 for (const [section, cases] of Object.entries(ruleCases)) {
   describe(section, () => {
@@ -12,7 +12,7 @@ for (const [section, cases] of Object.entries(ruleCases)) {
 
 test('every numbered case is played here or is somebody else’s, with the reason', () => {
   const played = Object.values(ruleCases).flatMap((cases) => cases.flatMap((ruleCase) => ruleCase.no ?? []));
-  const others = notHere.flatMap(({ no }) => no);
+  const others = decidedElsewhere.flatMap(({ no }) => no);
   expect(others.filter((no) => played.includes(no))).toEqual([]);
   const all = [...new Set([...played, ...others])].sort((a, b) => a - b);
   expect(all).toEqual(Array.from({ length: 143 }, (_, index) => index + 1));

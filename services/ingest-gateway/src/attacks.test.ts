@@ -20,11 +20,11 @@ afterAll(() => gateway?.stop());
 /** Far above what anybody should wait, far below what an attacker would be content with; the machine may be busy. */
 const longestStallMs = 5000;
 
-function expectUnharmed({ answered, failed, slowestMs, grownMib }: AttackReport<unknown>, mostMib: number): void {
+function expectUnharmed({ answered, failed, slowestMs, grownMib }: AttackReport<unknown>, maxMib: number): void {
   expect(failed).toEqual([]);
   expect(answered).toBeGreaterThan(0);
   expect(slowestMs).toBeLessThan(longestStallMs);
-  expect(grownMib).toBeLessThan(mostMib);
+  expect(grownMib).toBeLessThan(maxMib);
 }
 
 const head = (length: number, more = '') =>

@@ -14,7 +14,7 @@ const mebibyte = 1024 * 1024;
 /** Far above what anybody should wait, far below what an attacker would be content with; the machine may be busy. */
 const longestStallMs = 5000;
 /** The text twice over, and what the budget lets its values take. */
-const mostMib = 400;
+const maxMib = 400;
 
 beforeAll(async () => {
   gateway = await startAttackedGateway();
@@ -100,7 +100,7 @@ test.each(bodies)(
     expect(report.failed).toEqual([]);
     expect(report.answered).toBeGreaterThan(0);
     expect(report.slowestMs).toBeLessThan(longestStallMs);
-    expect(report.grownMib).toBeLessThan(mostMib);
+    expect(report.grownMib).toBeLessThan(maxMib);
   },
   60_000,
 );
@@ -131,7 +131,7 @@ test('half a million events of Capture v1 that have nothing but a uuid', async (
   expect(report.result).toEqual({ status: 200, drops: count });
   expect(report.failed).toEqual([]);
   expect(report.slowestMs).toBeLessThan(longestStallMs);
-  expect(report.grownMib).toBeLessThan(mostMib);
+  expect(report.grownMib).toBeLessThan(maxMib);
 });
 
 test('several of them at once', async () => {
@@ -145,7 +145,7 @@ test('several of them at once', async () => {
   for (const [index, status] of report.result.entries()) expect([503, bombs[index]?.status]).toContain(status);
   expect(report.failed.filter((outcome) => outcome !== '503')).toEqual([]);
   expect(report.slowestMs).toBeLessThan(longestStallMs);
-  expect(report.grownMib).toBeLessThan(2 * mostMib);
+  expect(report.grownMib).toBeLessThan(2 * maxMib);
 });
 
 /** In this process, so that what would spread over all objects is seen. */
@@ -205,7 +205,7 @@ describe('paths beside capture', () => {
       expect(report.failed).toEqual([]);
       expect(report.answered).toBeGreaterThan(0);
       expect(report.slowestMs).toBeLessThan(longestStallMs / 5);
-      expect(report.grownMib).toBeLessThan(mostMib / 4);
+      expect(report.grownMib).toBeLessThan(maxMib / 4);
     },
     60_000,
   );

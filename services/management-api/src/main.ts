@@ -103,7 +103,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
       signUpsPerMinute: config.apiSignUpsPerMinute,
       userChangesPerMinute: config.apiUserChangesPerMinute,
     },
-    mostSubscriptions: config.subscriptionsPerOrganization,
+    maxSubscriptions: config.subscriptionsPerOrganization,
     tokenSecret: config.tokenSecret ?? randomBytes(32).toString('base64url'),
     logger,
     metrics,

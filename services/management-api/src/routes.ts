@@ -45,7 +45,7 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** To be called after the commit. */
   announceKeyChange: KeyChanges['announce'];
   /** Of one organization; 0 = no limit. */
-  mostSubscriptions: number;
+  maxSubscriptions: number;
   /** Of who asks for invites without a key. */
   signUpLimit: SignUpLimit;
   /** Of changes a person makes to their own account, by user. */

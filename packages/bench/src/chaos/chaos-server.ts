@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readProcessRecord } from '@millrace/stack/src/process/process-record.ts';
 import type { RunningServer } from '@millrace/stack/src/process/running-server.ts';
 
-/** A server of a chaos run's own that can be broken and mended. */
+/** A server of a chaos run's own that can be broken and repaired. */
 export interface ChaosServer {
   /** Stays the same over every fault. */
   address: string;

@@ -148,10 +148,10 @@ async function runPhase(fault: ConsumerFault, watch: LaneWatch, phaseMs: number,
     await fault.strike(faultMs);
     watch.faultEnds();
     strikes += 1;
-    const mendedAt = new Date();
+    const repairedAt = new Date();
     if (!(await watch.untilMoved(patienceMs))) print(`  a partition has not moved for ${patienceMs / 1000} s`);
-    const movedMs = Date.now() - mendedAt.getTime();
-    print(`  mended at ${mendedAt.toISOString().slice(11, -1)}, all moved after ${(movedMs / 1000).toFixed(1)} s`);
+    const movedMs = Date.now() - repairedAt.getTime();
+    print(`  repaired at ${repairedAt.toISOString().slice(11, -1)}, all moved after ${(movedMs / 1000).toFixed(1)} s`);
   } while (performance.now() + faultMs < endsAt);
   return strikes;
 }

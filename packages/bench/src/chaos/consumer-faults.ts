@@ -10,7 +10,7 @@ import { recreateTopics } from './recreate-topics.ts';
 
 export interface ConsumerFault {
   name: string;
-  /** Breaks something, for `ms` where it has a length; resolves when everything is mended, or must be borne. */
+  /** Breaks something, for `ms` where it has a length; resolves when everything is repaired, or must be borne. */
   strike(ms: number): Promise<void>;
   /** Ends what was to be borne. */
   end?(): void;

@@ -6,7 +6,7 @@ import type { ChaosSystem } from './chaos-system.ts';
 /** One way to break something. */
 export interface GatewayFault {
   name: string;
-  /** Breaks it, waits for `ms`, mends it; resolves when what was broken answers again. */
+  /** Breaks it, waits for `ms`, repairs it; resolves when what was broken answers again. */
   strike(ms: number): Promise<void>;
 }
 

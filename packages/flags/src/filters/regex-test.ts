@@ -5,7 +5,7 @@ import type { ValueTest } from './value-test.ts';
 /** Of longer texts nothing is said, neither found nor not found. */
 const longestText = 16 * 1024;
 /** The time a pattern takes grows with its size (what it repeats counts as often) times the text: so much is 50 ms. */
-const mostSteps = 4_000_000;
+const maxSteps = 4_000_000;
 const largestPattern = 2000;
 const longestPattern = 1000;
 /** A pattern is only compiled if it cannot become larger than this, which takes 50 ms as well. */
@@ -19,7 +19,7 @@ const largestExpansion = 20_000;
 export function patternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } | null {
   const pattern = compilePattern(textForm(expected));
   if (typeof pattern === 'string') return null;
-  const longest = Math.min(longestText, mostSteps / pattern.programSize());
+  const longest = Math.min(longestText, maxSteps / pattern.programSize());
   const finds = (value: unknown) => {
     const text = textForm(value);
     return text.length > longest ? null : pattern.matcher(text).find();
@@ -36,7 +36,7 @@ export function patternProblem(pattern: string): string | null {
 /** The pattern, or the reason why it cannot be used. */
 function compilePattern(pattern: string): RE2JS | string {
   if (pattern.length > longestPattern) return `longer than ${longestPattern} characters`;
-  if (pattern.length * mostRepetitions(pattern) > largestExpansion) return 'repeats too much';
+  if (pattern.length * maxRepetitions(pattern) > largestExpansion) return 'repeats too much';
   try {
     const compiled = RE2JS.compile(pattern);
     return compiled.programSize() > largestPattern ? 'repeats too much' : compiled;
@@ -46,7 +46,7 @@ function compilePattern(pattern: string): RE2JS | string {
 }
 
 /** How often a part of the pattern can be repeated at most: only groups can have repetitions in what they repeat. */
-function mostRepetitions(pattern: string): number {
+function maxRepetitions(pattern: string): number {
   let ofGroups = 1;
   let ofOthers = 1;
   for (const [whole, least = '', most = ''] of pattern.matchAll(/.\{(\d+)(?:,(\d*))?\}/gs)) {

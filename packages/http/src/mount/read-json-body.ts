@@ -17,7 +17,7 @@ export interface JsonBodyReader {
 
 /** Of what a stranger sends; JSON of this size can do no harm. */
 const smallBytes = 16 * 1024;
-const mostFormFields = 1000;
+const maxFormFields = 1000;
 
 /**
  * Reads JSON bodies, and simple forms, of at most `limitBytes` (after inflating). An empty body counts as `{}`.
@@ -91,8 +91,8 @@ function parserOf(contentType: string): (bytes: Buffer) => unknown {
 function parseForm(bytes: Buffer): unknown {
   let fields = 1;
   for (let at = bytes.indexOf('&'); at >= 0; at = bytes.indexOf('&', at + 1)) fields += 1;
-  if (fields > mostFormFields) {
-    throw new AppError('invalid', `A form has at most ${mostFormFields} fields.`, { code: 'parse_error' });
+  if (fields > maxFormFields) {
+    throw new AppError('invalid', `A form has at most ${maxFormFields} fields.`, { code: 'parse_error' });
   }
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
 }

@@ -28,9 +28,9 @@ function titleOf(file: string): string {
 }
 
 async function elsewhere(root: string): Promise<string> {
-  const { notHere } = (await importSource(root, `${folder}/not-here.ts`)) as {
-    notHere: { no: number[]; because: string }[];
+  const { decidedElsewhere } = (await importSource(root, `${folder}/decided-elsewhere.ts`)) as {
+    decidedElsewhere: { no: number[]; because: string }[];
   };
-  const rows = notHere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
-  return `### Decided elsewhere\n\nIn \`${folder}/not-here.ts\`:\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
+  const rows = decidedElsewhere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
+  return `### Decided elsewhere\n\nIn \`${folder}/decided-elsewhere.ts\`:\n\n${markdownTable(['Case', 'Who decides it'], rows)}\n`;
 }

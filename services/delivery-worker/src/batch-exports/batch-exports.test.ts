@@ -337,7 +337,7 @@ test('organizations take turns, and a schedule comes before what is asked for of
     );
     return [first.id, second.id].map((id) => rows.find((row) => row.id === id)?.done);
   };
-  const slots = createFairSlots('test', { most: 1, mostEach: 1, logger: fixture.logger });
+  const slots = createFairSlots('test', { max: 1, maxEach: 1, logger: fixture.logger });
   for (let round = 0; round < 2; round += 1) {
     await exportDue(deps, forever, slots);
     await slots.settle();

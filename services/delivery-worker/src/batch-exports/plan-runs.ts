@@ -1,4 +1,4 @@
-import { mostBackfillRuns } from '@millrace/contracts';
+import { maxBackfillRuns } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { exportSpans, nextExportInterval } from '@millrace/schedule';
 import { insertRuns, lockDueExport, lockOpenBackfill, setNextInterval, updateBackfill } from './plan-store.ts';
@@ -43,7 +43,7 @@ export async function planBackfill(database: Database): Promise<boolean> {
       await updateBackfill(tx, id, { status: has_failed_run ? 'Failed' : 'Completed', nextStart: null });
       return true;
     }
-    const spans = firstOf(exportSpans({ start, end }, backfill), mostBackfillRuns);
+    const spans = firstOf(exportSpans({ start, end }, backfill), maxBackfillRuns);
     await insertRuns(tx, { exportId: backfill.batch_export_id, backfillId: id }, spans);
     const reached = spans.at(-1)?.end ?? end;
     await updateBackfill(tx, id, { status: 'Running', nextStart: reached < end ? reached : null });

@@ -3,7 +3,7 @@ import { fetchRows } from './export-source-store.ts';
 import type { EventRecord, PersonRecord } from './records/export-records.ts';
 
 const targetBytes = 4 * 1024 * 1024;
-const mostRows = 2000;
+const maxRows = 2000;
 
 /**
  * The rows of the open cursor in pages of about 4 MiB: the number of rows follows the size of the last ones, so that large
@@ -15,7 +15,7 @@ export async function* readPages<Row extends EventRecord | PersonRecord>(tx: Tra
     if (rows.length > 0) yield rows;
     if (rows.length < count) return;
     const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0);
-    count = Math.max(1, Math.min(mostRows, count * 4, Math.floor((targetBytes * rows.length) / bytes)));
+    count = Math.max(1, Math.min(maxRows, count * 4, Math.floor((targetBytes * rows.length) / bytes)));
   }
 }
 

@@ -14,7 +14,7 @@ export async function claimRun(
   sql: Sql,
   { leaseSeconds, settledUntil, usage }: { leaseSeconds: number; settledUntil: Date | null; usage: SlotUsage },
 ): Promise<ClaimedRun | undefined> {
-  const full = usage.organizationIds.filter((_, index) => (usage.counts[index] ?? 0) >= usage.mostEach);
+  const full = usage.organizationIds.filter((_, index) => (usage.counts[index] ?? 0) >= usage.maxEach);
   const rows = await sql.query<ClaimedRun & Record<string, unknown>>(
     `WITH due AS (
        SELECT r.id, p.organization_id

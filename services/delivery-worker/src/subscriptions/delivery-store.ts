@@ -66,7 +66,7 @@ export async function claimDeliveries(
        FROM claimed c
        JOIN subscription s ON s.id = c.subscription_id
        JOIN environment e ON e.id = s.environment_id`,
-    [limit, leaseSeconds, usage.organizationIds, usage.counts, usage.mostEach, usage.last],
+    [limit, leaseSeconds, usage.organizationIds, usage.counts, usage.maxEach, usage.last],
   );
 }
 

@@ -266,7 +266,7 @@ test('organizations take turns, each within its slots', async () => {
   await scheduleDue(fixture.database, now);
   await storeSubscription(fixture.database.sql, other.environmentId, { target_value: 'one@example.com' });
   await scheduleDue(fixture.database, now);
-  await oneRound((slots) => beginDue(deps, slots), { most: 4, mostEach: 3 });
+  await oneRound((slots) => beginDue(deps, slots), { max: 4, maxEach: 3 });
   const sent = fixture.mailServer.mails.map(({ to }) => to[0]);
   expect([sent.length, sent.includes('one@example.com')]).toEqual([4, true]);
 });

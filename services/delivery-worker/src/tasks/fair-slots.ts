@@ -6,7 +6,7 @@ export interface SlotUsage {
   organizationIds: string[];
   counts: number[];
   /** At most so many slots for one organization. */
-  mostEach: number;
+  maxEach: number;
   /** The organization that was served last: those behind it come first. */
   last: string;
 }
@@ -27,7 +27,7 @@ const nobody = '00000000-0000-0000-0000-000000000000';
 
 export function createFairSlots(
   task: string,
-  { most, mostEach, logger }: { most: number; mostEach: number; logger: Logger },
+  { max, maxEach, logger }: { max: number; maxEach: number; logger: Logger },
 ): FairSlots {
   const taken = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
@@ -46,8 +46,8 @@ export function createFairSlots(
   }
 
   return {
-    free: () => most - underWay.size,
-    usage: () => ({ organizationIds: [...taken.keys()], counts: [...taken.values()], mostEach, last }),
+    free: () => max - underWay.size,
+    usage: () => ({ organizationIds: [...taken.keys()], counts: [...taken.values()], maxEach, last }),
     start(organizationId, work) {
       last = organizationId;
       taken.set(organizationId, (taken.get(organizationId) ?? 0) + 1);

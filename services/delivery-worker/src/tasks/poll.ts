@@ -11,7 +11,7 @@ export interface Task {
 }
 
 /** After a failure it waits this many times its interval at most. */
-const mostPatience = 16;
+const maxPatience = 16;
 
 /**
  * Does a task's work again and again: at once while there is more, else after `intervalMs`. A portion that fails is logged
@@ -44,7 +44,7 @@ export function startPolling(
         metrics.inc({ task: task.name, result: 'failed' });
         // A database that is away reports itself and comes back; anything else is a fault of ours.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'a task failed', { task: task.name, error });
-        if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, mostPatience));
+        if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }
     }
   }

@@ -33,7 +33,7 @@ export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
  * be an upper bound, which is found at once and enough for nearly all.
  */
 export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit: number): number {
-  const bound = boundOf(sized) + mostBytesOf(change.put);
+  const bound = boundOf(sized) + maxBytesOf(change.put);
   if (bound <= limit) return bound;
   measure(sized);
   return exactBytesAfter(sized, change);
@@ -41,7 +41,7 @@ export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit
 
 /** An upper bound of the bytes. */
 export function boundOf(sized: SizedProperties): number {
-  sized.size ??= { bytes: mostBytesOf(sized.properties), isExact: false };
+  sized.size ??= { bytes: maxBytesOf(sized.properties), isExact: false };
   return sized.size.bytes;
 }
 
@@ -58,7 +58,7 @@ export function roughBytes(sized: SizedProperties): number {
 export function change(sized: SizedProperties, { put, removed }: PropertyChange): void {
   if (sized.size !== undefined) {
     const { isExact } = sized.size;
-    const bytes = isExact ? exactBytesAfter(sized, { put, removed }) : sized.size.bytes + mostBytesOf(put);
+    const bytes = isExact ? exactBytesAfter(sized, { put, removed }) : sized.size.bytes + maxBytesOf(put);
     sized.size = { bytes, isExact };
   }
   if (sized.areShared) replaceProperties(sized, { ...sized.properties }, sized.size);
@@ -103,14 +103,14 @@ function memberBytes(key: string, value: unknown): number {
 }
 
 /** An upper bound of the JSON size: an escaped UTF-16 unit takes at most six bytes, a number at most 25. */
-function mostBytesOf(value: unknown): number {
+function maxBytesOf(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + 3;
   if (typeof value !== 'object' || value === null) return 25;
   let bytes = 2;
   if (Array.isArray(value)) {
-    for (const child of value) bytes += mostBytesOf(child) + 1;
+    for (const child of value) bytes += maxBytesOf(child) + 1;
   } else {
-    for (const key of Object.keys(value)) bytes += 6 * key.length + 4 + mostBytesOf(Reflect.get(value, key));
+    for (const key of Object.keys(value)) bytes += 6 * key.length + 4 + maxBytesOf(Reflect.get(value, key));
   }
   return bytes;
 }

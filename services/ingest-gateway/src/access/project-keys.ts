@@ -60,9 +60,9 @@ const restAfterFailureMs = 1000;
 /**
  * Fewer than the pool has connections (main.ts): the time limit is to measure the database, not a queue in front of it.
  */
-const databaseSlots = { most: 3, mostWaiting: 1000, waitMs: 1000 };
+const databaseSlots = { max: 3, maxWaiting: 1000, waitMs: 1000 };
 /** With more questions than this waiting, the cache is left out. */
-const cacheSlots = { most: 256, mostWaiting: 0, waitMs: 0 };
+const cacheSlots = { max: 256, maxWaiting: 0, waitMs: 0 };
 
 /**
  * Project keys: first memory, then the cache that gateways share, then PostgreSQL. One lookup for each key at a time. A

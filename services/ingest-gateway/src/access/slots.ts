@@ -7,24 +7,24 @@ export interface Slots {
 
 export interface SlotLimits {
   /** Pieces of work that run at a time. */
-  most: number;
+  max: number;
   /** Pieces that may wait for their turn, in the order they came. */
-  mostWaiting: number;
+  maxWaiting: number;
   waitMs: number;
 }
 
 /** Bounds how much is asked of a store at a time. Then the time an answer takes is the store's own, without a queue. */
-export function createSlots({ most, mostWaiting, waitMs }: SlotLimits): Slots {
+export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
   /** In the order they came; each is called with its turn. */
   const waiting = new Set<() => void>();
   let running = 0;
 
   function acquire(): Promise<void> | undefined {
-    if (running < most) {
+    if (running < max) {
       running += 1;
       return undefined;
     }
-    if (waiting.size >= mostWaiting) throw busy();
+    if (waiting.size >= maxWaiting) throw busy();
     return new Promise((resolve, reject) => {
       const start = () => {
         clearTimeout(timer);

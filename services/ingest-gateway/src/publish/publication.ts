@@ -100,13 +100,13 @@ export function createPublication(options: PublicationOptions): Publication {
 }
 
 /** Indented JSON, and text in which every character is escaped, take up to three times as many bytes as needed. */
-const mostEverSaved = 3;
+const maxEverSaved = 3;
 
 /** As it was written, unless it is too large that way: perhaps only because of escapes and white space. */
 function encode({ record, raw }: AcceptedEvent, maxBytes: number): Buffer {
   if (raw === undefined) return encodeCapturedRecord(record);
   const value = encodeRawRecord(record, raw);
-  const isHopeless = value.length > maxBytes * mostEverSaved;
+  const isHopeless = value.length > maxBytes * maxEverSaved;
   if (value.length <= maxBytes || isHopeless) return value;
   return encodeCapturedRecord({ ...record, ...parseRawFields(raw) });
 }

@@ -19,7 +19,7 @@ afterAll(async () => {
 const dayMs = 86_400_000;
 const of = (event: string, more: object = {}) => ({ event, distinct_id: 'b', properties: {}, ...more });
 
-describe('where events go and what becomes of odd ones (decided otherwise: see decided-otherwise.ts)', () => {
+describe('where events go and what becomes of odd ones (decided otherwise: see known-deviations.ts)', () => {
   test.each<[string, object[], object, 'live' | 'historical']>([
     [
       'R04 special events stay among the others',

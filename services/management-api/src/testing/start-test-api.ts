@@ -80,7 +80,7 @@ export async function startTestApi(
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
     keyValue: createInProcessKeyValue(),
-    mostSubscriptions: 0,
+    maxSubscriptions: 0,
     limits: noLimits,
     tokenSecret: 'secret of a test',
     ...overrides,

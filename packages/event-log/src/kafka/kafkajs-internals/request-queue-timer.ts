@@ -7,7 +7,7 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
  * to be sent, or for the end of a throttling; this says so to the class, once per process.
  * Relies on: the request queue's `pending` and `scheduleCheckPendingRequests`.
  * Witness: request-queue-timer.test.ts. If kafkajs changes, `stopIdleRequestQueueTimer` throws at start.
- * May go: when kafkajs mends it (https://github.com/tulios/kafkajs/issues/1751).
+ * May go: when kafkajs fixes it (https://github.com/tulios/kafkajs/issues/1751).
  */
 
 let isCorrected = false;

@@ -1,4 +1,4 @@
-import { mostBackfillRuns } from '@millrace/contracts';
+import { maxBackfillRuns } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { formatDateTime, parseDateTime } from '@millrace/http';
@@ -12,7 +12,7 @@ export interface Range {
 }
 
 /** Backfills of one export. */
-const mostRunning = 10;
+const maxRunning = 10;
 
 /**
  * Asks for a range of the past (docs/api-rules.md#runs-and-backfills).
@@ -30,8 +30,8 @@ export async function startBackfill(
   requireFewRuns(range, exported);
   const exportId = exported.id;
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
-  if ((await countOtherRunning(tx, { exportId, id })) >= mostRunning) {
-    throw refusal(`Only ${mostRunning} backfills of an export run at a time. Wait for one, or cancel it.`);
+  if ((await countOtherRunning(tx, { exportId, id })) >= maxRunning) {
+    throw refusal(`Only ${maxRunning} backfills of an export run at a time. Wait for one, or cancel it.`);
   }
   return { id, hasBegun: await upsertBackfill(tx, { id, exportId, ...range, byStoredTime }) };
 }
@@ -62,9 +62,9 @@ function requireFewRuns(range: Range, schedule: Pick<BatchExportRow, 'interval' 
   let runs = 0;
   for (const _span of exportSpans(range, schedule)) {
     runs += 1;
-    if (runs <= mostBackfillRuns) continue;
+    if (runs <= maxBackfillRuns) continue;
     throw refusal(
-      `A backfill makes at most ${mostBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${schedule.interval}' makes more. Ask for it in parts.`,
+      `A backfill makes at most ${maxBackfillRuns} runs, and from ${formatDateTime(range.start)} to ${formatDateTime(range.end)} the interval '${schedule.interval}' makes more. Ask for it in parts.`,
     );
   }
 }

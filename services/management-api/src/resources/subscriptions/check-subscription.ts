@@ -4,7 +4,7 @@ import type { SubscriptionFields } from './subscription-fields.ts';
 
 /** What a 32-bit number column holds. */
 const largestId = 2_147_483_647;
-const mostAddresses = 100;
+const maxAddresses = 100;
 
 /**
  * The rules that look at several fields (docs/api-rules.md#subscriptions).
@@ -41,7 +41,7 @@ function checkTarget(fields: SubscriptionFields): void {
     if (addresses.length === 0 || addresses.some((address) => !/^[^\s@<>]+@[^\s@<>]+$/.test(address))) {
       throw refuse('Enter a valid email address.');
     }
-    if (addresses.length > mostAddresses) throw refuse(`Enter at most ${mostAddresses} email addresses.`);
+    if (addresses.length > maxAddresses) throw refuse(`Enter at most ${maxAddresses} email addresses.`);
   }
   if (fields.target_type === 'webhook' && !isWebAddress(fields.target_value)) throw refuse('Enter a valid URL.');
 }

@@ -13,13 +13,13 @@ import { countSubscriptions } from './subscription-store.ts';
  */
 export async function withinSubscriptionLimit<T extends { isOneMore: boolean }>(
   tx: Transaction,
-  { organizationId, most }: { organizationId: string; most: number },
+  { organizationId, max }: { organizationId: string; max: number },
   write: () => Promise<T>,
 ): Promise<T> {
   await lockOrganization(tx, organizationId);
   const written = await write();
-  if (most > 0 && written.isOneMore && (await countSubscriptions(tx, organizationId)) > most) {
-    throw new AppError('invalid', `An organization has at most ${most} subscriptions. Delete one that is not needed.`, {
+  if (max > 0 && written.isOneMore && (await countSubscriptions(tx, organizationId)) > max) {
+    throw new AppError('invalid', `An organization has at most ${max} subscriptions. Delete one that is not needed.`, {
       code: 'limit_exceeded',
     });
   }

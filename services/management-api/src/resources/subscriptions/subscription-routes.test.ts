@@ -366,7 +366,7 @@ describe('how many an organization may have', () => {
   let small: TestApi;
   let actors: OrganizationActors;
   beforeAll(async () => {
-    small = await startTestApi({ mostSubscriptions: 2 });
+    small = await startTestApi({ maxSubscriptions: 2 });
     actors = await createActors(small.database);
   });
   afterAll(() => small.stop());

@@ -49,12 +49,12 @@ export function subscriptionRoutes(deps: SubscriptionDeps) {
 
 export interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'> {
   /** Of one organization; 0 = no limit. */
-  mostSubscriptions: number;
+  maxSubscriptions: number;
 }
 
 function routesBelow(
   family: 'environments' | 'projects',
-  { sql, transaction, mostSubscriptions: most }: SubscriptionDeps,
+  { sql, transaction, maxSubscriptions: max }: SubscriptionDeps,
 ) {
   const path = `/api/${family}/:project_id/subscriptions`;
   const tags: [string] = ['subscriptions'];
@@ -96,7 +96,7 @@ function routesBelow(
       handler: async ({ caller, target: address, body }) =>
         transaction(async (tx) => {
           const author = { userId: caller.userId, environmentId: address.environmentId };
-          const { after } = await withinSubscriptionLimit(tx, { ...address, most }, async () => {
+          const { after } = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
             const after = await createSubscription(tx, author, { body, now: new Date() });
             return { after, isOneMore: !after.deleted };
           });
@@ -143,7 +143,7 @@ function routesBelow(
         handler: async ({ caller, target: address, params: { id }, body }) =>
           transaction(async (tx) => {
             const { environmentId } = address;
-            const change = await withinSubscriptionLimit(tx, { ...address, most }, async () => {
+            const change = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
               const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
               return { ...change, isOneMore: change.before.deleted && !change.after.deleted };
             });

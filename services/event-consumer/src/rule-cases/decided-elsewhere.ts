@@ -2,7 +2,7 @@
  * Numbers of docs/ingestion-rules.md that no pure rule decides, with who does. A test asserts that
  * every number is either a case or here.
  */
-export const notHere: { no: number[]; because: string }[] = [
+export const decidedElsewhere: { no: number[]; because: string }[] = [
   { no: [10], because: 'the token alone names the project: intake/resolve-projects' },
   {
     no: [20, 47, 80, 81, 82, 83, 84, 85, 86, 87],

@@ -21,7 +21,7 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import type { PlantedMarks } from './planted-marks.ts';
 
 /** The whole system at level debug, every server behind a proxy and a password that is marked. */
-export interface TalkativeServices extends RunningServices {
+export interface DebugServices extends RunningServices {
   /** All that all processes have said so far. */
   said(): string;
   proxies: { postgres: FaultProxy; kafka: KafkaFaultProxy; redis: FaultProxy; mail: FaultProxy };
@@ -36,7 +36,7 @@ export interface TalkativeServices extends RunningServices {
 
 const wrongLoginMs = 3000;
 
-export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServices> {
+export async function startDebugServices(marks: PlantedMarks): Promise<DebugServices> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-said-'));
   const logFile = join(directory, 'said.log');
   const mailServer = await startMailServer();
@@ -170,7 +170,7 @@ export async function startTalkative(marks: PlantedMarks): Promise<TalkativeServ
   };
 }
 
-async function openProxies(mailServer: MailServer): Promise<TalkativeServices['proxies']> {
+async function openProxies(mailServer: MailServer): Promise<DebugServices['proxies']> {
   const to = (url: string, usualPort: number) => {
     const { hostname, port } = new URL(url);
     return createFaultProxy({ targetHost: hostname, targetPort: Number(port || usualPort) });

@@ -2,7 +2,7 @@
  * Numbers of docs/wire-rules.md#cases that this gateway does not meet as the reference has them, with what is
  * done instead. A test asserts that every number is either named by a case or here.
  */
-export const decidedOtherwise: { no: string[]; because: string }[] = [
+export const knownDeviations: { no: string[]; because: string }[] = [
   {
     no: ['R04', 'R05', 'R21'],
     because:
