@@ -6,7 +6,7 @@ export { type AcceptedInvite, acceptInvite, findInvite } from './invites/accept-
 export { createFirstKey } from './invites/create-first-key.ts';
 export { hashInviteToken, inviteExpiresAt, isInviteExpired, newInviteToken } from './invites/invite-validity.ts';
 export { listInvites, revokeInvite } from './invites/invites.ts';
-export { hashPersonalApiKey, newProjectToken } from './keys/key-values.ts';
+export { hashPersonalApiKey } from './keys/key-values.ts';
 export { lockKeysOf, type PersonalApiKey } from './keys/personal-api-key-store.ts';
 export {
   createPersonalApiKey,
@@ -21,6 +21,7 @@ export {
 export { deleteMember, updateMemberLevel } from './members/member-store.ts';
 export { addMember, listMembers, removeMember, setMemberLevel } from './members/members.ts';
 export { withdrawInvites } from './members/withdraw-invites.ts';
+export { changeOrganization, removeOrganization } from './organizations/change-organization.ts';
 export { type LockedOrganization, lockOrganization } from './organizations/lock-organization-store.ts';
 export { takeMails } from './organizations/mail-allowance-store.ts';
 export type { Organization } from './organizations/organization-store.ts';
@@ -30,11 +31,11 @@ export {
   listOrganizations,
   setOrganizationPlan,
 } from './organizations/organizations.ts';
-export { checkSettings } from './projects/check-settings.ts';
+export { changeEnvironment } from './projects/change-environment.ts';
+export { changeProject } from './projects/change-project.ts';
 export { createEnvironment } from './projects/create-environment.ts';
 export { createProject } from './projects/create-project.ts';
 export {
-  deleteEnvironment,
   lockEnvironment,
   type StoredEnvironment,
   updateEnvironment,
@@ -42,17 +43,14 @@ export {
 export { countEnvironments, countProjects, findIsDemo } from './projects/plan-count-store.ts';
 export { requireRoom, requireUncounted } from './projects/plan-limits.ts';
 export {
-  deleteProject,
-  listEnvironmentKeys,
-  lockProject,
-  type StoredProject,
-  updateProject,
-} from './projects/project-store.ts';
-export {
+  getEnvironment,
+  getProject,
   listEnvironments,
   listProjects,
   organizationOfEnvironment,
 } from './projects/projects.ts';
+export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
+export { resetToken } from './projects/reset-token.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
 export { findUser, setCurrentEnvironment, type User } from './users/user-store.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './users/users.ts';

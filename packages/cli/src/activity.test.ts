@@ -140,3 +140,47 @@ test('what fails leaves nothing', async () => {
   );
   expect([exitCode, rows]).toEqual([1, []]);
 });
+
+test('renaming and deleting environments, projects and organizations', async () => {
+  const { id } = (await run('org', 'create', '--name', 'Third')).result;
+  const { projectId } = (await run('project', 'create', '--organization', id, '--name', 'Shop')).result;
+  const { environmentId } = (await run('environment', 'create', '--project', `${projectId}`, '--name', 'Test')).result;
+  const renamed = (scope: string, before: string, after: string) => [
+    { type: scope, action: 'changed', field: 'name', before, after },
+  ];
+  const ofProject = { organization_id: id, environment_id: projectId, item_id: `${projectId}` };
+  const ofEnvironment = {
+    organization_id: id,
+    environment_id: environmentId,
+    item_id: `${environmentId}`,
+    scope: 'Team',
+  };
+  const ofOrganization = { organization_id: id, scope: 'Organization', item_id: id };
+  const updated = { activity: 'updated' };
+  const deleted = { activity: 'deleted' };
+  const environment = ['--environment', String(environmentId)];
+  const project = ['--project', String(projectId)];
+  const organization = ['--organization', id];
+
+  expect((await historyOf('environment', 'rename', ...environment, '--name', 'Stage')).rows).toMatchObject([
+    entry('environment rename', { ...ofEnvironment, ...updated }, renamed('Team', 'Test', 'Stage')),
+  ]);
+  expect((await historyOf('environment', 'rename', ...environment, '--name', 'Stage')).rows).toEqual([]);
+  expect((await historyOf('project', 'rename', ...project, '--name', 'Store')).rows).toMatchObject([
+    entry('project rename', { ...ofProject, ...updated, scope: 'Team' }, renamed('Team', 'Shop', 'Store')),
+    entry('project rename', { ...ofProject, ...updated, scope: 'Project' }, renamed('Project', 'Shop', 'Store')),
+  ]);
+  expect((await historyOf('org', 'rename', ...organization, '--name', 'Fourth')).rows).toMatchObject([
+    entry('org rename', { ...ofOrganization, ...updated }, renamed('Organization', 'Third', 'Fourth')),
+  ]);
+  expect((await historyOf('environment', 'delete', ...environment, '--yes')).rows).toMatchObject([
+    entry('environment delete', { ...ofEnvironment, ...deleted }),
+  ]);
+  expect((await historyOf('project', 'delete', ...project, '--yes')).rows).toMatchObject([
+    entry('project delete', { ...ofProject, ...deleted, scope: 'Team' }),
+    entry('project delete', { ...ofProject, ...deleted, scope: 'Project' }),
+  ]);
+  expect((await historyOf('org', 'delete', ...organization, '--yes')).rows).toMatchObject([
+    entry('org delete', { ...ofOrganization, ...deleted }),
+  ]);
+});

@@ -17,3 +17,8 @@ export function checkNewSettings(given: Record<string, unknown>): NewSettings {
   const { name = 'Default project', ...settings } = checkSettings(given);
   return { ...settings, name: checkText('name', name as string, { maxLength: 200 }) };
 }
+
+/** @throws AppError `invalid` naming `product_description`. */
+export function checkDescription(text: string | null | undefined): string | null {
+  return text == null ? null : checkText('product_description', text, { maxLength: 1000, isBlankAllowed: true });
+}

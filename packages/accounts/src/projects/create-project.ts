@@ -1,8 +1,7 @@
 import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
-import { checkText } from '../input/account-input.ts';
 import { lockOrganization } from '../organizations/lock-organization-store.ts';
-import { checkNewSettings } from './check-new-settings.ts';
+import { checkDescription, checkNewSettings } from './check-new-settings.ts';
 import { createWithDefaults } from './create-with-defaults.ts';
 import type { StoredEnvironment } from './environment-store.ts';
 import { isBoundByPlan, requireProjectRoom } from './plan-room.ts';
@@ -41,8 +40,4 @@ export async function createProject(
   });
   const environment = await createWithDefaults(tx, { organizationId, projectId: id, id, settings, actor });
   return { project, environment };
-}
-
-function checkDescription(text: string | null | undefined): string | null {
-  return text == null ? null : checkText('product_description', text, { maxLength: 1000, isBlankAllowed: true });
 }

@@ -18,6 +18,11 @@ export async function lockEnvironment(tx: Transaction, id: number): Promise<Stor
   return rows[0];
 }
 
+export async function findEnvironment(sql: Sql, id: number): Promise<StoredEnvironment | undefined> {
+  const rows = await sql.query<StoredEnvironment>('SELECT * FROM environment WHERE id = $1', [id]);
+  return rows[0];
+}
+
 /** Writes the given columns and no other. @returns them as they are stored now. */
 export async function updateEnvironment(
   tx: Transaction,

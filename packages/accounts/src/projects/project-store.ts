@@ -21,10 +21,21 @@ export async function insertProject(
   return created;
 }
 
+export async function findProject(sql: Sql, id: number): Promise<StoredProject | undefined> {
+  const rows = await sql.query<StoredProject>('SELECT * FROM project WHERE id = $1', [id]);
+  return rows[0];
+}
+
 /** The organization a project belongs to; undefined when there is no such project. */
 export async function findOrganizationOfProject(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>('SELECT organization_id FROM project WHERE id = $1', [id]);
   return rows[0]?.organization_id;
+}
+
+/** The project of an environment; undefined when there is no such environment. */
+export async function findProjectOfEnvironment(sql: Sql, id: number): Promise<number | undefined> {
+  const rows = await sql.query<{ project_id: number }>('SELECT project_id FROM environment WHERE id = $1', [id]);
+  return rows[0]?.project_id;
 }
 
 /** The organization an environment belongs to; undefined when there is no such environment. */

@@ -1,10 +1,11 @@
 import type { Sql } from '@millrace/db';
 import { notFound } from '../input/account-errors.ts';
 import { isRowId } from '../input/account-input.ts';
-import { type StoredEnvironment, selectEnvironments } from './environment-store.ts';
+import { findEnvironment, type StoredEnvironment, selectEnvironments } from './environment-store.ts';
 import {
   findOrganizationOfEnvironment,
   findOrganizationOfProject,
+  findProject,
   type StoredProject,
   selectProjects,
 } from './project-store.ts';
@@ -40,5 +41,22 @@ export async function organizationOfProject(sql: Sql, projectId: number): Promis
 export async function organizationOfEnvironment(sql: Sql, environmentId: number): Promise<string> {
   const found = isRowId(environmentId) ? await findOrganizationOfEnvironment(sql, environmentId) : undefined;
   if (found === undefined) throw notFound('Environment');
+  return found;
+}
+
+/** A project with its environments, the first one in front. @throws AppError `not_found`. */
+export async function getProject(
+  sql: Sql,
+  projectId: number,
+): Promise<StoredProject & { environments: StoredEnvironment[] }> {
+  const found = isRowId(projectId) ? await findProject(sql, projectId) : undefined;
+  if (!found) throw notFound('Project');
+  return { ...found, environments: await selectEnvironments(sql, [projectId]) };
+}
+
+/** @throws AppError `not_found`. */
+export async function getEnvironment(sql: Sql, environmentId: number): Promise<StoredEnvironment> {
+  const found = isRowId(environmentId) ? await findEnvironment(sql, environmentId) : undefined;
+  if (!found) throw notFound('Environment');
   return found;
 }

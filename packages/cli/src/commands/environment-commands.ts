@@ -1,9 +1,16 @@
-import { createEnvironment, listEnvironments } from '@millrace/accounts';
+import {
+  changeEnvironment,
+  createEnvironment,
+  getEnvironment,
+  listEnvironments,
+  removeEnvironment,
+} from '@millrace/accounts';
 import type { Command } from 'commander';
 import { parseId } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
+import { requireYes } from './require-yes.ts';
 
 interface NewEnvironmentOptions {
   project: number;
@@ -12,8 +19,20 @@ interface NewEnvironmentOptions {
   anonymizeIps?: boolean;
 }
 
+interface Chosen {
+  environment: number;
+}
+
 export function addEnvironmentCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('environment').description('environments of a project and their API keys');
+  addCreate(commands, terminal);
+  addList(commands, terminal);
+  addShow(commands, terminal);
+  addRename(commands, terminal);
+  addDelete(commands, terminal);
+}
+
+function addCreate(commands: Command, terminal: Terminal): void {
   commands
     .command('create')
     .description('add an environment with an API key of its own')
@@ -32,6 +51,9 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
         await announce([environment.api_token]);
       }),
     );
+}
+
+function addList(commands: Command, terminal: Terminal): void {
   commands
     .command('list')
     .description('list the environments of a project by id; the first has the id of the project')
@@ -39,6 +61,52 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
     .action(({ project }: { project: number }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         printer.table((await listEnvironments(sql, { projectId: project })).map(toRow));
+      }),
+    );
+}
+
+function addShow(commands: Command, terminal: Terminal): void {
+  commands
+    .command('show')
+    .description('show an environment')
+    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .action(({ environment }: Chosen, command: Command) =>
+      withSession(command, terminal, async ({ sql, printer }) =>
+        printer.record(toRow(await getEnvironment(sql, environment))),
+      ),
+    );
+}
+
+function addRename(commands: Command, terminal: Terminal): void {
+  commands
+    .command('rename')
+    .description('give an environment another name; its project keeps its own')
+    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .requiredOption('--name <name>', '1 to 200 characters')
+    .action(({ environment: environmentId, name }: Chosen & { name: string }, command: Command) =>
+      withSession(command, terminal, async ({ change, printer, announce }) => {
+        const settings = { name };
+        const { after } = await change((tx, { actor }) => changeEnvironment(tx, { environmentId, settings, actor }));
+        printer.record(toRow(after));
+        await announce([after.api_token]);
+      }),
+    );
+}
+
+function addDelete(commands: Command, terminal: Terminal): void {
+  commands
+    .command('delete')
+    .description('delete an environment and its API key at once, and its data in the background')
+    .requiredOption('--environment <id>', "the environment's number", parseId)
+    .option('--yes', 'really')
+    .action(({ environment: environmentId, yes }: Chosen & { yes?: boolean }, command: Command) =>
+      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+        const { name, project_id: projectId } = await getEnvironment(sql, environmentId);
+        const others = (await listEnvironments(sql, { projectId })).length - 1;
+        requireYes(yes, `the environment "${name}" with its data${others > 0 ? '' : ', and its project with it'}`);
+        const removed = await change((tx, { actor }) => removeEnvironment(tx, { environmentId, actor }));
+        printer.record({ environmentId, projectId, name, deleted: true });
+        await announce([removed.api_token]);
       }),
     );
 }

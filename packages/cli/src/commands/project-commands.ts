@@ -1,8 +1,17 @@
-import { createProject, getOrganization, listProjects } from '@millrace/accounts';
+import {
+  changeProject,
+  createProject,
+  getOrganization,
+  getProject,
+  listProjects,
+  removeProject,
+} from '@millrace/accounts';
 import type { Command } from 'commander';
+import { parseId } from '../option-values.ts';
 import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
+import { requireYes } from './require-yes.ts';
 
 interface NewProjectOptions {
   organization: string;
@@ -11,8 +20,20 @@ interface NewProjectOptions {
   anonymizeIps?: boolean;
 }
 
+interface Chosen {
+  project: number;
+}
+
 export function addProjectCommands(program: Command, terminal: Terminal): void {
   const commands = program.command('project').description('projects and their API keys');
+  addCreate(commands, terminal);
+  addList(commands, terminal);
+  addShow(commands, terminal);
+  addRename(commands, terminal);
+  addDelete(commands, terminal);
+}
+
+function addCreate(commands: Command, terminal: Terminal): void {
   commands
     .command('create')
     .description('create a project with its first environment and API key')
@@ -31,6 +52,9 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
         await announce([environment.api_token]);
       }),
     );
+}
+
+function addList(commands: Command, terminal: Terminal): void {
   commands
     .command('list')
     .description('list projects by id, a line for each environment')
@@ -41,6 +65,51 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
           organization === undefined ? {} : { organizationId: (await getOrganization(sql, organization)).id };
         const projects = await listProjects(sql, filter);
         printer.table(projects.flatMap((project) => project.environments.map((each) => toRow(project, each))));
+      }),
+    );
+}
+
+function addShow(commands: Command, terminal: Terminal): void {
+  commands
+    .command('show')
+    .description('show a project and the ids of its environments')
+    .requiredOption('--project <id>', "the project's number", parseId)
+    .action(({ project }: Chosen, command: Command) =>
+      withSession(command, terminal, async ({ sql, printer }) =>
+        printer.record(toShown(await getProject(sql, project))),
+      ),
+    );
+}
+
+function addRename(commands: Command, terminal: Terminal): void {
+  commands
+    .command('rename')
+    .description('give a project and its first environment another name')
+    .requiredOption('--project <id>', "the project's number", parseId)
+    .requiredOption('--name <name>', '1 to 200 characters')
+    .action(({ project: projectId, name }: Chosen & { name: string }, command: Command) =>
+      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+        const settings = { name };
+        const token = await change((tx, { actor }) => changeProject(tx, { projectId, settings, actor }));
+        printer.record(toShown(await getProject(sql, projectId)));
+        await announce([token]);
+      }),
+    );
+}
+
+function addDelete(commands: Command, terminal: Terminal): void {
+  commands
+    .command('delete')
+    .description('delete a project with its environments and API keys at once, and their data in the background')
+    .requiredOption('--project <id>', "the project's number", parseId)
+    .option('--yes', 'really')
+    .action(({ project: projectId, yes }: Chosen & { yes?: boolean }, command: Command) =>
+      withSession(command, terminal, async ({ sql, change, printer, announce }) => {
+        const { name } = await getProject(sql, projectId);
+        requireYes(yes, `the project "${name}" with all its environments and their data`);
+        const { environments } = await change((tx, { actor }) => removeProject(tx, { projectId, actor }));
+        printer.record({ projectId, name, environments: environments.map(({ id }) => id), deleted: true });
+        await announce(environments.map(({ api_token }) => api_token));
       }),
     );
 }
@@ -56,6 +125,19 @@ function toRow(project: Created['project'], environment: Created['environment'])
     environmentName: environment.name,
     timezone: environment.timezone,
     projectApiKey: environment.api_token,
+    createdAt: project.created_at,
+  };
+}
+
+/** The key is that of the first environment. */
+function toShown(project: Awaited<ReturnType<typeof getProject>>): Row {
+  return {
+    projectId: project.id,
+    organizationId: project.organization_id,
+    name: project.name,
+    productDescription: project.product_description,
+    environments: project.environments.map(({ id }) => id),
+    projectApiKey: project.environments[0]?.api_token ?? null,
     createdAt: project.created_at,
   };
 }

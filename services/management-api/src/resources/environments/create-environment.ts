@@ -1,7 +1,7 @@
 import { createEnvironment, setCurrentEnvironment } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { type Caller, isLimited } from '../../access/caller.ts';
-import { requireAccessControlLevel } from './change-environment.ts';
+import { requireAccessControlLevel } from './access-control-level.ts';
 
 /**
  * Adds an environment to a project. The caller's current one is the new one from now on, unless the key used is for some

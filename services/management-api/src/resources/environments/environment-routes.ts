@@ -1,3 +1,4 @@
+import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -7,9 +8,7 @@ import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from '../../a
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey, requireProjectInKey } from '../../access/key-restrictions.ts';
 import { accessControlRoutes } from './access-control-routes.ts';
-import { changeEnvironment } from './change-environment.ts';
 import { createEnvironmentFor } from './create-environment.ts';
-import { removeEnvironment } from './delete-environment.ts';
 import { environmentExample, environmentListExample } from './environment-example.ts';
 import { environment, environmentChanges, environmentListItem } from './environment-schema.ts';
 import { findEnvironmentForCaller, listEnvironments } from './environment-store.ts';
@@ -35,8 +34,19 @@ export function environmentRoutes(deps: ItemDeps) {
     example: environmentExample,
     changes: environmentChanges,
     show: toEnvironment,
-    change: async (tx, { caller, target, sent }) => (await changeEnvironment(tx, caller, { target, sent })).api_token,
-    remove: ({ caller, target }) => transaction((tx) => removeEnvironment(tx, caller, target)),
+    change: async (tx, { caller, target, sent }) => {
+      const { before } = await changeEnvironment(tx, {
+        environmentId: target.environmentId,
+        settings: sent,
+        actor: caller,
+      });
+      return before.api_token;
+    },
+    remove: async ({ caller, target }) => {
+      const { environmentId } = target;
+      const removed = await transaction((tx) => removeEnvironment(tx, { environmentId, actor: caller }));
+      return [removed.api_token];
+    },
     activityScopes: ['Team'],
     isActivityOnlyIfPreferred: true,
   } satisfies Partial<ItemFamily<typeof idParams>>;

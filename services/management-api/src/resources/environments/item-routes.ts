@@ -1,3 +1,4 @@
+import { resetToken } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static, TObject, TSchema } from 'typebox';
@@ -7,10 +8,10 @@ import type { KeyChanges } from '../../access/announce-key-change.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
+import { requireAccessControlLevel } from './access-control-level.ts';
 import { checkDemoChange } from './check-demo-change.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './environment-store.ts';
 import { upsertProductIntent } from './product-intent-store.ts';
-import { resetToken } from './reset-token.ts';
 import type { Signing } from './to-environment.ts';
 
 export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
@@ -81,6 +82,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
 
   const change: typeof family.change = async (tx, context) => {
     await checkDemoChange(tx, context.caller, context);
+    requireAccessControlLevel(context.caller, context.target.organizationId, context.sent);
     return family.change(tx, context);
   };
 
@@ -152,7 +154,9 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       examples: { response: example },
       target,
       handler: async ({ caller, target: found }) => {
-        announceKeyChange([await transaction((tx) => resetToken(tx, caller, found))]);
+        announceKeyChange([
+          await transaction((tx) => resetToken(tx, { environmentId: found.environmentId, actor: caller })),
+        ]);
         return show(caller, found);
       },
     }),

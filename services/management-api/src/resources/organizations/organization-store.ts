@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EnvironmentSummaryRow } from '../environments/environment-store.ts';
@@ -56,36 +56,4 @@ export async function listOrganizations(
       LIMIT $3 OFFSET $4`;
   const cut = isCut ? upToPageBytes(text, ['teams', 'projects', 'available_product_features']) : text;
   return sql.query<OrganizationRow & Record<string, unknown>>(cut, [userId, organizationIds, limit, offset, only]);
-}
-
-export interface OrganizationSettings {
-  name: string;
-  is_member_join_email_enabled: boolean;
-  enforce_2fa: boolean | null;
-}
-
-export async function updateOrganization(tx: Transaction, id: string, settings: OrganizationSettings): Promise<void> {
-  await tx.query(
-    `UPDATE organization SET name = $2, is_member_join_email_enabled = $3, enforce_2fa = $4, updated_at = now()
-      WHERE id = $1`,
-    [id, settings.name, settings.is_member_join_email_enabled, settings.enforce_2fa],
-  );
-}
-
-/**
- * Removes an organization with all that belongs to it. The data of its environments is removed later, by whoever works on
- * the list of deleted environments.
- *
- * @returns the project API keys that are no keys any more; undefined when the organization was gone already.
- */
-export async function deleteOrganization(
-  tx: Transaction,
-  id: string,
-): Promise<{ name: string; tokens: string[] } | undefined> {
-  const tokens = await tx.query<{ api_token: string }>(
-    `SELECT e.api_token FROM environment e JOIN project p ON p.id = e.project_id WHERE p.organization_id = $1`,
-    [id],
-  );
-  const rows = await tx.query<{ name: string }>('DELETE FROM organization WHERE id = $1 RETURNING name', [id]);
-  return rows[0] && { name: rows[0].name, tokens: tokens.map(({ api_token }) => api_token) };
 }

@@ -1,4 +1,4 @@
-import { lockOrganization, recordActivity } from '@millrace/accounts';
+import { changeOrganization, removeOrganization } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
@@ -9,7 +9,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { createOwnOrganization } from './create-own-organization.ts';
 import { newOrganization, organization, organizationChanges, organizationExample } from './organization-schema.ts';
-import { deleteOrganization, listOrganizations, updateOrganization } from './organization-store.ts';
+import { listOrganizations } from './organization-store.ts';
 import { toOrganization } from './to-organization.ts';
 
 export interface OrganizationWriteDeps extends Pick<Database, 'sql' | 'transaction'> {
@@ -74,25 +74,9 @@ export function organizationWriteRoutes({ sql, transaction, announceKeyChange }:
         handler: async ({ caller, target, body }) => {
           const { logo_media_id: logo, ...changes } = body;
           refuseLogo(logo);
-          await transaction(async (tx) => {
-            const { name, is_member_join_email_enabled, enforce_2fa } = await lockOrganization(
-              tx,
-              target.organizationId,
-            );
-            const before = { name, is_member_join_email_enabled, enforce_2fa };
-            const after = { ...before, ...changes };
-            await updateOrganization(tx, target.organizationId, after);
-            await recordActivity(tx, {
-              organizationId: target.organizationId,
-              scope: 'Organization',
-              itemId: target.organizationId,
-              activity: 'updated',
-              actor: caller,
-              name: after.name,
-              change: { before, after },
-            });
-          });
-          return show(target.organizationId, caller);
+          const { organizationId } = target;
+          await transaction((tx) => changeOrganization(tx, { organizationId, changes, actor: caller }));
+          return show(organizationId, caller);
         },
       }),
     ),
@@ -110,20 +94,8 @@ export function organizationWriteRoutes({ sql, transaction, announceKeyChange }:
       level: membershipLevels.owner,
       target: addressedOrganization(sql),
       handler: async ({ caller, target: { organizationId } }) => {
-        const deleted = await transaction(async (tx) => {
-          const gone = await deleteOrganization(tx, organizationId);
-          if (!gone) throw new AppError('not_found', 'Organization not found.');
-          await recordActivity(tx, {
-            organizationId,
-            scope: 'Organization',
-            itemId: organizationId,
-            activity: 'deleted',
-            actor: caller,
-            name: gone.name,
-          });
-          return gone;
-        });
-        announceKeyChange(deleted.tokens);
+        const { tokens } = await transaction((tx) => removeOrganization(tx, { organizationId, actor: caller }));
+        announceKeyChange(tokens);
         return undefined;
       },
     }),

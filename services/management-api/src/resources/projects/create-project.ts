@@ -1,7 +1,7 @@
 import { createProject, setCurrentEnvironment } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { type Caller, isLimited } from '../../access/caller.ts';
-import { requireAccessControlLevel } from '../environments/change-environment.ts';
+import { requireAccessControlLevel } from '../environments/access-control-level.ts';
 
 /**
  * Makes a project and its first environment, which is the caller's current one from now on, unless the key used is for

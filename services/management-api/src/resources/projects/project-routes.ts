@@ -1,3 +1,4 @@
+import { changeProject } from '@millrace/accounts';
 import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
@@ -13,11 +14,10 @@ import { project, projectChanges } from '../environments/environment-schema.ts';
 import { findEnvironmentForCaller } from '../environments/environment-store.ts';
 import { type ItemDeps, type ItemFamily, itemRoutes } from '../environments/item-routes.ts';
 import { toProject } from '../environments/to-environment.ts';
-import { changeProject } from './change-project.ts';
 import { createProjectFor } from './create-project.ts';
 import { listProjects } from './list-projects-store.ts';
 import { projectExample, projectSummary } from './project-schema.ts';
-import { removeProject } from './remove-project.ts';
+import { removeProjectFor } from './remove-project.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
@@ -52,8 +52,14 @@ export function projectRoutes(deps: ItemDeps) {
     example: projectFullExample,
     changes: projectChanges,
     show: toProject,
-    change: (tx, { caller, target, sent }) => changeProject(tx, caller, { target, sent }),
-    remove: ({ caller, target }) => transaction((tx) => removeProject(tx, caller, target.projectId)),
+    change: (
+      tx,
+      { caller, target: { projectId, environmentId }, sent: { product_description: description, ...settings } },
+    ) => {
+      const productDescription = description as string | null | undefined;
+      return changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller });
+    },
+    remove: ({ caller, target }) => transaction((tx) => removeProjectFor(tx, caller, target.projectId)),
     activityScopes: ['Project', 'Team'],
     isActivityOnlyIfPreferred: false,
   } satisfies Partial<ItemFamily<typeof idParams>>;

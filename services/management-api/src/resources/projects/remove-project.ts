@@ -1,28 +1,19 @@
-import { deleteProject, listEnvironmentKeys, lockProject } from '@millrace/accounts';
+import { removeProject } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Caller } from '../../access/caller.ts';
-import { recordDeletion } from '../environments/record-deletion.ts';
 import { levelsInProject } from './project-reach-store.ts';
 
 /**
- * Removes a project with all its environments, as `removeEnvironment` does. Who may not remove each of them may not remove
- * the project.
+ * Removes a project with all its environments. Who may not remove each of them may not remove the project.
+ *
  * @returns the keys that stop working.
- * @throws AppError `not_found` when it is gone by now, `forbidden` when an environment of it is not the caller's to remove.
+ * @throws AppError as `removeProject` does, or `forbidden` when an environment of it is not the caller's to remove.
  */
-export async function removeProject(tx: Transaction, caller: Caller, projectId: number): Promise<string[]> {
-  const project = await lockProject(tx, projectId);
-  if (!project) throw new AppError('not_found', 'Not found.');
-  await requireAllEnvironments(tx, caller, projectId);
-  const organizationId = project.organization_id;
-  const environments = await listEnvironmentKeys(tx, projectId);
-  for (const environment of environments) {
-    await recordDeletion(tx, caller, { scope: 'Team', organizationId, ...environment });
-  }
-  await recordDeletion(tx, caller, { scope: 'Project', organizationId, ...project });
-  await deleteProject(tx, projectId);
+export async function removeProjectFor(tx: Transaction, caller: Caller, projectId: number): Promise<string[]> {
+  const requireRemovable = () => requireAllEnvironments(tx, caller, projectId);
+  const { environments } = await removeProject(tx, { projectId, actor: caller, requireRemovable });
   return environments.map(({ api_token }) => api_token);
 }
 

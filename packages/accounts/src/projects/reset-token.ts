@@ -1,31 +1,31 @@
-import { lockEnvironment, newProjectToken, recordActivity, updateEnvironment } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { AppError } from '@millrace/errors';
-import type { AddressedProject } from '../../access/addressed-store.ts';
-import type { Caller } from '../../access/caller.ts';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { notFound } from '../input/account-errors.ts';
+import { newProjectToken } from '../keys/key-values.ts';
+import { lockEnvironment, updateEnvironment } from './environment-store.ts';
+import { organizationOfProject } from './projects.ts';
 
 /**
  * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and
  * shows neither key (docs/api-rules.md#environments).
  *
  * @returns the old key.
- * @throws AppError `not_found` when the environment is gone by now.
+ * @throws AppError `not_found`.
  */
 export async function resetToken(
   tx: Transaction,
-  caller: Caller,
-  { environmentId, organizationId }: AddressedProject,
+  { environmentId, actor }: { environmentId: number; actor: Actor },
 ): Promise<string> {
   const before = await lockEnvironment(tx, environmentId);
-  if (!before) throw new AppError('not_found', 'Not found.');
+  if (!before) throw notFound('Environment');
   await updateEnvironment(tx, environmentId, { api_token: newProjectToken() });
   await recordActivity(tx, {
-    organizationId,
+    organizationId: await organizationOfProject(tx, before.project_id),
     environmentId,
     scope: 'Team',
     itemId: environmentId,
     activity: 'updated',
-    actor: caller,
+    actor,
     name: before.name,
     changes: [{ type: 'Team', action: 'changed', field: 'api_token', before: null, after: null }],
   });

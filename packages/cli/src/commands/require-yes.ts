@@ -1,0 +1,7 @@
+import { UsageError } from '../usage-error.ts';
+
+/** Asks for the option `--yes` before something is deleted that cannot be had back. @throws UsageError saying what it is. */
+export function requireYes(isConfirmed: boolean | undefined, what: string): void {
+  if (isConfirmed === true) return;
+  throw new UsageError(`--yes: this deletes ${what}, which cannot be undone; give --yes to do it`);
+}
