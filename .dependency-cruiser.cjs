@@ -176,7 +176,7 @@ module.exports = {
       // What was ingested, and what becomes of it later.
       ...['persons', 'groups', 'events', 'definitions', 'ingestion-warnings'].map((room) => `resources/${room}`),
       ...['cohorts/filters', 'cohorts'].map((room) => `resources/${room}`),
-      ...['subscriptions', 'batch-exports', 'schema'].map((room) => `resources/${room}`),
+      ...['subscriptions', 'batch-exports', 'feature-flags', 'schema'].map((room) => `resources/${room}`),
       // The whole, and what only tests use.
       ...['.', 'testing'],
     ]),

@@ -1,13 +1,18 @@
 import type { Sql } from './sql-database.ts';
 
 /**
- * Names of the keys with which secrets of exports are encrypted. None when they cannot be read, because the database is
- * away or not migrated yet.
+ * Names of the keys with which secrets of exports and payloads of flags are encrypted. None when they cannot be read,
+ * because the database is away or not migrated yet.
  */
 export async function sealingKeyIds(sql: Sql): Promise<string[]> {
   const asked = sql.query<{ id: string }>(
     `SELECT DISTINCT split_part(destination_secrets ->> 'sealed', ':', 2) AS id
-       FROM batch_export WHERE destination_secrets ? 'sealed' AND NOT deleted ORDER BY id`,
+       FROM batch_export WHERE destination_secrets ? 'sealed' AND NOT deleted
+      UNION
+     SELECT split_part(payload #>> '{}', ':', 2)
+       FROM feature_flag f CROSS JOIN LATERAL jsonb_path_query(f.filters, '$.payloads.*') AS payload
+      WHERE f.has_encrypted_payloads AND payload #>> '{}' LIKE 'v1:%'
+      ORDER BY id`,
   );
   const rows = await asked.catch(() => []);
   return rows.map(({ id }) => id);

@@ -7,7 +7,7 @@ export const secretsKeySetting = Type.Optional(
   Type.String({
     pattern: '^[A-Za-z0-9+/_-]{43}=?(\\s*,\\s*[A-Za-z0-9+/_-]{43}=?)*$',
     description:
-      'encrypts the secrets of batch exports: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
+      'encrypts the secrets of batch exports and the encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
   }),
 );
 

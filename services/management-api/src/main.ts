@@ -18,6 +18,7 @@ import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
 import { createChallengeLookup } from './resources/domains/look-up-challenge.ts';
+import { createPayloadSecrets } from './resources/feature-flags/payload-secrets.ts';
 import { createInviteMailing } from './resources/invites/invite-mailing.ts';
 import { watchDatabase } from './watch-database.ts';
 
@@ -95,6 +96,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     lookUpChallenge: createChallengeLookup({ servers: dnsServers, timeoutMs: 2000 }),
     inviteMailing,
     destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
+    payloadSecrets: createPayloadSecrets(secretBox, { mayBePlain: !isProduction }),
     keyValue,
     limits: {
       requestsPerMinute: config.apiRequestsPerMinute,

@@ -18,6 +18,8 @@ import { environmentRoutes } from './resources/environments/environment-routes.t
 import { eventRetentionRoutes } from './resources/environments/event-retention-routes.ts';
 import { eventItemRoute } from './resources/events/event-item-route.ts';
 import { eventRoutes } from './resources/events/event-routes.ts';
+import { featureFlagRoutes } from './resources/feature-flags/feature-flag-routes.ts';
+import type { PayloadSecrets } from './resources/feature-flags/payload-secrets.ts';
 import { findGroupRoute } from './resources/groups/find-group-route.ts';
 import { groupRoutes } from './resources/groups/group-routes.ts';
 import { ingestionWarningRoutes } from './resources/ingestion-warnings/ingestion-warning-routes.ts';
@@ -42,6 +44,7 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   lookUpChallenge: LookUpChallenge;
   inviteMailing: InviteMailing;
   destinationSecrets: DestinationSecrets;
+  payloadSecrets: PayloadSecrets;
   /** To be called after the commit. */
   announceKeyChange: KeyChanges['announce'];
   /** Of one organization; 0 = no limit. */
@@ -86,6 +89,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
       ...propertyDefinitionRoutes(deps),
       ...eventRetentionRoutes(deps),
       ...ingestionWarningRoutes(ingested),
+      ...featureFlagRoutes(deps),
     ]),
   ];
   return [...resources, ...schemaRoutes(resources)];

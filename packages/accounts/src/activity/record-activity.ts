@@ -16,6 +16,7 @@ export type ActivityScope =
   | 'Subscription'
   | 'BatchExport'
   | 'Cohort'
+  | 'FeatureFlag'
   | 'IngestionRestriction';
 
 /** Who did it: a user, an operator by a command like `member set-level`, or null for the system itself. */
@@ -28,7 +29,7 @@ export interface Activity {
   environmentId?: number;
   scope: ActivityScope;
   itemId: string | number;
-  activity: 'created' | 'updated' | 'deleted';
+  activity: 'created' | 'updated' | 'deleted' | 'restored';
   actor: Actor;
   /** What a person calls the record, e.g. its name or title; never a key. */
   name: string | null;

@@ -1,4 +1,4 @@
-import type { TimeZone } from '@millrace/schedule';
+import { type TimeZone, timeZone } from '@millrace/schedule';
 import { numberForm } from '../values/number-form.ts';
 import { parseDate } from '../values/parse-date.ts';
 import { parseRelativeDate } from '../values/relative-date.ts';
@@ -16,6 +16,11 @@ export function compareDates(expected: unknown, zone: TimeZone, holds: Compariso
     const moment = momentOf(value, zone);
     return moment !== null && holds(moment, bound(now));
   };
+}
+
+/** Whether a filter may compare with it: a date, or a span back from now. For the check when a flag or cohort is written. */
+export function isFilterDate(value: unknown): boolean {
+  return compareDates(value, timeZone('UTC'), () => true) !== null;
 }
 
 /** A property's moment: numbers, also as text ("2024" too), are seconds since 1970. */

@@ -59,7 +59,7 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
     scoped_organizations: [address.organization],
     organization_member: address.membershipId,
     private_project_access: grants,
-    ids: [address.records.persons],
+    ids: [route.path.includes('/feature_flags/') ? address.records.feature_flags : address.records.persons],
   };
   const known = Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {});
   return {
@@ -110,7 +110,10 @@ const isLasting = ({ method, path }: Route<Caller>) =>
 
 /** Whether the path of the request names something the actor does not reach. */
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
-  if (address.isForeignRecord && /(subscriptions|batch_exports|domains|invites|members)\/:/.test(route.path))
+  if (
+    address.isForeignRecord &&
+    /(subscriptions|batch_exports|feature_flags|domains|invites|members)\/:/.test(route.path)
+  )
     return true;
   const path = pathAt(route, address);
   const [, environment] = /.*\/(?:projects|environments)\/(\d+)/.exec(path) ?? [];
@@ -136,6 +139,7 @@ async function beyond({ organizations, environments }: Actor) {
     ['environment', 'id'],
     ['subscription', 'environment_id'],
     ['batch_export', 'environment_id'],
+    ['feature_flag', 'project_id'],
     ['person', 'project_id'],
     ['event', 'project_id'],
     ['group', 'project_id'],

@@ -61,12 +61,19 @@ function addressOf(route: Route<Caller>, tenant: TestTenant, ids: Record<string,
   return route.path.replaceAll(/:(\w+)/g, (_match, name: string) => values[name] ?? randomUUID());
 }
 
-const isNumbered = ({ path }: Route<Caller>) => /\/(projects|environments|subscriptions|cohorts)\/:id(\/|$)/.test(path);
+const isNumbered = ({ path }: Route<Caller>) =>
+  /\/(projects|environments|subscriptions|cohorts|feature_flags)\/:id(\/|$)/.test(path);
+
+/** The example of the route, with a key that nothing has yet. */
+function exampleOf({ examples }: Route<Caller>): unknown {
+  const request = (examples.request ?? {}) as { key?: unknown };
+  return typeof request.key === 'string' ? { ...request, key: `${request.key}-${randomUUID()}` } : request;
+}
 
 const send = (route: Route<Caller>, address: string, key?: string) =>
   api.send(route.method, `${address}/`, {
     ...(key !== undefined && { key }),
-    ...(route.body !== undefined && { body: route.examples.request ?? {} }),
+    ...(route.body !== undefined && { body: exampleOf(route) }),
   });
 
 const invalidKey = {

@@ -40,7 +40,8 @@ export interface MarkedPerson {
 /** Numbers of nine digits are in no other number by chance. */
 export async function startHighIds({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
-                          setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000)`);
+                          setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
+                          setval(pg_get_serial_sequence('feature_flag', 'id'), 750000000)`);
   await createMonths(sql, '2026-11', '2026-11');
 }
 
@@ -137,6 +138,7 @@ async function fill(
     },
   });
   const cohort = await made(api, `/api/environments/${id}/cohorts/`, owner.key, { name: word, is_static: true });
+  const flag = await made(api, `/api/environments/${id}/feature_flags/`, owner.key, { key: word, name: word });
   const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
   const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
   await storeGroup(sql, id, { type: word, index: 0, key: word });
@@ -152,6 +154,7 @@ async function fill(
       subscription.id,
       batchExport.id,
       cohort.id,
+      flag.id,
       person,
       event,
       warning,
@@ -161,6 +164,7 @@ async function fill(
       subscriptions: String(subscription.id),
       batch_exports: batchExport.id,
       cohorts: String(cohort.id),
+      feature_flags: String(flag.id),
       persons: person,
       events: event,
       ingestion_warnings: warning,

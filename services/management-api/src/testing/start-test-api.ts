@@ -7,6 +7,7 @@ import { createTestDatabase } from '@millrace/testing';
 import { type AppDeps, createApp } from '../app.ts';
 import { createDestinationSecrets } from '../resources/batch-exports/destination-secrets.ts';
 import { createChallengeLookup } from '../resources/domains/look-up-challenge.ts';
+import { createPayloadSecrets } from '../resources/feature-flags/payload-secrets.ts';
 import { createInviteMailing } from '../resources/invites/invite-mailing.ts';
 
 export interface TestAnswer {
@@ -79,6 +80,7 @@ export async function startTestApi(
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
+    payloadSecrets: createPayloadSecrets(testSecretBox, { mayBePlain: false }),
     keyValue: createInProcessKeyValue(),
     maxSubscriptions: 0,
     limits: noLimits,

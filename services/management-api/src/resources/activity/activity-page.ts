@@ -26,7 +26,7 @@ const activityItem = Type.Object(
       },
       { description: 'Who did it.' },
     ),
-    activity: Type.String({ description: '`created`, `updated` or `deleted`.' }),
+    activity: Type.String({ description: '`created`, `updated`, `deleted` or `restored`.' }),
     scope: Type.String({ description: 'Kind of the record; an environment is a `Team`.' }),
     item_id: Type.String({ description: 'Id of the record.' }),
     detail: Type.Object(

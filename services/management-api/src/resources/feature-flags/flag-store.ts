@@ -1,0 +1,147 @@
+import type { Sql, Transaction } from '@millrace/db';
+import type { createConditions } from '../../sql/conditions.ts';
+import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+import type { FlagFields, FlagRow } from './flag-row.ts';
+import { isStale } from './stale-flag-store.ts';
+
+type StoredFlag = FlagRow & Record<string, unknown>;
+
+const writable = [
+  'key',
+  'name',
+  'filters',
+  'active',
+  'deleted',
+  'archived',
+  'ensure_experience_continuity',
+  'bucketing_identifier',
+  'evaluation_runtime',
+  'evaluation_contexts',
+  'tags',
+  'is_remote_configuration',
+  'has_encrypted_payloads',
+  'has_enriched_analytics',
+  'rollback_conditions',
+  'performed_rollback',
+] as const satisfies readonly (keyof FlagFields)[];
+const jsonColumns = new Set<string>(['filters', 'rollback_conditions']);
+
+const columns = `f.id, f.project_id AS environment_id, ${writable.map((name) => `f."${name}"`).join(', ')}, f.version,
+  f.rollout_percentage, f.created_at, f.updated_at, f.last_called_at, ${isStale} AS is_stale,
+  ${embeddedUserColumn('u')} AS created_by, ${embeddedUserColumn('m')} AS last_modified_by`;
+const tables = `feature_flag f
+  LEFT JOIN "user" u ON u.id = f.created_by_id
+  LEFT JOIN "user" m ON m.id = f.last_modified_by_id`;
+
+export async function findFlag(sql: Sql, environmentId: number, id: number): Promise<FlagRow | undefined> {
+  const rows = await sql.query<StoredFlag>(`SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.id = $2`, [
+    environmentId,
+    id,
+  ]);
+  return rows[0];
+}
+
+/** Flags by number, deleted ones too. */
+export async function findFlags(sql: Sql, environmentId: number, ids: number[]): Promise<FlagRow[]> {
+  return sql.query<StoredFlag>(
+    `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.id = ANY ($2::int[]) ORDER BY f.id`,
+    [environmentId, ids],
+  );
+}
+
+/** A WHERE clause over `feature_flag f` and its values, as `flagConditions` makes it. */
+export type FlagConditions = ReturnType<typeof createConditions>;
+
+/** One page of flags, and how many there are. @param order SQL of the order, made of the program's own words. */
+export async function listFlags(
+  sql: Sql,
+  where: FlagConditions,
+  { order, limit, offset }: { order: string; limit: number; offset: number },
+): Promise<{ count: number; rows: FlagRow[] }> {
+  const counted = sql.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM feature_flag f WHERE ${where.text()}`,
+    [...where.values],
+  );
+  const listed = sql.query<StoredFlag>(
+    upToPageBytes(
+      `SELECT ${columns} FROM ${tables} WHERE ${where.text()}
+        ORDER BY ${order} LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
+      ['filters', 'tags', 'rollback_conditions', 'created_by', 'last_modified_by'],
+    ),
+    where.values,
+  );
+  const [[total], rows] = await Promise.all([counted, listed]);
+  return { count: total?.count ?? 0, rows };
+}
+
+/** Ids of the flags a condition finds, the oldest first. */
+export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number): Promise<number[]> {
+  const rows = await sql.query<{ id: number }>(
+    `SELECT f.id FROM feature_flag f WHERE ${where.text()} ORDER BY f.id LIMIT ${where.parameter(limit)}`,
+    where.values,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Keys of flags by id, deleted ones too. */
+export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[]): Promise<Map<number, string>> {
+  const rows = await sql.query<{ id: number; key: string }>(
+    'SELECT id, key FROM feature_flag WHERE project_id = $1 AND id = ANY ($2::int[]) ORDER BY id',
+    [environmentId, ids],
+  );
+  return new Map(rows.map(({ id, key }) => [id, key]));
+}
+
+/** Changes of a project's flags come one after the other: what one rests on stays until it is done. The first lock taken. */
+export async function lockFlagsOf(tx: Transaction, environmentId: number): Promise<void> {
+  await tx.query('SELECT 1 FROM environment WHERE id = $1 FOR NO KEY UPDATE', [environmentId]);
+}
+
+/** @returns the id. */
+export async function insertFlag(
+  tx: Transaction,
+  { environmentId, userId }: { environmentId: number; userId: number },
+  fields: FlagFields,
+): Promise<number> {
+  const rows = await tx.query<{ id: number }>(
+    `INSERT INTO feature_flag (project_id, created_by_id, last_modified_by_id, ${names})
+     VALUES ($1, $2, $2, ${writable.map((name, index) => placeholder(name, index + 3)).join(', ')}) RETURNING id`,
+    [environmentId, userId, ...valuesOf(fields)],
+  );
+  const [row] = rows;
+  if (!row) throw new Error('A flag was inserted without an id.');
+  return row.id;
+}
+
+/** Writes a flag back, as one version more. */
+export async function updateFlag(tx: Transaction, { id, userId }: { id: number; userId: number }, fields: FlagFields) {
+  await tx.query(
+    `UPDATE feature_flag SET version = version + 1, updated_at = clock_timestamp(), last_modified_by_id = $2,
+            ${writable.map((name, index) => `"${name}" = ${placeholder(name, index + 3)}`).join(', ')}
+      WHERE id = $1`,
+    [id, userId, ...valuesOf(fields)],
+  );
+}
+
+/** Marks flags as deleted, as one version more. */
+export async function markDeleted(tx: Transaction, { ids, userId }: { ids: number[]; userId: number }): Promise<void> {
+  await tx.query(
+    `UPDATE feature_flag SET deleted = true, version = version + 1, updated_at = clock_timestamp(), last_modified_by_id = $2
+      WHERE id = ANY ($1::int[])`,
+    [ids, userId],
+  );
+}
+
+const names = writable.map((name) => `"${name}"`).join(', ');
+
+function placeholder(name: string, position: number): string {
+  return `$${position}${jsonColumns.has(name) ? '::jsonb' : ''}`;
+}
+
+function valuesOf(fields: FlagFields): unknown[] {
+  return writable.map((name) => {
+    const value = fields[name];
+    return jsonColumns.has(name) && value !== null ? JSON.stringify(value) : value;
+  });
+}
