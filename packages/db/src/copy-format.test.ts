@@ -1,7 +1,7 @@
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import fc from 'fast-check';
-import { type CopyRow, copyRows, giveBackChunks } from './copy-format.ts';
+import { type CopyRow, copyRows, releaseChunks } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
 
 let testDatabase: TestDatabase;
@@ -119,7 +119,7 @@ test('memory that was given back is written again, and only then', () => {
   expect(others.filter(({ buffer }) => memory.has(buffer))).toEqual([]);
   expect(Buffer.concat(others).equals(Buffer.concat(chunks))).toBe(true);
 
-  giveBackChunks(chunks);
+  releaseChunks(chunks);
   const again = [...copyRows(1, texts, write)];
   expect(again.filter(({ buffer }) => memory.has(buffer))).toHaveLength(texts.length);
   expect(Buffer.concat(again).equals(Buffer.concat(others))).toBe(true);

@@ -45,7 +45,7 @@ function takeChunk(): Buffer {
  * Takes back chunks of `copyRows` when the server has answered; nobody may read them any more. Memory outside the heap
  * that lives as long as a batch makes the garbage collector search the whole heap about twice as often.
  */
-export function giveBackChunks(chunks: readonly Buffer[]): void {
+export function releaseChunks(chunks: readonly Buffer[]): void {
   for (const { buffer } of chunks) {
     if (buffer.byteLength === chunkBytes && spareChunks.length < maxSpareChunks) spareChunks.push(buffer);
   }

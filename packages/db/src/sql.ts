@@ -1,6 +1,6 @@
 /** What services on the way of events use: all of it without the typed client, which they would only carry along. */
 export { deleteExpiredSalts, keepSalt } from './cookieless-salts.ts';
-export { type CopyRow, copyRows, giveBackChunks } from './copy-format.ts';
+export { type CopyRow, copyRows, releaseChunks } from './copy-format.ts';
 export { type ProjectChanges, unsubscribedMaxAgeMs, watchProjectChanges } from './project-changes.ts';
 export {
   createSqlDatabase,

@@ -69,7 +69,7 @@ export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: Dr
     const taken = this[slot];
     if (taken === undefined) return;
     this[slot] = undefined;
-    underWay.giveBack(taken);
+    underWay.release(taken);
   }
 
   return {

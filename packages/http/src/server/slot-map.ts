@@ -2,7 +2,7 @@
 export interface SlotMap<T> {
   /** @returns the slot taken. */
   take(thing: T): number;
-  giveBack(slot: number): void;
+  release(slot: number): void;
   all(): T[];
 }
 
@@ -20,7 +20,7 @@ export function createSlotMap<T>(): SlotMap<T> {
       things[slot] = thing;
       return slot;
     },
-    giveBack(slot) {
+    release(slot) {
       things[slot] = undefined;
       free.push(slot);
     },

@@ -41,7 +41,7 @@ class Interrupted extends Error {}
  */
 export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
-    await slots.givenBack();
+    await slots.released();
     return true;
   }
   const { sql } = deps.database;

@@ -21,7 +21,7 @@ export interface DeliverDueDeps extends DeliverDeps {
 /** Begins to send what is to be sent, beside what is under way. @returns whether there may be more. */
 export async function deliverDue(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
-    await slots.givenBack();
+    await slots.released();
     return true;
   }
   const { mailsPerHour } = deps;

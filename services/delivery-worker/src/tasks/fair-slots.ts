@@ -18,7 +18,7 @@ export interface FairSlots {
   /** Does a piece of work beside the others. What it throws is logged. */
   start(organizationId: string, work: () => Promise<void>): void;
   /** Resolves when a slot was given back. */
-  givenBack(): Promise<unknown>;
+  released(): Promise<unknown>;
   /** Resolves when nothing is under way. */
   settle(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function createFairSlots(
       const running: Promise<void> = run(organizationId, work).finally(() => underWay.delete(running));
       underWay.add(running);
     },
-    givenBack: () => Promise.race(underWay),
+    released: () => Promise.race(underWay),
     async settle() {
       while (underWay.size > 0) await Promise.all(underWay);
     },

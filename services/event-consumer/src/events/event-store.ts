@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { type CopyRow, copyRows, giveBackChunks, type Transaction, takeChunks } from '@millrace/db/sql';
+import { type CopyRow, copyRows, releaseChunks, type Transaction, takeChunks } from '@millrace/db/sql';
 import { PartitionMissing } from '../failures/partition-missing.ts';
 import type { EventRow } from '../model/event-row.ts';
 import { writeProperties } from '../values/written-properties.ts';
@@ -33,7 +33,7 @@ export async function insertEvents(tx: Transaction, { count, chunks, rest }: Wri
   if (count === 0) return;
   try {
     await tx.copy(copyStatement, oneAfterTheOther(chunks, rest));
-    giveBackChunks(chunks);
+    releaseChunks(chunks);
   } catch (error) {
     throw isPartitionMissing(error) ? new PartitionMissing(error) : error;
   }

@@ -44,13 +44,13 @@ async function capture(request: IncomingMessage, progress: Progress, deps: Captu
   const dropped = createV1Tally(incoming, results);
   const project = await authorize({ token, isHistorical }, deps.projectKeys);
   progress.environmentId = project?.environmentId ?? null;
-  const arriving = { token, project, isHistorical, events: uuids.length };
-  if (deps.traffic.admit(arriving, asRetryingOn503) === 'quota_limited') {
-    deps.metrics.dropped('quota_limited', arriving.events);
+  const admission = { token, project, isHistorical, events: uuids.length };
+  if (deps.traffic.admit(admission, asRetryingOn503) === 'quota_limited') {
+    deps.metrics.dropped('quota_limited', admission.events);
     results.restLimited();
     return answerOf(results);
   }
-  await publishRequest(request, incoming, { arriving, receivedAtMs, nameForNameless: null, dropped }, deps);
+  await publishRequest(request, incoming, { admission, receivedAtMs, nameForNameless: null, dropped }, deps);
   return answerOf(results);
 }
 

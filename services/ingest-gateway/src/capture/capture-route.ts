@@ -61,8 +61,8 @@ async function capture(
   const project = access instanceof Promise ? await access : access;
   progress.environmentId = project?.environmentId ?? null;
   const { token, isHistorical, events } = incoming;
-  const arriving = { token, project, isHistorical, events };
-  if (deps.traffic.admit(arriving, request) === 'quota_limited') {
+  const admission = { token, project, isHistorical, events };
+  if (deps.traffic.admit(admission, request) === 'quota_limited') {
     deps.metrics.dropped('quota_limited', events);
     return quotaLimited;
   }
@@ -70,7 +70,7 @@ async function capture(
   await publishRequest(
     request,
     incoming,
-    { arriving, receivedAtMs, nameForNameless, dropped: createDropTally() },
+    { admission, receivedAtMs, nameForNameless, dropped: createDropTally() },
     deps,
   );
   return query.isBeacon ? acceptedBeacon : accepted;

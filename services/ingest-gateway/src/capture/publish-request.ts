@@ -4,14 +4,14 @@ import { v7 as createUuid } from 'uuid';
 import type { DropTally } from '../event/drop-tally.ts';
 import { clientAddress } from '../head/client-address.ts';
 import { traceHeaders } from '../head/trace-headers.ts';
-import type { Arriving } from '../limits/traffic-control.ts';
+import type { Admission } from '../limits/traffic-control.ts';
 import { createPublication } from '../publish/publication.ts';
 import type { IncomingRequest } from '../request/incoming-request.ts';
-import { type Arrival, type CapturedEvents, toCapturedEvents } from '../request/to-captured-events.ts';
+import { type CapturedEvents, type RequestContext, toCapturedEvents } from '../request/to-captured-events.ts';
 import type { CaptureDependencies } from './capture-dependencies.ts';
 
-export interface Publishing extends Pick<Arrival, 'receivedAtMs' | 'nameForNameless'> {
-  arriving: Arriving;
+export interface Publishing extends Pick<RequestContext, 'receivedAtMs' | 'nameForNameless'> {
+  admission: Admission;
   /** Where the events that are left out are counted. */
   dropped: DropTally;
 }
@@ -24,11 +24,11 @@ export interface Publishing extends Pick<Arrival, 'receivedAtMs' | 'nameForNamel
 export async function publishRequest(
   request: IncomingMessage,
   incoming: Pick<IncomingRequest, 'parts' | 'leftOut'>,
-  { arriving, receivedAtMs, nameForNameless, dropped }: Publishing,
+  { admission, receivedAtMs, nameForNameless, dropped }: Publishing,
   { log, topics, limits, traffic, metrics }: CaptureDependencies,
 ): Promise<void> {
-  const { project, isHistorical, events } = arriving;
-  const arrival = {
+  const { project, isHistorical, events } = admission;
+  const context = {
     receivedAtMs,
     ip: clientAddress(request.headers, request.socket.remoteAddress, limits.trustProxy),
     environmentId: project?.environmentId ?? null,
@@ -41,7 +41,7 @@ export async function publishRequest(
   for (const part of incoming.parts()) {
     // Lets other requests be served.
     if (last !== null) await nextLoop();
-    last = traffic.route(toCapturedEvents(part, arrival, dropped), project);
+    last = traffic.route(toCapturedEvents(part, context, dropped), project);
     const added = publication.add(last, events === 1);
     if (added !== undefined) await added;
   }
@@ -51,7 +51,7 @@ export async function publishRequest(
   }
   if (last !== null) await publication.end(last);
   const written = publication.written();
-  traffic.noteStored(arriving, written);
+  traffic.noteStored(admission, written);
   metrics.published(isHistorical ? 'historical' : 'live', written, dropped);
 }
 

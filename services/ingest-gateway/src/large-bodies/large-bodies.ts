@@ -107,7 +107,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     return thread === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(thread);
   }
 
-  function giveBack(thread: Thread): void {
+  function release(thread: Thread): void {
     const next = waiting.shift();
     if (next !== undefined) {
       next(thread);
@@ -154,7 +154,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
     try {
       return await run(thread, job, asking);
     } finally {
-      giveBack(thread);
+      release(thread);
     }
   }
 

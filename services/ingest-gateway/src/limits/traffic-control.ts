@@ -8,7 +8,7 @@ import { createTrafficFindings } from './traffic-findings.ts';
 import { createTrafficParts, type TrafficControlDependencies } from './traffic-parts.ts';
 
 /** What one request is, before its events are looked at. */
-export interface Arriving {
+export interface Admission {
   token: string;
   /** Null: no store could say whose key it is, so that nothing is limited. */
   project: KnownProject | null;
@@ -23,11 +23,11 @@ export interface TrafficControl {
    * with 200 and nothing is stored (docs/wire-rules.md#quotas-and-limits).
    * @throws AppError `rate_limited`, or `unavailable` for a client that would drop its events at any 4xx.
    */
-  admit(arriving: Arriving, request: Pick<IncomingMessage, 'method' | 'headers'>): 'admitted' | 'quota_limited';
+  admit(admission: Admission, request: Pick<IncomingMessage, 'method' | 'headers'>): 'admitted' | 'quota_limited';
   /** Counts live traffic, applies the operator's lists, and sends the events of hot keys to the overflow lane. */
   route(captured: CapturedEvents, project: KnownProject | null): CapturedEvents;
   /** Tells that the log has acknowledged events of the request. */
-  noteStored(arriving: Arriving, events: number): void;
+  noteStored(admission: Admission, events: number): void;
   stop(): Promise<void>;
 }
 
@@ -52,17 +52,17 @@ export async function createTrafficControl(deps: TrafficControlDependencies): Pr
   }
 
   return {
-    admit(arriving, request) {
-      const { project, isHistorical, events } = arriving;
+    admit(admission, request) {
+      const { project, isHistorical, events } = admission;
       // A migration is part of the plan, in a lane of its own (docs/ingestion-rules.md#historical-migrations).
       if (project === null || isHistorical) return 'admitted';
       if (quotas.isUsedUp(project)) {
-        findings.quotaUsedUp(arriving, project);
+        findings.quotaUsedUp(admission, project);
         return 'quota_limited';
       }
       const retryAfterSeconds = rateLimit.admit(project, events);
       if (retryAfterSeconds === null) return 'admitted';
-      findings.tooFast(arriving, project);
+      findings.tooFast(admission, project);
       throw throttled(retryAfterSeconds, retriesOn429(request));
     },
     route(captured, project) {

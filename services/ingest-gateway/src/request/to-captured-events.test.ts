@@ -1,9 +1,9 @@
 import type { ClientEvent } from '../event/capture-schema.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
-import { type Arrival, toCapturedEvents } from './to-captured-events.ts';
+import { type RequestContext, toCapturedEvents } from './to-captured-events.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
-const arrival: Arrival = {
+const context: RequestContext = {
   receivedAtMs: now,
   ip: '1.2.3.4',
   environmentId: null,
@@ -12,10 +12,10 @@ const arrival: Arrival = {
 };
 const uuid = '0190a6c1-0000-7000-8000-00000000abcd';
 
-function capture(events: ClientEvent[], request: Partial<CaptureRequest> = {}, changes: Partial<Arrival> = {}) {
+function capture(events: ClientEvent[], request: Partial<CaptureRequest> = {}, changes: Partial<RequestContext> = {}) {
   return toCapturedEvents(
     { token: 'phc_k', events, isHistorical: false, sentAtMs: null, ...request },
-    { ...arrival, ...changes },
+    { ...context, ...changes },
   );
 }
 const dropped = (events: ClientEvent[]) => Object.fromEntries(capture(events).dropped.counts());

@@ -10,7 +10,7 @@ import { toUtcText } from '../time/utc-text.ts';
 import type { CaptureRequest } from './parse-capture-request.ts';
 
 /** What the server knows of a request besides its body. */
-export interface Arrival {
+export interface RequestContext {
   receivedAtMs: number;
   ip: string | null;
   /** Whose key it is; null when no store could say. */
@@ -53,20 +53,20 @@ export interface CapturedEvents {
  */
 export function toCapturedEvents(
   request: CaptureRequest,
-  arrival: Arrival,
+  context: RequestContext,
   dropped: DropTally = createDropTally(),
 ): CapturedEvents {
-  const now = toUtcText(arrival.receivedAtMs);
+  const now = toUtcText(context.receivedAtMs);
   const sentAt = request.sentAtMs === null ? undefined : toUtcText(request.sentAtMs);
   const accepted: AcceptedEvent[] = [];
-  const { environmentId } = arrival;
+  const { environmentId } = context;
   const { firstIndex = 0, indexes, drops = [] } = request;
   for (const { cause, count, samples } of drops) dropped.addAll(cause, count, samples);
   for (let number = 0; number < request.events.length; number++) {
     const event = request.events[number];
     if (event === undefined) continue;
     const index = indexes?.[number] ?? firstIndex + number;
-    const name = readName(event, arrival.nameForNameless);
+    const name = readName(event, context.nameForNameless);
     const sentId = readDistinctId(event);
     if (name === null || sentId === null || name === eventNames.performance) {
       const reason =
@@ -74,9 +74,9 @@ export function toCapturedEvents(
       dropped.add(reason, { index, uuid: readUuid(event), event: name });
       continue;
     }
-    const uuid = readUuid(event) ?? arrival.createUuid();
+    const uuid = readUuid(event) ?? context.createUuid();
     const distinctId = cutDistinctId(sentId);
-    const time = readEventTime(event, request.sentAtMs, arrival.receivedAtMs);
+    const time = readEventTime(event, request.sentAtMs, context.receivedAtMs);
     const fields = passedOn(event, name);
     const sample = { index, uuid, event: name };
     if (distinctId !== sentId) {
@@ -91,10 +91,10 @@ export function toCapturedEvents(
     }
     const { properties } = fields.event;
     const isCookieless = properties.$cookieless_mode === true;
-    const ip = 'capture_internal' in properties ? '127.0.0.1' : arrival.ip;
+    const ip = 'capture_internal' in properties ? '127.0.0.1' : context.ip;
     accepted.push({
       index,
-      partitionId: isCookieless ? (arrival.ip ?? '') : distinctId,
+      partitionId: isCookieless ? (context.ip ?? '') : distinctId,
       record: {
         kind: 'event',
         uuid,

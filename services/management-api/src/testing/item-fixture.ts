@@ -3,7 +3,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
 /** Two families of paths; every case of docs/api-rules.md#environments holds for both. */
-export const families = [
+export const pathFamilies = [
   [
     'environment',
     (tenant: TestTenant, id: number | string = tenant.environmentId) =>

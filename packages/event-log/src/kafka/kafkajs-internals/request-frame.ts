@@ -51,7 +51,7 @@ class Frame implements RequestFrame {
   }
 
   release(): void {
-    if (this.#room !== undefined) memory.giveBack(this.#room);
+    if (this.#room !== undefined) memory.release(this.#room);
     this.#room = undefined;
   }
 }

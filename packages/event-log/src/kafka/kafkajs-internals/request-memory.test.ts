@@ -4,28 +4,28 @@ test('gives memory again that was given back, and none that was not', () => {
   const memory = createRequestMemory();
   const [first, second] = [memory.take(100_000), memory.take(100_000)];
   expect(first).not.toBe(second);
-  memory.giveBack(first);
+  memory.release(first);
   expect(memory.take(90_000)).toBe(first);
   expect(memory.take(90_000)).not.toBe(second);
 });
 
 test('gives room enough, whatever came back', () => {
   const memory = createRequestMemory();
-  memory.giveBack(memory.take(1));
+  memory.release(memory.take(1));
   for (const size of [0, 1, 65_536, 65_537, 1_000_000, 2_097_152, 2_097_153, 9_000_000]) {
     const room = memory.take(size);
     expect(room.length).toBeGreaterThanOrEqual(size);
-    memory.giveBack(room);
+    memory.release(room);
   }
 });
 
 test('keeps a few pieces, the latest, and none of the largest', () => {
   const memory = createRequestMemory();
   const rooms = Array.from({ length: 6 }, () => memory.take(70_000));
-  for (const room of rooms) memory.giveBack(room);
+  for (const room of rooms) memory.release(room);
   const again = Array.from({ length: 6 }, () => memory.take(70_000));
   expect(again.map((room) => rooms.indexOf(room))).toEqual([2, 3, 4, 5, -1, -1]);
   const large = memory.take(3_000_000);
-  memory.giveBack(large);
+  memory.release(large);
   expect(memory.take(3_000_000)).not.toBe(large);
 });

@@ -2,7 +2,7 @@
 export interface RequestMemory {
   /** Room for at least `size` bytes, with anything in it. */
   take(size: number): Buffer;
-  giveBack(room: Buffer): void;
+  release(room: Buffer): void;
 }
 
 const smallestBytes = 64 * 1024;
@@ -20,7 +20,7 @@ export function createRequestMemory(): RequestMemory {
       const [room] = index < 0 ? [] : kept.splice(index, 1);
       return room ?? Buffer.allocUnsafeSlow(size > largestKeptBytes ? size : roundedUp(size));
     },
-    giveBack(room) {
+    release(room) {
       if (room.length > largestKeptBytes) return;
       if (kept.length === maxKept) kept.shift();
       kept.push(room);

@@ -1,4 +1,4 @@
-import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
+import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** What a rule of access says is what is read back and what counts (docs/api-rules.md#access-to-an-environment). */
@@ -17,7 +17,7 @@ const rules = async (key = fixture.keys.A) =>
 const listed = async () =>
   (await api.get('/api/projects/', fixture.keys.M)).body.results.map(({ id }: { id: number }) => id) as number[];
 
-describe.each(families)('%s', (_family, pathOf) => {
+describe.each(pathFamilies)('%s', (_family, pathOf) => {
   const path = (rest = '') => pathOf(fixture.tenant) + rest;
   const put = (access_level: string | null, organization_member?: string, key = fixture.keys.A) =>
     api.send('PUT', path('access_controls/'), { key, body: { access_level, organization_member } });

@@ -4,7 +4,7 @@ import { createInProcessKeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
 import { createTestProject, createTestTenant, eventually } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
-import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
+import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** Cases T1 to T22, T49 to T73 and A1 to A7 (docs/api-rules.md#cases). */
@@ -38,7 +38,7 @@ const upgrade = PD(
   'You must upgrade your Millrace plan to be able to create and manage multiple projects or environments.',
 );
 
-describe.each(families)('%s', (family, pathOf) => {
+describe.each(pathFamilies)('%s', (family, pathOf) => {
   const path = (rest = '') => pathOf(fixture.tenant) + rest;
   const list = () =>
     family === 'project' ? '/api/projects/' : `/api/projects/${fixture.tenant.projectId}/environments/`;

@@ -1,4 +1,4 @@
-import { createItemFixture, families, type ItemFixture } from '../../testing/item-fixture.ts';
+import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /** Cases T23 to T48, T64 and T68 to T69 (docs/api-rules.md#cases): each setting and its rules. */
@@ -174,7 +174,7 @@ const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ['nothing', {}, {}],
 ];
 
-describe.each(families)('%s', (_family, pathOf) => {
+describe.each(pathFamilies)('%s', (_family, pathOf) => {
   beforeAll(async () => {
     fixture = await createItemFixture(api);
   });
