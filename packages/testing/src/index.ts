@@ -5,6 +5,7 @@ export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
 export { findChromium } from './find-chromium.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
+export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
 export { seededRandom } from './seeded-random.ts';
 export { type ServiceProcess, startService } from './service-process.ts';

@@ -82,9 +82,15 @@ test('a historical migration goes to its own lane', async () => {
   expect(Math.abs(stored - timestamp.getTime())).toBeLessThan(60_000);
 });
 
-test('a wrong key is an error the SDK reports', async () => {
+test('a wrong key is an error the SDK reports and prints', async () => {
+  const print = console.error;
+  const printed: unknown[] = [];
+  console.error = (...words) => void printed.push(words);
   const errors = await withClient('phc_nobody', { fetchRetryCount: 0 }, (client) => {
     client.capture({ distinctId: 'user-1', event: 'lost' });
+  }).finally(() => {
+    console.error = print;
   });
   expect(errors).toHaveLength(1);
+  expect(String(printed)).toContain('status=401');
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { serve } from '@millrace/http';
-import { createHealth, createLogger, createMetrics, createSecretBox } from '@millrace/runtime';
+import { createHealth, createLogger, createMetrics, createSecretBox, type Logger } from '@millrace/runtime';
 import { createTestDatabase } from '@millrace/testing';
 import { type AppDeps, createApp } from '../app.ts';
 import { createDestinationSecrets } from '../resources/batch-exports/destination-secrets.ts';
@@ -28,6 +28,8 @@ export interface TestApi {
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<TestAnswer>;
+  /** Errors are printed: a test that provokes some keeps them (`keepLogs`). */
+  logger: Logger;
   /** Number of SQL statements sent so far. */
   statementCount(): number;
   stop(): Promise<void>;
@@ -112,6 +114,7 @@ export async function startTestApi(
   return {
     url,
     database,
+    logger,
     get: (path, key) => request('GET', path, key === undefined ? {} : { key }),
     send: request,
     statementCount: () => statements,

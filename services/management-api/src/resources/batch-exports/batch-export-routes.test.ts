@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
 import type { Scope } from '@millrace/contracts';
-import { createTestProject } from '@millrace/testing';
+import { createTestProject, keepLogs } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
@@ -643,9 +643,14 @@ test('X34: a key without the scope is told which it lacks', async () => {
 test('a write that cannot be recorded is not done', async () => {
   const { id } = await created();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
-  const answers = [await post(`${id}/pause`), await change(id, { name: 'lost' }), await create({ name: 'never made' })];
+  const { result: answers, logged } = await keepLogs(api.logger, async () => [
+    await post(`${id}/pause`),
+    await change(id, { name: 'lost' }),
+    await create({ name: 'never made' }),
+  ]);
   await api.database.sql.query('ALTER TABLE activity_log_away RENAME TO activity_log');
   expect(answers.map(({ status }) => status)).toEqual([500, 500, 500]);
+  expect(logged).toMatchObject(answers.map(() => ({ level: 'error', error: { cause: { code: '42P01' } } })));
   expect(await read(id)).toMatchObject({ paused: false, name: 'my-export' });
   expect(await api.database.sql.query(`SELECT 1 FROM batch_export WHERE name = 'never made'`)).toEqual([]);
 });

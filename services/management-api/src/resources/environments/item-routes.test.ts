@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { projectKeyChannel } from '@millrace/contracts';
-import { createTestProject, createTestTenant, eventually } from '@millrace/testing';
+import { createTestProject, createTestTenant, eventually, keepLogs } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -254,9 +254,12 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     // With settings: both or none.
     const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
-    const failed = await add({ product_type: 'surveys', name: 'Not kept' });
+    const { result: failed, logged } = await keepLogs(api.logger, () =>
+      add({ product_type: 'surveys', name: 'Not kept' }),
+    );
     await api.database.sql.query('ALTER TABLE product_intent_away RENAME TO product_intent');
     expect(failed.status).toBe(500);
+    expect(logged).toMatchObject([{ level: 'error', error: { cause: { code: '42P01' } } }]);
     expect((await api.get(path(''), fixture.keys.M)).body.name).toBe(name);
   });
 

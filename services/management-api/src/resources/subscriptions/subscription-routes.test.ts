@@ -1,4 +1,4 @@
-import { createTestTenant } from '@millrace/testing';
+import { createTestTenant, keepLogs } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -347,9 +347,10 @@ test('who made, changed and deleted it is recorded, addresses aside', async () =
 test('a write that cannot be recorded is not done', async () => {
   const { body } = await create();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
-  const answer = await change(body.id, { title: 'Lost' });
+  const { result: answer, logged } = await keepLogs(api.logger, () => change(body.id, { title: 'Lost' }));
   await api.database.sql.query('ALTER TABLE activity_log_away RENAME TO activity_log');
   expect(answer.status).toBe(500);
+  expect(logged).toMatchObject([{ level: 'error', error: { cause: { code: '42P01' } } }]);
   expect((await read(body.id)).body.title).toBe('Sign-ups');
 });
 
