@@ -16,7 +16,7 @@ beforeEach(async () => {
   const keyPrefix = `test:${randomUUID()}:`;
   direct = createRedisKeyValue(url.toString(), logger, { keyPrefix, commandTimeoutMs: 10_000 });
   url.host = `${proxy.host}:${proxy.port}`;
-  store = createRedisKeyValue(url.toString(), logger, { keyPrefix, commandTimeoutMs: 500 });
+  store = createRedisKeyValue(url.toString(), logger, { keyPrefix, commandTimeoutMs: 2000 });
   await expectHealth(true);
   await eventually(() => direct.isHealthy(), { what: 'The direct connection' });
 });

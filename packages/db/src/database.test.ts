@@ -29,7 +29,7 @@ beforeEach(async () => {
   const url = new URL(testDatabase.url);
   proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port) });
   url.host = `${proxy.host}:${proxy.port}`;
-  database = createDatabase({ url: url.toString(), logger, poolSize: 2, connectTimeoutMs: 500 });
+  database = createDatabase({ url: url.toString(), logger, poolSize: 2, connectTimeoutMs: 2000 });
 });
 afterEach(async () => {
   await database.stop();

@@ -25,7 +25,7 @@ const notify = (payload: string) => direct.sql.query('SELECT pg_notify($1, $2)',
 
 function through(host: string, port: number): SqlDatabase {
   const url = Object.assign(new URL(testDatabase.url), { hostname: host, port: String(port) });
-  const database = createSqlDatabase({ url: url.toString(), logger, connectTimeoutMs: 1000 });
+  const database = createSqlDatabase({ url: url.toString(), logger, connectTimeoutMs: 3000 });
   ends.push(() => database.stop());
   return database;
 }

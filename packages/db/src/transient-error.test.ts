@@ -24,7 +24,7 @@ beforeAll(async () => {
   proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port) });
   url.host = `${proxy.host}:${proxy.port}`;
   database = createDatabase({ url: testDatabase.url, logger });
-  faulty = createDatabase({ url: url.toString(), logger, connectTimeoutMs: 300, poolSize: 2 });
+  faulty = createDatabase({ url: url.toString(), logger, connectTimeoutMs: 2000, poolSize: 2 });
   await database.sql.query('CREATE TABLE counter (id INT PRIMARY KEY, value INT NOT NULL CHECK (value >= 0))');
   await database.sql.query('INSERT INTO counter VALUES (1, 0), (2, 0)');
 });

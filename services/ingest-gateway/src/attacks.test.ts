@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** Far above what anybody should wait, far below what an attacker would be content with; the machine may be busy. */
-const longestStallMs = 5000;
+/** Far below what an attacker would be content with, and far above what a quiet machine shows: it may be a busy one. */
+const longestStallMs = 15_000;
 
 function expectUnharmed({ answered, failed, slowestMs, grownMib }: AttackReport<unknown>, maxMib: number): void {
   expect(failed).toEqual([]);

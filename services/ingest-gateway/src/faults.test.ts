@@ -58,8 +58,8 @@ describe('stores of project keys that fail', () => {
       url: throughProxy(fixture.databaseUrl, postgresProxy),
       logger,
       poolSize: 2,
-      connectTimeoutMs: 500,
-      queryTimeoutMs: 700,
+      connectTimeoutMs: 2000,
+      queryTimeoutMs: 2500,
     });
     const cache = createRedisKeyValue(throughProxy(testServers().redisUrl, redisProxy), logger, {
       keyPrefix: fixture.cachePrefix,
