@@ -16,4 +16,6 @@ export default {
   // Tests talk to real servers on two cores that may do much else; waiting is not failing. Longer than `eventually` waits.
   testTimeout: 180_000,
   maxWorkers: 2,
+  // A process keeps the modules of every file it has run, about 65 MB each; with gigabytes of them it mostly collects garbage.
+  workerIdleMemoryLimit: '800MB',
 };

@@ -84,7 +84,6 @@ test('a historical migration goes to its own lane', async () => {
 
 test('a wrong key is an error the SDK reports and prints', async () => {
   const printed: unknown[] = [];
-  // biome-ignore lint/suspicious/noConsole: it is where the SDK prints
   const { error: print } = console;
   console.error = (...words) => void printed.push(words);
   const errors = await withClient('phc_nobody', { fetchRetryCount: 0 }, (client) => {

@@ -93,6 +93,7 @@ async function format(
     [
       '-Xmx256m',
       '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
       '-cp',
       classPath,
       'kafka.tools.StorageTool',

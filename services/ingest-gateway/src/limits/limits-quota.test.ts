@@ -181,7 +181,7 @@ describe('Redis', () => {
   async function startBehindProxy() {
     const { redisUrl } = testServers();
     const proxy = await startServerProxy(redisUrl);
-    const options = { keyPrefix: fixture.cachePrefix, commandTimeoutMs: 1500 };
+    const options = { keyPrefix: fixture.cachePrefix, commandTimeoutMs: 600 };
     const cache = createRedisKeyValue(throughProxy(redisUrl, proxy), quietLogger(), options);
     const gateway = await start({ cache });
     opened.push(cache, proxy);

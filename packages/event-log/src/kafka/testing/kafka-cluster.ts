@@ -38,6 +38,9 @@ export async function hasJava(): Promise<boolean> {
   return (await findJava()) !== null;
 }
 
+/** Programs that run for a minute at most: compiling them thoroughly would be half of what they cost. */
+const shortLived = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+
 interface Node {
   directory: string;
   config: string;
@@ -72,11 +75,18 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
     return { directory, config, port: port.client, child: null };
   });
 
+  async function format({ config, directory }: Node): Promise<void> {
+    const tool = [...shortLived, '-cp', classPath, 'kafka.tools.StorageTool'];
+    const words = [...tool, 'format', '-t', clusterId, '-c', config, ...(options.formatArguments ?? [])];
+    const { status, output } = await runProgram(java, words, { cwd: directory });
+    if (status !== 0) throw new Error(`a data directory could not be formatted: ${output}`);
+  }
+
   async function start(index: number): Promise<void> {
     const node = nodes[index];
     if (node === undefined || node.child !== null) return;
     const log = openSync(join(node.directory, 'kafka.log'), 'a');
-    const child = spawn(java, ['-Xmx320m', '-XX:+UseSerialGC', '-cp', classPath, 'kafka.Kafka', node.config], {
+    const child = spawn(java, [...shortLived, '-Xmx320m', '-cp', classPath, 'kafka.Kafka', node.config], {
       cwd: node.directory,
       stdio: ['ignore', log, log],
     });
@@ -114,16 +124,7 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
     rmSync(root, { recursive: true, force: true });
   };
   try {
-    for (const { config, directory } of nodes) {
-      const { status, output } = await runProgram(
-        java,
-        ['-cp', classPath, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', config].concat(
-          options.formatArguments ?? [],
-        ),
-        { cwd: directory },
-      );
-      if (status !== 0) throw new Error(`a data directory could not be formatted: ${output}`);
-    }
+    await Promise.all(nodes.map(format));
     await Promise.all(nodes.map((_, index) => start(index)));
   } catch (error) {
     await stop();
