@@ -54,7 +54,7 @@ export default ({ production = false }) => ({
         'src/{start/start,test/run-tests,check/check,build/build,docs/docs}.ts!',
         'src/jest/*.mjs!',
         'src/process/*.mjs!',
-        'src/testing/keeper-owner.ts',
+        'src/testing/reaper-owner.ts',
         tests,
       ],
       project: ['bin/**/*.mjs!', 'src/**/*.{ts,mjs}!', ...onlyForTests],

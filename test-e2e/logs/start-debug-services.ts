@@ -187,7 +187,7 @@ const kafkaClient = () => new Kafka({ brokers: testServers().kafkaBrokers, logLe
 
 /** Somebody who has to say a password to get in, whatever the server asks of others. */
 async function createLogin(password: string): Promise<{ user: string; password: string; drop(): Promise<void> }> {
-  const user = `talkative_${randomBytes(6).toString('hex')}`;
+  const user = `debug_${randomBytes(6).toString('hex')}`;
   const run = async (statement: string) => {
     const client = new pg.Client({ connectionString: testServers().databaseUrl });
     await client.connect();

@@ -144,11 +144,11 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, fail) => {
   );
   let before: Promise<void> | undefined;
   if (config.eventLog === 'kafka') {
-    const left = openPostgresLog(config, logger);
-    lifecycle.own('left log database', left.pool);
-    lifecycle.own('left log', { stop: () => left.log.close() });
-    const drain = drainFormerLog({ database, readers: readersOf(left.log), logger, metrics });
-    lifecycle.own('left log drain', drain);
+    const former = openPostgresLog(config, logger);
+    lifecycle.own('former log database', former.pool);
+    lifecycle.own('former log', { stop: () => former.log.close() });
+    const drain = drainFormerLog({ database, readers: readersOf(former.log), logger, metrics });
+    lifecycle.own('former log drain', drain);
     before = drain.begun();
   }
   const consuming = startLanes({

@@ -558,7 +558,7 @@ describe('dead letters', () => {
     expect(report).toMatchObject({ stored: 1, deadLettered: ['timestamp_out_of_range'] });
   });
 
-  test('a verdict gives up every record of the batch, and they can be replayed later', async () => {
+  test('a batch with a dead-letter reason gives up every record of the batch, and they can be replayed later', async () => {
     const events = [event({}), event({})];
     const batch = logBatch(topic, 0, events);
     const report = await processBatch({ batch, group, deadLetterReason: 'processing_error', lockFirst: false }, deps);

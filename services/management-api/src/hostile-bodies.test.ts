@@ -85,7 +85,7 @@ interface Answer {
   body: { attr?: string | null; detail?: string } | undefined;
 }
 
-/** As bytes: `fetch` would mend some of it. */
+/** As bytes: `fetch` would repair some of it. */
 function sendRaw(
   method: string,
   path: string,

@@ -119,7 +119,7 @@ describe('createFlagDefinitions', () => {
     expect(definitions.get(other)).not.toBeInstanceOf(Promise);
   });
 
-  test('unheard, the version is asked for every second and definitions only when it has changed', async () => {
+  test('without a subscription the version is asked for every second and definitions only when it has changed', async () => {
     const environmentId = await fixture.createEnvironment();
     const { definitions, asked, outcomes } = remember({ changes: deaf });
     await definitions.get(environmentId);

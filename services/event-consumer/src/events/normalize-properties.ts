@@ -11,7 +11,7 @@ const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
  * The properties an event is stored with, before its group keys (docs/ingestion-rules.md#the-event-row). The incoming
- * event stays as it is, because it may be processed again after a failure: what changes is laid over its properties.
+ * event stays as it is, because it may be processed again after a failure: what changes goes into the overlay.
  */
 export function normalizeProperties(event: IncomingEvent, processing: PersonProcessing): Overlay {
   const properties: Overlay = { under: stripProperties(event, processing), over: {} };

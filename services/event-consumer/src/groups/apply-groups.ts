@@ -7,7 +7,7 @@ import { groupIdentify } from './group-identify.ts';
 import { groupKeys } from './group-keys.ts';
 
 export interface GroupOutcome {
-  /** To be laid over the properties the event is stored with; null when there are none. */
+  /** Overlay for the properties the event is stored with; null when there is nothing to add. */
   groupProperties: JsonObject | null;
   warnings: RuleWarning[];
 }

@@ -5,7 +5,7 @@ import type { RuleWarning } from '../model/warning.ts';
 import { isGroupTypeTooLong, resolveGroupType } from './group-types.ts';
 import { groupTypesTooLong } from './group-warnings.ts';
 
-/** `$group_0`… of an event, to be laid over its properties. */
+/** `$group_0`… of an event, to be added to its properties. */
 export interface GroupKeys {
   properties: JsonObject;
   warnings: RuleWarning[];

@@ -3,7 +3,7 @@ import { unsetKeys } from '../identity/unset-keys.ts';
 import { objectOrEmpty, overlaid } from '../values/json-object.ts';
 
 /**
- * What the client wrote beside an event's properties, to be laid over them: `$set` and `$set_once` key by key with the
+ * What the client wrote beside an event's properties, as an overlay of them: `$set` and `$set_once` key by key with the
  * event level winning, `$unset` as the union (docs/ingestion-rules.md#before-the-rules).
  */
 export function eventLevelUpdates(

@@ -62,7 +62,7 @@ test('a large array of events and a large single event are stored', async () => 
   expect(stored.at(-1)?.properties).toEqual(properties);
 });
 
-test('what must be mended is, what cannot be stored is dropped alone and told with its place', async () => {
+test('what must be repaired is, what cannot be stored is dropped alone and reported with its index', async () => {
   const key = await newKey();
   const deep = `{"event":"deep","distinct_id":"d","properties":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`;
   const batch = JSON.stringify(

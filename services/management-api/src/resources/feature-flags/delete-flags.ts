@@ -4,7 +4,7 @@ import type { FlagRow } from './flag-row.ts';
 import { findFlags, lockFlagsOf, markDeleted } from './flag-store.ts';
 import { type FlagAuthor, recordFlagActivity } from './record-flag-activity.ts';
 
-export const mostDeletedTogether = 1000;
+export const maxDeletedTogether = 1000;
 
 export interface Deletion {
   deleted: { id: number; key: string }[];

@@ -2,7 +2,7 @@ import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { deleteFlags, mostDeletedTogether } from './delete-flags.ts';
+import { deleteFlags, maxDeletedTogether } from './delete-flags.ts';
 import type { FlagDeps } from './flag-deps.ts';
 import { flagsPath, flagTags as tags } from './flag-params.ts';
 import { findFlagKeys, listFlagIds } from './flag-store.ts';
@@ -96,7 +96,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       path: `${flagsPath}/bulk_delete`,
       operationId: 'feature_flags_bulk_delete',
       summary: 'Delete feature flags',
-      description: `Deletes the flags with these \`ids\`, or those that \`filters\` find, at most ${mostDeletedTogether} at once. A flag that others depend on stays, unless they are deleted with it.`,
+      description: `Deletes the flags with these \`ids\`, or those that \`filters\` find, at most ${maxDeletedTogether} at once. A flag that others depend on stays, unless they are deleted with it.`,
       tags,
       scope: 'feature_flag:write',
       params: projectParams,
@@ -110,7 +110,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
           const chosen =
             'ids' in selected
               ? selected.ids
-              : await listFlagIds(tx, flagConditions(environmentId, selected.filters), mostDeletedTogether);
+              : await listFlagIds(tx, flagConditions(environmentId, selected.filters), maxDeletedTogether);
           return deleteFlags(tx, { userId, organizationId, environmentId }, chosen);
         });
       },

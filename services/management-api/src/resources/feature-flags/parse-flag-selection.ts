@@ -1,5 +1,5 @@
 import { AppError } from '@millrace/errors';
-import { mostDeletedTogether } from './delete-flags.ts';
+import { maxDeletedTogether } from './delete-flags.ts';
 import { type FlagFilterValues, flagFilters } from './list-flags-query.ts';
 
 /** Which flags a request is about: by their numbers, or by the filters of the list. @throws AppError `invalid`. */
@@ -11,7 +11,7 @@ export function parseFlagSelection(body: {
   if ((ids === undefined) === (filters === undefined)) throw refusal('Provide either ids or filters.', null);
   if (filters === undefined) {
     if (ids === undefined || ids.length === 0) throw refusal('No flag IDs provided', 'ids');
-    if (ids.length > mostDeletedTogether) throw refusal(`Provide ${mostDeletedTogether} ids at most.`, 'ids');
+    if (ids.length > maxDeletedTogether) throw refusal(`Provide ${maxDeletedTogether} ids at most.`, 'ids');
     return { ids };
   }
   const unknown = Object.keys(filters).find((name) => !Object.hasOwn(flagFilters, name));
