@@ -229,6 +229,7 @@ module.exports = {
       'filters',
       'compile',
       'evaluate',
+      'explain',
       'testing',
     ]),
     ...roomsInOrder('packages/stack', [

@@ -7,6 +7,7 @@ export { type EvaluatedFlags, evaluateFlags, evaluateFlagsInSteps } from './eval
 export { type FlagFailure, type FlagResult, type FlagValue, flagValue } from './evaluate/flag-result.ts';
 export { type NeededData, neededData } from './evaluate/needed-data.ts';
 export { type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
+export { explainFlag, type FlagExplanation } from './explain/explain-flag.ts';
 export { isFilterDate } from './filters/date-tests.ts';
 export { isPropertyOperator, type PropertyOperator, propertyOperators } from './filters/operators.ts';
 export { patternProblem } from './filters/regex-test.ts';

@@ -38,11 +38,15 @@ export function isHeldOut(percentage: number, id: string): boolean {
 /** Null when the shares leave a rest and the id falls into it. */
 export function variantByHash(flag: CompiledFlag, id: string): string | null {
   if (flag.variants.length === 0) return null;
-  const position = id === '' ? 0 : bucketHash(`${flag.key}.`, id, 'variant');
-  return flag.variants.find(({ upTo }) => position < upTo)?.key ?? null;
+  const hash = variantHash(flag, id);
+  return flag.variants.find(({ upTo }) => hash < upTo)?.key ?? null;
+}
+
+export function variantHash(flag: CompiledFlag, id: string): number {
+  return id === '' ? 0 : bucketHash(`${flag.key}.`, id, 'variant');
 }
 
 /** The empty id is the first of all, without a hash. */
-function rolloutHash(flag: CompiledFlag, id: string): number {
+export function rolloutHash(flag: CompiledFlag, id: string): number {
   return id === '' ? 0 : bucketHash(`${flag.key}.`, id);
 }

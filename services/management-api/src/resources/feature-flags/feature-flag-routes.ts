@@ -1,10 +1,17 @@
 import { flagActivityRoutes } from './flag-activity-routes.ts';
 import { flagBulkRoutes } from './flag-bulk-routes.ts';
 import type { FlagDeps } from './flag-deps.ts';
+import { flagEvaluationRoutes } from './flag-evaluation-routes.ts';
 import { flagReadRoutes } from './flag-read-routes.ts';
 import { flagWriteRoutes } from './flag-write-routes.ts';
 
 /** Feature flags of an environment. Words in a path come before `:id`, which would take them for one. */
 export function featureFlagRoutes(deps: FlagDeps) {
-  return [...flagActivityRoutes(deps), ...flagBulkRoutes(deps), ...flagReadRoutes(deps), ...flagWriteRoutes(deps)];
+  return [
+    ...flagActivityRoutes(deps),
+    ...flagEvaluationRoutes(deps),
+    ...flagBulkRoutes(deps),
+    ...flagReadRoutes(deps),
+    ...flagWriteRoutes(deps),
+  ];
 }

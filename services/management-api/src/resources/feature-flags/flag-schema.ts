@@ -116,6 +116,27 @@ export const featureFlag = Type.Object(
   { title: 'FeatureFlag' },
 );
 
+/** A flag as others refer to it. */
+export const minimalFlag = Type.Object(
+  {
+    id: Type.Integer({ description: 'Number of the flag.' }),
+    team_id: Type.Integer({ description: 'Id of its environment.' }),
+    name: fields.name,
+    key,
+    filters: freeFormObject({ description: 'Who gets the flag, and what.' }),
+    deleted: fields.deleted,
+    active: fields.active,
+    ensure_experience_continuity: fields.ensure_experience_continuity,
+    has_encrypted_payloads: fields.has_encrypted_payloads,
+    version: Type.Integer({ description: 'Grows by one with every change.' }),
+    evaluation_runtime: orNull(Type.String(), 'Kind of SDK it is for.'),
+    bucketing_identifier: orNull(Type.String(), 'What a rollout goes by.'),
+    evaluation_contexts: Type.Array(Type.String(), { description: 'Where the flag is for.' }),
+    evaluation_tags: Type.Array(Type.String(), { description: 'Older name of `evaluation_contexts`.' }),
+  },
+  { title: 'MinimalFeatureFlag' },
+);
+
 export const newFlagExample = {
   key: 'new-checkout',
   name: 'The checkout in one step',
@@ -173,4 +194,21 @@ export const featureFlagExample = {
   experiment_set: [],
   surveys: [],
   features: [],
+};
+
+export const minimalFlagExample = {
+  id: 1,
+  team_id: 1,
+  name: featureFlagExample.name,
+  key: featureFlagExample.key,
+  filters: featureFlagExample.filters,
+  deleted: false,
+  active: true,
+  ensure_experience_continuity: false,
+  has_encrypted_payloads: false,
+  version: 1,
+  evaluation_runtime: 'all',
+  bucketing_identifier: null,
+  evaluation_contexts: [],
+  evaluation_tags: [],
 };

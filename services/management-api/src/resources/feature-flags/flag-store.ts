@@ -75,6 +75,15 @@ export async function listFlags(
   return { count: total?.count ?? 0, rows };
 }
 
+/** Keys of the flags that are turned off. */
+export async function findInactiveKeys(sql: Sql, environmentId: number): Promise<string[]> {
+  const rows = await sql.query<{ key: string }>(
+    'SELECT key FROM feature_flag WHERE project_id = $1 AND NOT deleted AND NOT active ORDER BY key',
+    [environmentId],
+  );
+  return rows.map(({ key }) => key);
+}
+
 /** Ids of the flags a condition finds, the oldest first. */
 export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(

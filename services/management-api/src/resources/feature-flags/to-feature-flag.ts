@@ -2,6 +2,7 @@ import { isObject } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import type { FlagRow } from './flag-row.ts';
 import { flagStatus } from './flag-status.ts';
+import { redactedFilters } from './shown-filters.ts';
 
 /** A row as the API shows it. @param filters with the payloads the caller may see. */
 export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>) {
@@ -37,4 +38,24 @@ function simpleRollout({ groups, multivariate }: Record<string, unknown>): numbe
   const hasFilters = Array.isArray(condition.properties) && condition.properties.length > 0;
   if (hasFilters) return undefined;
   return typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : null;
+}
+
+/** A flag as others refer to it. */
+export function toMinimalFlag(row: FlagRow) {
+  return {
+    id: row.id,
+    team_id: row.environment_id,
+    name: row.name,
+    key: row.key,
+    filters: redactedFilters(row),
+    deleted: row.deleted,
+    active: row.active,
+    ensure_experience_continuity: row.ensure_experience_continuity,
+    has_encrypted_payloads: row.has_encrypted_payloads,
+    version: row.version,
+    evaluation_runtime: row.evaluation_runtime,
+    bucketing_identifier: row.bucketing_identifier,
+    evaluation_contexts: row.evaluation_contexts,
+    evaluation_tags: row.evaluation_contexts,
+  };
 }
