@@ -157,7 +157,7 @@ module.exports = {
     ]),
     ...roomsInOrder('services/delivery-worker', [
       // How work is done again and again; what leads out of the installation.
-      ...['config.ts', 'tasks', 'outside'],
+      ...['config.ts', 'tasks', 'outbound'],
       // What is due, none knowing another.
       ...['batch-exports/records', 'batch-exports/destinations', 'batch-exports'],
       ...['subscriptions', 'cohorts', 'retention', 'privacy', 'cleanup'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
-import { measureBeside } from './large-beside-bench.ts';
+import { measureLargeRequestImpact } from './large-request-impact.ts';
 import type { LoadJob, LoadMessage, LoadResult } from './load/load-job.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
 import { environmentFacts } from './report/environment-facts.ts';
@@ -116,10 +116,13 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
     print('small requests, alone and beside a gzip batch of 20 MB');
     const { projectApiKey } = database;
     const small = { workload: 'single-2kb', projectApiKey, connections: 64, requestsPerSecond: 300 } as const;
-    const large = await measureBeside({ port: gateway.process.port, projectApiKey, pairs: options.pairs }, async () => {
-      const run = await measure(load, topics, gateway, { ...small, durationMs: options.seconds * 1000 });
-      return run.p99Ms;
-    });
+    const large = await measureLargeRequestImpact(
+      { port: gateway.process.port, projectApiKey, pairs: options.pairs },
+      async () => {
+        const run = await measure(load, topics, gateway, { ...small, durationMs: options.seconds * 1000 });
+        return run.p99Ms;
+      },
+    );
     print('');
     print(gatewayReport(measurements, large));
   } finally {

@@ -1,5 +1,5 @@
 import type { Mailer } from '@millrace/mail';
-import { type PostOutcome, postJson } from '../outside/post-json.ts';
+import { type PostOutcome, postJson } from '../outbound/post-json.ts';
 import type { ClaimedDelivery } from './delivery-store.ts';
 import { type Report, reportOf, toText } from './report.ts';
 

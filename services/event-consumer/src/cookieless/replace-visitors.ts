@@ -9,8 +9,8 @@ import type { WarningType } from '../model/warning.ts';
 import { isCurrent, type LocalDay, localDay } from './local-day.ts';
 import { rootDomain } from './root-domain.ts';
 import type { CookielessSalts } from './salts.ts';
+import { stripIdentifyingProperties } from './strip-identifying-properties.ts';
 import { visitorIds } from './visitor-ids.ts';
-import { withoutTraces } from './without-traces.ts';
 
 /** Sent in place of a distinct id by clients that set no cookie. */
 const sentinel = '$posthog_cookieless';
@@ -91,7 +91,7 @@ async function withVisitorIds(event: CapturedEvent, { projectId, traits, day, sa
   const { userAgent, ip, host, extra } = traits;
   const site = await rootDomain(host);
   const ids = visitorIds(await salts.of(day), { projectId, ip, rootDomain: site, userAgent, extra }, day.startMs);
-  const bare = withoutTraces(event);
+  const bare = stripIdentifyingProperties(event);
   const { distinct_id } = bare.properties;
   const properties: JsonObject = {
     ...bare.properties,

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { connectForeign, type ForeignConnection } from '@millrace/db';
-import { isPublicAddress, PrivateAddressError } from '../../outside/public-address.ts';
+import { isPublicAddress, PrivateAddressError } from '../../outbound/public-address.ts';
 import type { EventRecord, PersonRecord } from '../records/export-records.ts';
 import { DestinationError, type DestinationOptions, type DestinationWriter, type OpenedRun } from './destination.ts';
 import { eventsTable, personsTable, type TableShape } from './postgres-tables.ts';

@@ -8,7 +8,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { checkLiteralHost, guardedLookup, PrivateAddressError } from '../../outside/public-address.ts';
+import { checkLiteralHost, guardedLookup, PrivateAddressError } from '../../outbound/public-address.ts';
 import { createByteSink } from './byte-sink.ts';
 import { DestinationError, type DestinationOptions, type DestinationWriter, type OpenedRun } from './destination.ts';
 import { eventLine, personLine } from './json-lines.ts';

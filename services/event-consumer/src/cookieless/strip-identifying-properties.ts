@@ -7,7 +7,7 @@ const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
 const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
 
 /** The event without them, wherever clients write them. */
-export function withoutTraces(event: CapturedEvent): CapturedEvent {
+export function stripIdentifyingProperties(event: CapturedEvent): CapturedEvent {
   const bare: CapturedEvent = { ...event, ip: null, properties: withoutKeys(event.properties, traces) };
   for (const name of ['$set', '$set_once'] as const) {
     const nested = bare.properties[name];

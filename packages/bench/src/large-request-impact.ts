@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { BesideMeasurement } from './report/gateway-report.ts';
+import type { ImpactMeasurement } from './report/gateway-report.ts';
 import { fillerProperties } from './workload/filler-properties.ts';
 
 const batchBytes = 20 * 1000 * 1000;
@@ -21,12 +21,12 @@ function largeBatch(projectApiKey: string): Buffer {
  *
  * @param p99OfSmall one run of small requests at a steady rate.
  */
-export async function measureBeside(
+export async function measureLargeRequestImpact(
   { port, projectApiKey, pairs }: { port: number; projectApiKey: string; pairs: number },
   p99OfSmall: () => Promise<number>,
-): Promise<BesideMeasurement> {
+): Promise<ImpactMeasurement> {
   const body = new Uint8Array(largeBatch(projectApiKey));
-  const measured: BesideMeasurement = { alone: [], beside: [], batches: 0 };
+  const measured: ImpactMeasurement = { alone: [], beside: [], batches: 0 };
 
   async function post(): Promise<void> {
     const response = await fetch(`http://127.0.0.1:${port}/batch/`, { method: 'POST', body });
