@@ -301,14 +301,14 @@ module.exports = {
       kafkajsInternals,
       [
         kafkajsInternals,
-        '^packages/event-log/src/kafka/(create-kafka-log|ensure-kafka-topics|kafka-consumer|kafka-session|kafka-transport|partition-reader|topic-state)\\.ts$',
+        '^packages/event-log/src/kafka/(create-kafka-log|check-fetched|ensure-kafka-topics|group-client|kafka-consumer|kafka-session|kafka-transport|topic-state)\\.ts$',
       ],
       'The fewer rely on it, the sooner it can go.',
     ),
     only(
       'pg-internals-behind-named-files',
       pgInternals,
-      [pgInternals, '^packages/db/src/(copy-in|reachability|sql-database)\\.ts$'],
+      [pgInternals, '^packages/db/src/(copy-in|create-transactions|reachability|transaction)\\.ts$'],
       'As for kafkajs.',
     ),
     only(

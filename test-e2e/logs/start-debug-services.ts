@@ -35,6 +35,7 @@ export interface DebugServices extends RunningServices {
 }
 
 const wrongLoginMs = 3000;
+const files = ['delivery-worker', 'event-consumer', 'ingest-gateway', 'management-api'] as const;
 
 export async function startDebugServices(marks: PlantedMarks): Promise<DebugServices> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-said-'));
@@ -42,14 +43,77 @@ export async function startDebugServices(marks: PlantedMarks): Promise<DebugServ
   const mailServer = await startMailServer();
   const proxies = await openProxies(mailServer);
   const login = await createLogin(marks.plant('the password of the database'));
-  const through = (url: string, proxy: FaultProxy, user: string, password: string) =>
-    Object.assign(new URL(url), {
-      hostname: proxy.host,
-      port: String(proxy.port),
-      username: user,
-      password,
-    }).toString();
-  const settings: Record<string, string> = {
+  const settings = settingsOf(marks, proxies, mailServer);
+  marks.keep('the key of secrets', settings.SECRETS_KEY ?? '');
+  const databaseUrlForServices = (url: string) => through(url, proxies.postgres, login.user, login.password);
+  const { brokers } = proxies.kafka;
+  const services = await startServices({ eventLog: 'kafka', brokers, settings, databaseUrlForServices, logFile });
+  const { tenant, databaseUrl, topicPrefix } = services;
+  marks.keep('the project key', tenant.projectApiKey);
+  marks.keep('the personal key', tenant.personalApiKey);
+  await plantDeadLetters(services, marks);
+
+  const programs = await compilePrograms(files.map((name) => `services/${name}/src/main.ts`));
+  const common = {
+    ...settings,
+    DATABASE_URL: databaseUrlForServices(databaseUrl),
+    KAFKA_BROKERS: brokers.join(','),
+    TOPIC_PREFIX: topicPrefix,
+    INGEST_PORT: '0',
+    API_PORT: '0',
+    HEALTH_PORT: '0',
+  };
+  const worker = await startService('delivery-worker', programs.files[0] ?? '', common, logFile);
+  let said = '';
+  const reading = setInterval(async () => {
+    said = await readFile(logFile, 'utf8').catch(() => said);
+  }, 50);
+  return {
+    ...services,
+    proxies,
+    said: () => said,
+    deadLettersReach: (count) => deadLettersReach(topicPrefix, count),
+    async makeReportsAndExportsDue() {
+      await services.database.query(`UPDATE subscription SET next_delivery_date = now()`);
+      await services.database.query(
+        `INSERT INTO batch_export_run (id, batch_export_id, data_interval_start, data_interval_end)
+         SELECT gen_random_uuid(), id, now() - interval '1 hour', now() FROM batch_export`,
+      );
+    },
+    async untilReady() {
+      const ports = [services.gateway, ...services.consumers, worker].map(({ port }) => port);
+      for (const url of [...ports.map((port) => `http://127.0.0.1:${port}`), services.apiUrl]) {
+        await eventually(async () => (await fetch(`${url}/_readiness`)).ok, { what: 'Readiness' });
+      }
+    },
+    startWithWrongLogins: () =>
+      startWithWrongLogins(
+        programs.files,
+        wrongSettings(marks, { common, databaseUrl, proxies, user: login.user }),
+        logFile,
+      ),
+    async stop() {
+      clearInterval(reading);
+      await worker.stop();
+      await services.stop();
+      await login.drop();
+      await programs.remove();
+      for (const proxy of Object.values(proxies)) await proxy.stop();
+      await mailServer.stop();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+function through(url: string, proxy: { host: string; port: number }, user: string, password: string): string {
+  const { host: hostname, port } = proxy;
+  return Object.assign(new URL(url), { hostname, port: String(port), username: user, password }).toString();
+}
+
+type Proxies = DebugServices['proxies'];
+
+function settingsOf(marks: PlantedMarks, proxies: Proxies, mailServer: MailServer): Record<string, string> {
+  return {
     LOG_LEVEL: 'debug',
     NODE_ENV: 'development',
     REDIS_URL: through(testServers().redisUrl, proxies.redis, 'default', marks.plant('the password of Redis')),
@@ -71,103 +135,59 @@ export async function startDebugServices(marks: PlantedMarks): Promise<DebugServ
     EVENT_LOG_FALLBACK_AFTER_MS: '1000',
     API_WRONG_KEYS_PER_MINUTE: '0',
   };
-  marks.keep('the key of secrets', settings.SECRETS_KEY ?? '');
-  const databaseUrlForServices = (url: string) => through(url, proxies.postgres, login.user, login.password);
-  const services = await startServices({
-    eventLog: 'kafka',
-    brokers: proxies.kafka.brokers,
-    settings,
-    databaseUrlForServices,
-    logFile,
-  });
-  const { tenant, databaseUrl, topicPrefix } = services;
-  marks.keep('the project key', tenant.projectApiKey);
-  marks.keep('the personal key', tenant.personalApiKey);
-  await plantDeadLetters(services, marks);
+}
 
-  const files = ['delivery-worker', 'event-consumer', 'ingest-gateway', 'management-api'] as const;
-  const programs = await compilePrograms(files.map((name) => `services/${name}/src/main.ts`));
-  const common = {
-    ...settings,
-    DATABASE_URL: databaseUrlForServices(databaseUrl),
-    KAFKA_BROKERS: proxies.kafka.brokers.join(','),
-    TOPIC_PREFIX: topicPrefix,
-    INGEST_PORT: '0',
-    API_PORT: '0',
-    HEALTH_PORT: '0',
-  };
-  const worker = await startService('delivery-worker', programs.files[0] ?? '', common, logFile);
-  let said = '';
-  const reading = setInterval(async () => {
-    said = await readFile(logFile, 'utf8').catch(() => said);
-  }, 50);
+async function deadLettersReach(topicPrefix: string, count: number): Promise<void> {
+  const admin = kafkaClient().admin();
+  await admin.connect();
+  try {
+    await eventually(
+      async () => {
+        const ends = await admin.fetchTopicOffsets(`${topicPrefix}events.dead-letter`);
+        const letters = ends.reduce((sum, { high }) => sum + Number(high), 0);
+        if (letters < count) throw new Error(`there are ${letters}`);
+      },
+      { what: `${count} dead letters` },
+    );
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+interface WrongLogins {
+  common: Record<string, string>;
+  databaseUrl: string;
+  proxies: Proxies;
+  user: string;
+}
+
+function wrongSettings(
+  marks: PlantedMarks,
+  { common, databaseUrl, proxies, user }: WrongLogins,
+): Record<string, string> {
   return {
-    ...services,
-    proxies,
-    said: () => said,
-    async deadLettersReach(count) {
-      const admin = kafkaClient().admin();
-      await admin.connect();
-      try {
-        await eventually(
-          async () => {
-            const ends = await admin.fetchTopicOffsets(`${topicPrefix}events.dead-letter`);
-            const letters = ends.reduce((sum, { high }) => sum + Number(high), 0);
-            if (letters < count) throw new Error(`there are ${letters}`);
-          },
-          { what: `${count} dead letters` },
-        );
-      } finally {
-        await admin.disconnect();
-      }
-    },
-    async makeReportsAndExportsDue() {
-      await services.database.query(`UPDATE subscription SET next_delivery_date = now()`);
-      await services.database.query(
-        `INSERT INTO batch_export_run (id, batch_export_id, data_interval_start, data_interval_end)
-         SELECT gen_random_uuid(), id, now() - interval '1 hour', now() FROM batch_export`,
-      );
-    },
-    async untilReady() {
-      const ports = [services.gateway, ...services.consumers, worker].map(({ port }) => port);
-      for (const url of [...ports.map((port) => `http://127.0.0.1:${port}`), services.apiUrl]) {
-        await eventually(async () => (await fetch(`${url}/_readiness`)).ok, { what: 'Readiness' });
-      }
-    },
-    async startWithWrongLogins() {
-      const wrong = {
-        ...common,
-        DATABASE_URL: through(
-          databaseUrl,
-          proxies.postgres,
-          login.user,
-          marks.plant('a wrong password of the database'),
-        ),
-        REDIS_URL: through(testServers().redisUrl, proxies.redis, 'nobody', marks.plant('a wrong password of Redis')),
-        KAFKA_SASL_MECHANISM: 'plain',
-        KAFKA_SASL_USERNAME: marks.plant('a user of Kafka'),
-        KAFKA_SASL_PASSWORD: marks.plant('a password of Kafka'),
-        TOPIC_PREFIX: `${topicPrefix}none.`,
-      };
-      const attempts = files.map(async (name, index) => {
-        // Those that cannot begin without a server end by themselves or wait for it; both say why.
-        const started = await startService(name, programs.files[index] ?? '', wrong, logFile).catch(() => null);
-        await sleep(wrongLoginMs);
-        await started?.stop();
-      });
-      await Promise.all(attempts);
-    },
-    async stop() {
-      clearInterval(reading);
-      await worker.stop();
-      await services.stop();
-      await login.drop();
-      await programs.remove();
-      for (const proxy of Object.values(proxies)) await proxy.stop();
-      await mailServer.stop();
-      await rm(directory, { recursive: true });
-    },
+    ...common,
+    DATABASE_URL: through(databaseUrl, proxies.postgres, user, marks.plant('a wrong password of the database')),
+    REDIS_URL: through(testServers().redisUrl, proxies.redis, 'nobody', marks.plant('a wrong password of Redis')),
+    KAFKA_SASL_MECHANISM: 'plain',
+    KAFKA_SASL_USERNAME: marks.plant('a user of Kafka'),
+    KAFKA_SASL_PASSWORD: marks.plant('a password of Kafka'),
+    TOPIC_PREFIX: `${common.TOPIC_PREFIX}none.`,
   };
+}
+
+async function startWithWrongLogins(
+  programs: readonly string[],
+  wrong: Record<string, string>,
+  logFile: string,
+): Promise<void> {
+  const attempts = files.map(async (name, index) => {
+    // Those that cannot begin without a server end by themselves or wait for it; both say why.
+    const started = await startService(name, programs[index] ?? '', wrong, logFile).catch(() => null);
+    await sleep(wrongLoginMs);
+    await started?.stop();
+  });
+  await Promise.all(attempts);
 }
 
 async function openProxies(mailServer: MailServer): Promise<DebugServices['proxies']> {

@@ -6,7 +6,7 @@ import type { LoadJob, LoadMessage, LoadResult } from './load/load-job.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
 import { environmentFacts } from './report/environment-facts.ts';
 import { type GatewayMeasurement, gatewayReport } from './report/gateway-report.ts';
-import { createBenchDatabase } from './topic/bench-project.ts';
+import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
 import { type BenchTopics, connectBenchTopics } from './topic/bench-topics.ts';
 import { type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
@@ -59,57 +59,12 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
     const [gatewayFile, naiveFile, loadFile] = programs.files;
     const shared = { KAFKA_BROKERS: servers.kafkaBrokers.join(','), LOG_LEVEL: 'warn' };
     const load = await start(loadFile, {});
-    const sides: Side[] = [
-      {
-        name: 'millrace',
-        topic: names.live,
-        process: await start(gatewayFile, {
-          ...shared,
-          DATABASE_URL: database.url,
-          REDIS_URL: servers.redisUrl,
-          EVENT_LOG: 'kafka',
-          TOPIC_PREFIX: prefix,
-          TOPIC_PARTITIONS: String(partitions),
-          INGEST_PORT: '0',
-          // From the open loop to batches is a spike, and the report of one is a record in the topic that nobody sent.
-          SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
-        }),
-      },
-      {
-        name: 'naive',
-        topic: naiveTopic,
-        process: await start(naiveFile, {
-          ...shared,
-          NAIVE_TOPIC: naiveTopic,
-          NAIVE_PROJECT_API_KEY: database.projectApiKey,
-        }),
-      },
-    ];
-
+    const sides = await startSides(start, [gatewayFile, naiveFile], {
+      ...{ shared, database, redisUrl: servers.redisUrl, prefix, liveTopic: names.live, naiveTopic },
+    });
     const measurements: GatewayMeasurement[] = [];
     for (const workload of Object.keys(workloads) as WorkloadName[]) {
-      const connections =
-        workloads[workload].eventsPerRequest === 1 ? options.connections : Math.ceil(options.connections / 16);
-      const closed = { workload, projectApiKey: database.projectApiKey, connections, requestsPerSecond: null };
-      for (const side of sides) await measure(load, topics, side, { ...closed, durationMs: warmUpMs });
-      const runs: GatewayMeasurement[] = [];
-      for (let pair = 1; pair <= options.pairs; pair++) {
-        for (const side of sides) {
-          print(`${workload}, pair ${pair} of ${options.pairs}: ${side.name}`);
-          runs.push(await measure(load, topics, side, { ...closed, durationMs: options.seconds * 1000 }));
-        }
-      }
-      measurements.push(...runs);
-      const halfOfSlower = Math.min(...runs.map((run) => run.requestsPerSecond)) / 2;
-      const open = { ...closed, connections: 64, requestsPerSecond: halfOfSlower, durationMs: options.seconds * 1000 };
-      for (let pair = 1; pair <= options.pairs; pair++) {
-        for (const side of sides) {
-          print(
-            `${workload}, open loop at ${Math.round(halfOfSlower)} requests/s, pair ${pair} of ${options.pairs}: ${side.name}`,
-          );
-          measurements.push(await measure(load, topics, side, open));
-        }
-      }
+      measurements.push(...(await measureWorkload(workload, { ...options, load, topics, sides, database, print })));
     }
     const [gateway] = sides;
     if (gateway === undefined) throw new Error('There is no side to measure.');
@@ -131,6 +86,86 @@ export async function benchGateway(options: GatewayBenchOptions, print: (line: s
     await database.drop();
     await removePrograms();
   }
+}
+
+interface SideSettings {
+  shared: Record<string, string>;
+  database: BenchDatabase;
+  redisUrl: string;
+  prefix: string;
+  liveTopic: string;
+  naiveTopic: string;
+}
+
+async function startSides(
+  start: (file: string | undefined, settings: Record<string, string>) => Promise<MeasuredProcess>,
+  [gatewayFile, naiveFile]: (string | undefined)[],
+  { shared, database, redisUrl, prefix, liveTopic, naiveTopic }: SideSettings,
+): Promise<Side[]> {
+  return [
+    {
+      name: 'millrace',
+      topic: liveTopic,
+      process: await start(gatewayFile, {
+        ...shared,
+        DATABASE_URL: database.url,
+        REDIS_URL: redisUrl,
+        EVENT_LOG: 'kafka',
+        TOPIC_PREFIX: prefix,
+        TOPIC_PARTITIONS: String(partitions),
+        INGEST_PORT: '0',
+        // From the open loop to batches is a spike, and the report of one is a record in the topic that nobody sent.
+        SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
+      }),
+    },
+    {
+      name: 'naive',
+      topic: naiveTopic,
+      process: await start(naiveFile, {
+        ...shared,
+        NAIVE_TOPIC: naiveTopic,
+        NAIVE_PROJECT_API_KEY: database.projectApiKey,
+      }),
+    },
+  ];
+}
+
+interface WorkloadRun extends GatewayBenchOptions {
+  load: MeasuredProcess;
+  topics: BenchTopics;
+  sides: Side[];
+  database: BenchDatabase;
+  print(line: string): void;
+}
+
+/** A closed loop, then an open one at half of what the slower side could do. */
+async function measureWorkload(
+  workload: WorkloadName,
+  { load, topics, sides, database, print, ...options }: WorkloadRun,
+): Promise<GatewayMeasurement[]> {
+  const connections =
+    workloads[workload].eventsPerRequest === 1 ? options.connections : Math.ceil(options.connections / 16);
+  const closed = { workload, projectApiKey: database.projectApiKey, connections, requestsPerSecond: null };
+  for (const side of sides) await measure(load, topics, side, { ...closed, durationMs: warmUpMs });
+  const runs: GatewayMeasurement[] = [];
+  for (let pair = 1; pair <= options.pairs; pair++) {
+    for (const side of sides) {
+      print(`${workload}, pair ${pair} of ${options.pairs}: ${side.name}`);
+      runs.push(await measure(load, topics, side, { ...closed, durationMs: options.seconds * 1000 }));
+    }
+  }
+  const measurements = [...runs];
+  const halfOfSlower = Math.min(...runs.map((run) => run.requestsPerSecond)) / 2;
+  const open = { ...closed, connections: 64, requestsPerSecond: halfOfSlower, durationMs: options.seconds * 1000 };
+  for (let pair = 1; pair <= options.pairs; pair++) {
+    for (const side of sides) {
+      print(
+        `${workload}, open loop at ${Math.round(halfOfSlower)} requests/s, pair ${pair} of ${options.pairs}: ${side.name}`,
+      );
+      measurements.push(await measure(load, topics, side, open));
+    }
+  }
+  return measurements;
 }
 
 async function measure(

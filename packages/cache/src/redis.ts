@@ -1,6 +1,6 @@
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import type { KeyValue } from './key-value.ts';
 import type { RedisConnection } from './redis-config.ts';
 
@@ -53,26 +53,7 @@ export function createRedisKeyValue(
     if (!wasReported) logger.warn('Redis cannot be reached; going on without it', { error });
     wasReported = true;
   });
-  let subscriber: Redis | undefined;
-  let subscriberPing: NodeJS.Timeout | undefined;
-
-  /** The subscriber keeps its subscriptions over reconnects, so it may queue while the first connection is made. */
-  function createSubscriber(): Redis {
-    const created = new Redis(url, {
-      ...options,
-      commandTimeout: undefined,
-      enableOfflineQueue: true,
-      maxRetriesPerRequest: null,
-    });
-    // One for each subscription, as many as there are.
-    created.setMaxListeners(0);
-    // The other connection reports the same trouble.
-    created.on('error', () => {});
-    subscriberPing = setInterval(() => {
-      if (created.status === 'ready') created.ping().catch(() => {});
-    }, subscriberPingMs).unref();
-    return created;
-  }
+  let subscriber: Subscriber | undefined;
 
   async function run<T>(command: () => Promise<T>): Promise<T> {
     try {
@@ -96,19 +77,47 @@ export function createRedisKeyValue(
     delete: (key) => run(async () => void (await client.del(key))),
     publish: (channel, message) => run(async () => void (await client.publish(keyPrefix + channel, message))),
     async subscribe(channel, onMessage) {
-      subscriber ??= createSubscriber();
-      subscriber.on('message', (name, message) => {
+      subscriber ??= createSubscriber(url, options);
+      subscriber.client.on('message', (name, message) => {
         if (name === keyPrefix + channel) onMessage(message);
       });
-      subscriber
+      subscriber.client
         .subscribe(keyPrefix + channel)
         .catch((error) => logger.warn('could not subscribe', { channel, error }));
     },
     isHealthy: () => client.status === 'ready',
     stop: async () => {
-      clearInterval(subscriberPing);
       client.disconnect();
-      subscriber?.disconnect();
+      subscriber?.stop();
+    },
+  };
+}
+
+interface Subscriber {
+  client: Redis;
+  stop(): void;
+}
+
+/** The subscriber keeps its subscriptions over reconnects, so it may queue while the first connection is made. */
+function createSubscriber(url: string, options: RedisOptions): Subscriber {
+  const client = new Redis(url, {
+    ...options,
+    commandTimeout: undefined,
+    enableOfflineQueue: true,
+    maxRetriesPerRequest: null,
+  });
+  // One for each subscription, as many as there are.
+  client.setMaxListeners(0);
+  // The other connection reports the same trouble.
+  client.on('error', () => {});
+  const ping = setInterval(() => {
+    if (client.status === 'ready') client.ping().catch(() => {});
+  }, subscriberPingMs).unref();
+  return {
+    client,
+    stop() {
+      clearInterval(ping);
+      client.disconnect();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from './sql-database.ts';
+import type { Sql } from './transaction.ts';
 
 /**
  * The salt of a day, which ids of visitors without cookies are made with: the stored one, else the given one, which is

@@ -1,3 +1,16 @@
+import {
+  type CopyBuffer,
+  createCopyBuffer,
+  lengthBytes,
+  makeRoom,
+  startFixed,
+  takeFull,
+  takeRest,
+  writeBytes,
+  writeCount,
+  writeText,
+} from './copy-buffer.ts';
+
 /**
  * The binary format of COPY (PostgreSQL, COPY, "Binary Format"). PostgreSQL reads a row of it at two thirds of the cost
  * of the text format: it searches for no line ends and escapes, and times and UUIDs are sent as they are stored. The
@@ -22,35 +35,7 @@ export interface CopyRow {
   time(ms: number): void;
 }
 
-/** Most COPYs are small. */
-const firstChunkBytes = 8 * 1024;
-/** Larger buffers come new from the operating system each time, which costs more than filling them. */
-const chunkBytes = 64 * 1024;
-/** The bytes of a longer text are counted; a shorter one is given the most room it can need. */
-const maxUncounted = 8 * 1024;
-const largestFixed = 16;
-const lengthBytes = 4;
 const jsonbVersion = 1;
-
-/** Chunks that are not needed any more, to be written again. */
-const spareChunks: ArrayBufferLike[] = [];
-const maxSpareChunks = 64;
-
-function takeChunk(): Buffer {
-  const spare = spareChunks.pop();
-  return spare === undefined ? Buffer.allocUnsafeSlow(chunkBytes) : Buffer.from(spare);
-}
-
-/**
- * Takes back chunks of `copyRows` when the server has answered; nobody may read them any more. Memory outside the heap
- * that lives as long as a batch makes the garbage collector search the whole heap about twice as often.
- */
-export function releaseChunks(chunks: readonly Buffer[]): void {
-  for (const { buffer } of chunks) {
-    if (buffer.byteLength === chunkBytes && spareChunks.length < maxSpareChunks) spareChunks.push(buffer);
-  }
-}
-
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const header = Buffer.concat([signature, Buffer.alloc(8)]);
 
@@ -66,106 +51,58 @@ export function* copyRows<Item>(
   items: Iterable<Item>,
   write: (row: CopyRow, item: Item) => void,
 ): Generator<Buffer> {
-  const writer = createWriter();
-  writer.bytes(header);
+  const into = createCopyBuffer();
+  const row = createRow(into);
+  writeBytes(into, header);
   for (const item of items) {
-    writer.count(columns);
-    write(writer.row, item);
-    yield* writer.takeFull();
+    writeCount(into, columns);
+    write(row, item);
+    yield* takeFull(into);
   }
-  writer.count(-1);
-  yield* writer.takeFull();
-  yield writer.takeRest();
+  writeCount(into, -1);
+  yield* takeFull(into);
+  yield takeRest(into);
 }
 
-function createWriter() {
-  let buffer: Buffer = Buffer.allocUnsafeSlow(firstChunkBytes);
-  let at = 0;
-  let full: Buffer[] = [];
-
-  function makeRoom(bytes: number): void {
-    if (buffer.length - at >= bytes) return;
-    full.push(buffer.subarray(0, at));
-    buffer = bytes <= chunkBytes ? takeChunk() : Buffer.allocUnsafeSlow(bytes);
-    at = 0;
-  }
-
-  /** Writes a text with its length, and `prefix` before it when that is not null. */
-  function text(value: string, prefix: number | null): void {
-    const room = value.length > maxUncounted ? Buffer.byteLength(value) : value.length * 3;
-    makeRoom(lengthBytes + 1 + room);
-    const start = at + lengthBytes;
-    let end = start;
-    if (prefix !== null) {
-      buffer[end] = prefix;
-      end += 1;
-    }
-    end += buffer.write(value, end);
-    buffer.writeInt32BE(end - start, at);
-    at = end;
-  }
-
-  function fixed(bytes: number): void {
-    makeRoom(lengthBytes + largestFixed);
-    at = buffer.writeInt32BE(bytes, at);
-  }
-
-  const row: CopyRow = {
+function createRow(into: CopyBuffer): CopyRow {
+  return {
     null() {
-      fixed(-1);
+      startFixed(into, -1);
     },
     boolean(value) {
-      fixed(1);
-      buffer[at] = value ? 1 : 0;
-      at += 1;
+      startFixed(into, 1);
+      into.buffer[into.at] = value ? 1 : 0;
+      into.at += 1;
     },
     smallint(value) {
-      fixed(2);
-      at = buffer.writeInt16BE(value, at);
+      startFixed(into, 2);
+      into.at = into.buffer.writeInt16BE(value, into.at);
     },
     integer(value) {
-      fixed(4);
-      at = buffer.writeInt32BE(value, at);
+      startFixed(into, 4);
+      into.at = into.buffer.writeInt32BE(value, into.at);
     },
-    text: (value) => text(value, null),
-    jsonb: (json) => text(json, jsonbVersion),
+    text: (value) => writeText(into, value, null),
+    jsonb: (json) => writeText(into, json, jsonbVersion),
     jsonbBytes(bytes, start, end, rest) {
-      makeRoom(lengthBytes + 1 + end - start + rest.length * 3);
-      const lengthAt = at;
-      at += lengthBytes;
+      makeRoom(into, lengthBytes + 1 + end - start + rest.length * 3);
+      const { buffer, at: lengthAt } = into;
+      let at = lengthAt + lengthBytes;
       buffer[at] = jsonbVersion;
       at += 1;
       at += bytes.copy(buffer, at, start, end);
       at += buffer.write(rest, at);
       buffer.writeInt32BE(at - lengthAt - lengthBytes, lengthAt);
+      into.at = at;
     },
     uuid(value) {
-      fixed(16);
-      at = writeUuid(value, buffer, at);
+      startFixed(into, 16);
+      into.at = writeUuid(value, into.buffer, into.at);
     },
     time(ms) {
-      fixed(8);
-      at = writeTime(ms, buffer, at);
+      startFixed(into, 8);
+      into.at = writeTime(ms, into.buffer, into.at);
     },
-  };
-
-  return {
-    row,
-    bytes(bytes: Buffer) {
-      makeRoom(bytes.length);
-      at += bytes.copy(buffer, at);
-    },
-    count(columns: number) {
-      makeRoom(2);
-      at = buffer.writeInt16BE(columns, at);
-    },
-    takeFull(): Buffer[] {
-      if (full.length === 0) return full;
-      const taken = full;
-      full = [];
-      return taken;
-    },
-    takeRest: () => buffer.subarray(0, at),
   };
 }
 

@@ -9,7 +9,7 @@ import {
 import { type CopyRow, copyRows } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
 import { unprepared } from './prepared-statements.ts';
-import type { Transaction } from './sql-database.ts';
+import type { Transaction } from './transaction.ts';
 import { isTransientError } from './transient-error.ts';
 
 const logger = createLogger('test', 'error');

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Sql } from './sql-database.ts';
+import type { Sql } from './transaction.ts';
 
 export interface ForeignConnectionOptions {
   /** Name of the server, to which its certificate must belong. */

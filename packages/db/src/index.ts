@@ -18,10 +18,6 @@ export { findPerson, findPersonToDelete } from './persons/find-person.ts';
 export { type ShownPerson, showPerson } from './persons/show-person.ts';
 export { unprepared } from './prepared-statements.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
-export type {
-  DatabaseOptions,
-  Sql,
-  SqlDatabase,
-  Transaction,
-} from './sql-database.ts';
+export type { DatabaseOptions, SqlDatabase } from './sql-database.ts';
+export type { Sql, Transaction } from './transaction.ts';
 export { isTransientError } from './transient-error.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from './sql-database.ts';
+import type { Sql } from './transaction.ts';
 
 /**
  * Names of the keys with which secrets of exports and payloads of flags are encrypted. None when they cannot be read,

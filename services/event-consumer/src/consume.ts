@@ -103,54 +103,54 @@ export function createBatchHandler(
         if (result.outcome === 'done') metrics.report(result);
         return { kind: 'settled', result };
       } catch (error) {
-        const next = await afterFailure(error, batch, failures);
+        const next = await afterFailure(deps, { error, batch, failures });
         if (next.kind === 'apart') return next;
-        logger.debug('a batch is tried again', {
-          ...positionOf(batch),
-          failure: next.failure,
-          ...describeFailure(error),
-        });
+        const { failure } = next;
+        logger.debug('a batch is tried again', { ...positionOf(batch), failure, ...describeFailure(error) });
         if (context.signal.aborted) throw error;
-        await deps.sleep(pauseMs(next.failure, failures[next.failure]), context.signal);
+        await deps.sleep(pauseMs(failure, failures[failure]), context.signal);
       }
     }
   }
+}
 
-  /** @throws the error when the batch goes back to the log. */
-  async function afterFailure(error: unknown, batch: LogBatch, failures: Failures): Promise<Again | Apart> {
-    const failure = classifyFailure(error);
-    if (failure.kind !== 'poison' && failure.kind !== 'systemic') metrics.retried(failure.kind);
-    switch (failure.kind) {
-      case 'poison':
-        return { kind: 'apart', parts: 2, reason: failure.reason, error };
-      case 'too_large':
-        return { kind: 'apart', parts: failure.parts, reason: 'processing_error', error };
-      case 'moved':
-        failures.moved += 1;
-        if (failures.moved > maxMovedRetries) return { kind: 'apart', parts: 2, reason: 'ledger_conflict', error };
-        return { kind: 'again', failure: 'moved' };
-      case 'slow':
-        failures.slow += 1;
-        // Writing a dead letter needs a transaction of the same kind, so nothing is given up while the server is too
-        // slow for one.
-        if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'again', failure: 'slow' };
-        return { kind: 'apart', parts: 2, reason: 'timed_out', error };
-      case 'transient':
-        failures.transient += 1;
-        if (failures.transient > maxTransientRetries) throw error;
-        return { kind: 'again', failure: 'transient' };
-      case 'blocked':
-        // The log delivers the batch again, and other partitions meanwhile. Waiting here would keep them from this
-        // slot.
-        await deps.freeLocks();
-        throw error;
-      case 'systemic':
-        logger.error('batches cannot be processed until somebody acts', {
-          ...positionOf(batch),
-          ...describeFailure(error),
-        });
-        throw error;
-    }
+/** What is to be done about a failure; counts it. @throws the error when the batch goes back to the log. */
+async function afterFailure(
+  { logger, metrics, freeLocks }: ConsumeDeps,
+  { error, batch, failures }: { error: unknown; batch: LogBatch; failures: Failures },
+): Promise<Again | Apart> {
+  const failure = classifyFailure(error);
+  if (failure.kind !== 'poison' && failure.kind !== 'systemic') metrics.retried(failure.kind);
+  switch (failure.kind) {
+    case 'poison':
+      return { kind: 'apart', parts: 2, reason: failure.reason, error };
+    case 'too_large':
+      return { kind: 'apart', parts: failure.parts, reason: 'processing_error', error };
+    case 'moved':
+      failures.moved += 1;
+      if (failures.moved > maxMovedRetries) return { kind: 'apart', parts: 2, reason: 'ledger_conflict', error };
+      return { kind: 'again', failure: 'moved' };
+    case 'slow':
+      failures.slow += 1;
+      // Writing a dead letter needs a transaction of the same kind, so nothing is given up while the server is too
+      // slow for one.
+      if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'again', failure: 'slow' };
+      return { kind: 'apart', parts: 2, reason: 'timed_out', error };
+    case 'transient':
+      failures.transient += 1;
+      if (failures.transient > maxTransientRetries) throw error;
+      return { kind: 'again', failure: 'transient' };
+    case 'blocked':
+      // The log delivers the batch again, and other partitions meanwhile. Waiting here would keep them from this
+      // slot.
+      await freeLocks();
+      throw error;
+    case 'systemic':
+      logger.error('batches cannot be processed until somebody acts', {
+        ...positionOf(batch),
+        ...describeFailure(error),
+      });
+      throw error;
   }
 }
 

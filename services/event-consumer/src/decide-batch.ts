@@ -1,7 +1,8 @@
 import type { Transaction } from '@millrace/db/sql';
 import type { BatchWork } from './batch-work.ts';
 import { decideEvents } from './decide-events.ts';
-import type { Definitions, SeenDefinitions } from './definitions/definitions.ts';
+import type { Definitions } from './definitions/definitions.ts';
+import type { SeenDefinitions } from './definitions/see-definitions.ts';
 import { insertIdentities } from './events/event-identity-store.ts';
 import { type WrittenEvents, writeEvents } from './events/event-store.ts';
 import { identitiesOf } from './events/fresh-events.ts';

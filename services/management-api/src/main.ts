@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
-import { createDatabase, sealingKeyIds } from '@millrace/db';
+import { createDatabase, type Database, sealingKeyIds } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createMailer } from '@millrace/mail';
 import {
@@ -10,6 +10,8 @@ import {
   createMetrics,
   createSecretBox,
   environment,
+  type Lifecycle,
+  type Metrics,
   moveMetrics,
   readConfig,
   runService,
@@ -19,7 +21,7 @@ import { configSchema } from './config.ts';
 import { createDestinationSecrets } from './resources/batch-exports/destination-secrets.ts';
 import { createChallengeLookup } from './resources/domains/look-up-challenge.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payload-secrets.ts';
-import { createInviteMailing } from './resources/invites/invite-mailing.ts';
+import { createInviteMailing, type InviteMailing } from './resources/invites/invite-mailing.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any list should take, shorter than what a person or a proxy waits. */
@@ -32,24 +34,20 @@ setFlagsFromString('--heap-growing-percent=60');
 const config = readConfig(configSchema, environment());
 const logger = createLogger('management-api', config.logLevel);
 
+const limits = {
+  requestsPerMinute: config.apiRequestsPerMinute,
+  requestsPerHour: config.apiRequestsPerHour,
+  wrongKeysPerMinute: config.apiWrongKeysPerMinute,
+  signUpsPerMinute: config.apiSignUpsPerMinute,
+  userChangesPerMinute: config.apiUserChangesPerMinute,
+};
+
 // The process is given a little longer than its requests, to close the database behind them.
 await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, async (lifecycle) => {
   const metrics = createMetrics();
   const health = createHealth(metrics);
   await moveMetrics(config, { lifecycle, health, logger });
-  const database = lifecycle.own(
-    'database',
-    createDatabase({
-      url: config.databaseUrl,
-      logger,
-      poolSize: config.databasePoolSize,
-      statementTimeoutMs,
-      // A little later than the server would: only a server that is gone without a word lets it come to this.
-      queryTimeoutMs: statementTimeoutMs + 2000,
-      applicationName: 'millrace-management-api',
-      preparesQueries: true,
-    }),
-  );
+  const database = lifecycle.own('database', openDatabase());
   const watch = lifecycle.own(
     'database watch',
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
@@ -58,37 +56,13 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
   const secretBox = createSecretBox(config.secretsKey);
   if (watch.isAnswering()) secretBox.requireKeys(await sealingKeyIds(database.sql));
   const isProduction = config.nodeEnv === 'production';
-  if (!config.secretsKey) {
-    logger.warn(
-      isProduction
-        ? 'SECRETS_KEY is not set: batch exports, which have secrets to be encrypted, cannot be made'
-        : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production none would be',
-    );
-  }
+  if (!config.secretsKey) warnOfMissingKey(isProduction);
   const redis = redisConnection(config);
   const keyValue = lifecycle.own(
     'key-value store',
     redis ? createRedisKeyValue(redis, logger) : createInProcessKeyValue(),
   );
-  const mailer = config.smtpUrl
-    ? lifecycle.own(
-        'mailer',
-        createMailer({ url: config.smtpUrl, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }),
-      )
-    : undefined;
-  if (config.smtpUrl && !config.publicApiUrl) {
-    logger.warn('invites are not mailed: PUBLIC_API_URL is not set, so that their links would lead nowhere');
-  }
-  const inviteMailing = createInviteMailing({
-    sql: database.sql,
-    logger,
-    mailer,
-    publicUrl: config.publicApiUrl,
-    patienceMs: 2000,
-    mailsPerHour: config.mailsPerOrganizationHour,
-  });
-  // Stopped before the mailer and the database: what is on its way still uses both.
-  lifecycle.own('mails on their way', { stop: inviteMailing.settle });
+  const inviteMailing = startInviteMailing(lifecycle, { sql: database.sql, metrics });
   const dnsServers = config.dnsServers?.split(',').map((address) => address.trim()) ?? [];
   const app = createApp({
     sql: database.sql,
@@ -98,13 +72,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     destinationSecrets: createDestinationSecrets(secretBox, { mayBePlain: !isProduction }),
     payloadSecrets: createPayloadSecrets(secretBox, { mayBePlain: !isProduction }),
     keyValue,
-    limits: {
-      requestsPerMinute: config.apiRequestsPerMinute,
-      requestsPerHour: config.apiRequestsPerHour,
-      wrongKeysPerMinute: config.apiWrongKeysPerMinute,
-      signUpsPerMinute: config.apiSignUpsPerMinute,
-      userChangesPerMinute: config.apiUserChangesPerMinute,
-    },
+    limits,
     maxSubscriptions: config.subscriptionsPerOrganization,
     tokenSecret: config.tokenSecret ?? randomBytes(32).toString('base64url'),
     logger,
@@ -124,3 +92,51 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
   logger.info('listening', { port: server.port });
   process.send?.({ type: 'listening', port: server.port });
 });
+
+function openDatabase(): Database {
+  return createDatabase({
+    url: config.databaseUrl,
+    logger,
+    poolSize: config.databasePoolSize,
+    statementTimeoutMs,
+    // A little later than the server would: only a server that is gone without a word lets it come to this.
+    queryTimeoutMs: statementTimeoutMs + 2000,
+    applicationName: 'millrace-management-api',
+    preparesQueries: true,
+  });
+}
+
+function warnOfMissingKey(isProduction: boolean): void {
+  logger.warn(
+    isProduction
+      ? 'SECRETS_KEY is not set: batch exports, which have secrets to be encrypted, cannot be made'
+      : 'SECRETS_KEY is not set: secrets of batch exports are stored unencrypted; with NODE_ENV=production none would be',
+  );
+}
+
+/** Mails invites, where there is a mail server. */
+function startInviteMailing(
+  lifecycle: Lifecycle,
+  { sql, metrics }: { sql: Database['sql']; metrics: Metrics },
+): InviteMailing {
+  const mailer = config.smtpUrl
+    ? lifecycle.own(
+        'mailer',
+        createMailer({ url: config.smtpUrl, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }),
+      )
+    : undefined;
+  if (config.smtpUrl && !config.publicApiUrl) {
+    logger.warn('invites are not mailed: PUBLIC_API_URL is not set, so that their links would lead nowhere');
+  }
+  const inviteMailing = createInviteMailing({
+    sql,
+    logger,
+    mailer,
+    publicUrl: config.publicApiUrl,
+    patienceMs: 2000,
+    mailsPerHour: config.mailsPerOrganizationHour,
+  });
+  // Stopped before the mailer and the database: what is on its way still uses both.
+  lifecycle.own('mails on their way', { stop: inviteMailing.settle });
+  return inviteMailing;
+}

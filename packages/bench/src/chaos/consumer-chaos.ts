@@ -2,13 +2,13 @@ import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFaultProxy, seededRandom, startKafkaFaultProxy, writeStory } from '@millrace/testing';
 import { readable, textTable } from '../report/text-table.ts';
-import { startChaosSystem, topicPrefix } from './chaos-system.ts';
+import { type ChaosSystem, startChaosSystem, topicPrefix } from './chaos-system.ts';
 import { type ConsumerFault, consumerFaults } from './consumer-faults.ts';
-import { createConsumerPool } from './consumer-pool.ts';
+import { type ConsumerPool, createConsumerPool } from './consumer-pool.ts';
 import { type LaneWatch, watchLanes } from './lane-watch.ts';
-import { watchMemory } from './memory-watch.ts';
+import { type MemoryWatch, watchMemory } from './memory-watch.ts';
 import { checkState, type StateCheck } from './state-check.ts';
-import { createStoryLoad } from './story-load.ts';
+import { createStoryLoad, type StoryLoad } from './story-load.ts';
 
 export interface ConsumerChaosOptions {
   /** Length of one phase. */
@@ -102,25 +102,7 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
     watch.faultEnds();
     if (!(await watch.untilMoved(patienceMs))) throw new Error('The consumers do not consume.');
     for (const fault of faults) {
-      print(`${fault.name}: ${options.seconds} s`);
-      const surprisesBefore = pool.endedByThemselves();
-      watch.reset();
-      memory.reset();
-      load.resume();
-      const strikes = await runPhase(fault, watch, options.seconds * 1000, print);
-      fault.end?.();
-      await load.pause();
-      if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
-      const longestStallMs = watch.longestStallMs();
-      const [machineLoad = 0] = loadavg();
-      const check = await checkState(system.database, load.sent(), system.tenant.projectId);
-      for (const example of check.examples) print(`  not as it should be: ${example}`);
-      const endedByThemselves = pool.endedByThemselves() - surprisesBefore;
-      const seen = { longestStallMs, memoryMb: memory.largestMb(), endedByThemselves, machineLoad };
-      const result = { name: fault.name, strikes, ...seen, ...check };
-      results.push(result);
-      if (longestStallMs >= stallLimitMs / 2) print(`  the longest stall was of ${watch.longestStallOf()}`);
-      if (!isWell(result)) for (const said of pool.output()) print(`  a consumer said:\n${said}`);
+      results.push(await strikePhase(fault, { ...options, system, pool, watch, memory, load, print }));
     }
     if (load.isOver()) print('the story was over before the phases: the last of them had nothing to do');
   } finally {
@@ -130,6 +112,41 @@ export async function chaosConsumer(options: ConsumerChaosOptions, print: (line:
   print('');
   print(report(results));
   return results.length > 0 && results.every(isWell);
+}
+
+interface Phase extends Pick<ConsumerChaosOptions, 'seconds'> {
+  system: ChaosSystem;
+  pool: ConsumerPool;
+  watch: LaneWatch;
+  memory: MemoryWatch;
+  load: StoryLoad;
+  print(line: string): void;
+}
+
+/** Lets one fault strike while the story is told, and compares what is stored then with what was sent. */
+async function strikePhase(
+  fault: ConsumerFault,
+  { seconds, system, pool, watch, memory, load, print }: Phase,
+): Promise<PhaseResult> {
+  print(`${fault.name}: ${seconds} s`);
+  const surprisesBefore = pool.endedByThemselves();
+  watch.reset();
+  memory.reset();
+  load.resume();
+  const strikes = await runPhase(fault, watch, seconds * 1000, print);
+  fault.end?.();
+  await load.pause();
+  if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records are not consumed`);
+  const longestStallMs = watch.longestStallMs();
+  const [machineLoad = 0] = loadavg();
+  const check = await checkState(system.database, load.sent(), system.tenant.projectId);
+  for (const example of check.examples) print(`  not as it should be: ${example}`);
+  const endedByThemselves = pool.endedByThemselves() - surprisesBefore;
+  const seen = { longestStallMs, memoryMb: memory.largestMb(), endedByThemselves, machineLoad };
+  const result = { name: fault.name, strikes, ...seen, ...check };
+  if (longestStallMs >= stallLimitMs / 2) print(`  the longest stall was of ${watch.longestStallOf()}`);
+  if (!isWell(result)) for (const said of pool.output()) print(`  a consumer said:\n${said}`);
+  return result;
 }
 
 function isWell({ lost, doubled, wrong, longestStallMs, memoryMb }: PhaseResult): boolean {

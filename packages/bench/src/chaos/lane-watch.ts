@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
-import { createKafkaLog } from '@millrace/event-log';
-import { createLogger } from '@millrace/runtime';
 import type { Pool } from 'pg';
+import { createLaneOffsets } from './lane-offsets.ts';
 
 /** Looks from outside at how far the consumers are, and how long they stood still. */
 export interface LaneWatch {
@@ -26,60 +24,19 @@ export interface LaneWatch {
 
 const sampleMs = 200;
 
-interface PartitionView {
-  /** The log whose end it is: offsets of another one say nothing of it. */
-  log: string;
-  end: number;
-  offset: number;
-  movedAt: number;
-}
-
 export async function watchLanes(broker: string, database: Pool, topicPrefix: string): Promise<LaneWatch> {
-  const topics = lanes.map((lane) => topicNames(topicPrefix)[lane]);
-  // Those that store; others follow the same topics.
-  const groups = lanes.map((lane) => consumerGroup(lane, topicPrefix));
-  const logger = createLogger('lane watch', 'error');
-  logger.silent = true;
-  const log = createKafkaLog({ brokers: [broker], clientId: 'lane-watch', logger });
-  const partitions = new Map<string, PartitionView>();
+  const offsets = createLaneOffsets(broker, database, topicPrefix);
+  const { partitions, lag } = offsets;
   let faultEndedAt = 0;
   let isBroken = false;
   let longest = 0;
   let longestOf = '';
   let isRunning = true;
 
-  const viewOf = (name: string) => {
-    const view = partitions.get(name) ?? { log: '', end: 0, offset: 0, movedAt: performance.now() };
-    partitions.set(name, view);
-    return view;
-  };
-
-  async function readEnds(): Promise<void> {
-    for (const topic of topics) {
-      for (const { partition, log: of, endOffset } of await log.endOffsets(topic)) {
-        const view = viewOf(`${topic} ${partition}`);
-        // Made anew: nothing of it has taken effect.
-        if (view.log !== of) view.offset = 0;
-        view.log = of;
-        view.end = Number(endOffset);
-      }
-    }
-  }
-
-  async function readOffsets(): Promise<void> {
-    const { rows } = await database.query<{ name: string; log: string; next_offset: string }>(
-      `SELECT topic || ' ' || partition AS name, log, next_offset FROM consumer_position WHERE topic = ANY($1) AND "group" = ANY($2)`,
-      [topics, groups],
-    );
+  async function look(): Promise<void> {
+    await offsets.readOffsets();
     const now = performance.now();
-    for (const { name, log: of, next_offset } of rows) {
-      const view = viewOf(name);
-      if (view.log !== of) continue;
-      if (Number(next_offset) !== view.offset) view.movedAt = now;
-      view.offset = Number(next_offset);
-    }
     for (const [name, view] of partitions) {
-      if (view.offset >= view.end) view.movedAt = now;
       const stall = isBroken ? 0 : now - Math.max(view.movedAt, faultEndedAt);
       if (stall <= longest) continue;
       longest = stall;
@@ -95,21 +52,8 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
     }
   }
 
-  async function until(isTrue: () => boolean, patienceMs: number, sign: () => number): Promise<boolean> {
-    let last = sign();
-    let changedAt = performance.now();
-    while (!isTrue()) {
-      if (sign() !== last) changedAt = performance.now();
-      last = sign();
-      if (performance.now() - changedAt > patienceMs) return false;
-      await sleep(sampleMs);
-    }
-    return true;
-  }
-
-  await readEnds().catch(() => {});
-  const running = [repeat(readEnds, sampleMs * 2), repeat(readOffsets, sampleMs)];
-  const lag = () => [...partitions.values()].reduce((sum, { end, offset }) => sum + Math.max(0, end - offset), 0);
+  await offsets.readEnds().catch(() => {});
+  const running = [repeat(offsets.readEnds, sampleMs * 2), repeat(look, sampleMs)];
   return {
     faultBegins() {
       isBroken = true;
@@ -133,7 +77,7 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
       // The ends as they are now, not as they were when the last event was sent.
       const known = [...partitions.values()];
       for (let asked = false; !asked; ) {
-        asked = await readEnds().then(
+        asked = await offsets.readEnds().then(
           () => true,
           () => sleep(sampleMs, false),
         );
@@ -148,7 +92,20 @@ export async function watchLanes(broker: string, database: Pool, topicPrefix: st
     async stop() {
       isRunning = false;
       await Promise.all(running);
-      await log.close();
+      await offsets.stop();
     },
   };
+}
+
+/** @param sign while it changes, there is patience. */
+async function until(isTrue: () => boolean, patienceMs: number, sign: () => number): Promise<boolean> {
+  let last = sign();
+  let changedAt = performance.now();
+  while (!isTrue()) {
+    if (sign() !== last) changedAt = performance.now();
+    last = sign();
+    if (performance.now() - changedAt > patienceMs) return false;
+    await sleep(sampleMs);
+  }
+  return true;
 }

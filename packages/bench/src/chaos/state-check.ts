@@ -24,13 +24,22 @@ export async function checkState(
 ): Promise<StateCheck> {
   const expected = expectedState(sent);
   const stored = await storedState({ database, projectId });
-  const examples: string[] = [];
-  const note = (text: string) => examples.length < 10 && examples.push(text);
-
   const counts = new Map<string, number>();
-  let wrong = 0;
-  for (const event of stored.events) {
-    counts.set(event.uuid, (counts.get(event.uuid) ?? 0) + 1);
+  for (const { uuid } of stored.events) counts.set(uuid, (counts.get(uuid) ?? 0) + 1);
+  const lost = [...expected.events.keys()].filter((uuid) => !counts.has(uuid));
+  const wrong = [...wrongEvents(expected, stored), ...wrongPersons(expected, stored), ...wrongGroups(expected, stored)];
+  return {
+    ...{ expected: expected.events.size, stored: counts.size, lost: lost.length, wrong: wrong.length },
+    doubled: [...counts.values()].filter((count) => count > 1).length,
+    examples: [...lost.slice(0, 3).map((uuid) => `lost event ${uuid}`), ...wrong].slice(0, 10),
+  };
+}
+
+type Expected = ReturnType<typeof expectedState>;
+type Stored = Awaited<ReturnType<typeof storedState>>;
+
+function wrongEvents(expected: Expected, stored: Stored): string[] {
+  return stored.events.flatMap((event) => {
     const was = expected.events.get(event.uuid);
     const isRight =
       was !== undefined &&
@@ -40,22 +49,19 @@ export async function checkState(
       event.timestamp === was.timestamp &&
       event.n === (was.properties.n ?? null) &&
       event.company === ((was.properties.$groups as { company: string } | undefined)?.company ?? null);
-    if (!isRight) {
-      wrong += 1;
-      note(`event ${event.uuid} (${event.event})`);
-    }
-  }
-  const lost = [...expected.events.keys()].filter((uuid) => !counts.has(uuid));
-  for (const uuid of lost.slice(0, 3)) note(`lost event ${uuid}`);
+    return isRight ? [] : [`event ${event.uuid} (${event.event})`];
+  });
+}
 
-  const storedPersons = new Map(stored.persons.map((person) => [String(person.distinctIds?.[0]), person]));
+function wrongPersons(expected: Expected, stored: Stored): string[] {
+  const wrong: string[] = [];
+  const left = new Map(stored.persons.map((person) => [String(person.distinctIds?.[0]), person]));
   for (const person of expected.persons) {
     const name = String(person.distinctIds[0]);
-    const found = storedPersons.get(name);
-    storedPersons.delete(name);
+    const found = left.get(name);
+    left.delete(name);
     if (found === undefined) {
-      wrong += 1;
-      note(`no person for ${name}`);
+      wrong.push(`no person for ${name}`);
       continue;
     }
     const { creatorEventUuid, ...rest } = found;
@@ -70,32 +76,20 @@ export async function checkState(
       ...(rest.distinctIds.includes(rest.mainDistinctId) ? [] : ['mainDistinctId']),
       ...(expected.events.has(creatorEventUuid) ? [] : ['creatorEventUuid']),
     ];
-    if (differences.length > 0) {
-      wrong += 1;
-      note(`person of ${name}: ${differences.join(', ')}`);
-    }
+    if (differences.length > 0) wrong.push(`person of ${name}: ${differences.join(', ')}`);
   }
-  for (const name of storedPersons.keys()) {
-    wrong += 1;
-    note(`a person too many: ${name}`);
-  }
+  return [...wrong, ...[...left.keys()].map((name) => `a person too many: ${name}`)];
+}
 
+function wrongGroups(expected: Expected, stored: Stored): string[] {
   const nameOf = ({ type, key }: { type: string; key: string }) => `${type} ${key}`;
-  const storedGroups = new Map(stored.groups.map((group) => [nameOf(group), group]));
+  const left = new Map(stored.groups.map((group) => [nameOf(group), group]));
+  const wrong: string[] = [];
   for (const group of expected.groups) {
-    if (!isDeepStrictEqual(storedGroups.get(nameOf(group)), group)) {
-      wrong += 1;
-      note(`group ${nameOf(group)}`);
-    }
-    storedGroups.delete(nameOf(group));
+    if (!isDeepStrictEqual(left.get(nameOf(group)), group)) wrong.push(`group ${nameOf(group)}`);
+    left.delete(nameOf(group));
   }
-  wrong += storedGroups.size;
-  for (const name of storedGroups.keys()) note(`a group too many: ${name}`);
-
-  return {
-    ...{ expected: expected.events.size, stored: counts.size, lost: lost.length, wrong, examples },
-    doubled: [...counts.values()].filter((count) => count > 1).length,
-  };
+  return [...wrong, ...[...left.keys()].map((name) => `a group too many: ${name}`)];
 }
 
 /** Names of what differs; of properties their keys, which the story has made up itself. */

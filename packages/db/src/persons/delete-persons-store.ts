@@ -1,4 +1,4 @@
-import type { Sql } from '../sql-database.ts';
+import type { Sql } from '../transaction.ts';
 
 export interface PersonDeletion {
   id: string;

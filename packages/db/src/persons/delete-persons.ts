@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Sql } from '../sql-database.ts';
+import type { Sql } from '../transaction.ts';
 import {
   deleteLockedPersons,
   insertDeletedIds,

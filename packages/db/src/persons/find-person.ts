@@ -1,5 +1,5 @@
 import { AppError } from '@millrace/errors';
-import type { Sql } from '../sql-database.ts';
+import type { Sql } from '../transaction.ts';
 import { type FoundPerson, findPersons } from './find-person-store.ts';
 
 /** The person an id names: its uuid, its number or one of its distinct ids, in this order. @throws AppError `not_found`. */

@@ -80,7 +80,7 @@ export function watchSilentConnections(
       await sleep(lookIntervalMs, undefined, { ref: false });
       const second = await waitingForUs(probe);
       const forgotten = [...second].filter(([client, state]) => first.get(client) === state).map(([client]) => client);
-      if (forgotten.length > 0) await giveUp(probe, [...forgotten, ...idleSince(forgotten)]);
+      if (forgotten.length > 0) await giveUp(probe, [...forgotten, ...idleSince(forgotten)], { config, logger });
     } catch {
       // The server cannot be asked. Then nothing works, and nothing is known about one connection.
     } finally {
@@ -116,22 +116,26 @@ export function watchSilentConnections(
     );
   }
 
-  /** The server's side first, so that its locks are free when the work is done again. */
-  async function giveUp(probe: pg.Client, forgotten: readonly pg.PoolClient[]): Promise<void> {
-    logger.warn('database connections the network has forgotten are given up', { connections: forgotten.length });
-    try {
-      await probe.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE pid = ANY ($1::int[]) AND usename = current_user AND application_name = $2`,
-        [forgotten.map((client) => inside(client).processID), config.application_name ?? ''],
-      );
-    } finally {
-      for (const client of forgotten) inside(client).connection.stream.destroy(forgottenError());
-    }
-  }
-
   const timer = setInterval(() => void look(), lookIntervalMs).unref();
   return { stop: () => clearInterval(timer) };
+}
+
+/** The server's side first, so that its locks are free when the work is done again. */
+async function giveUp(
+  probe: pg.Client,
+  forgotten: readonly pg.PoolClient[],
+  { config, logger }: Pick<SilentConnectionsOptions, 'config' | 'logger'>,
+): Promise<void> {
+  logger.warn('database connections the network has forgotten are given up', { connections: forgotten.length });
+  try {
+    await probe.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE pid = ANY ($1::int[]) AND usename = current_user AND application_name = $2`,
+      [forgotten.map((client) => inside(client).processID), config.application_name ?? ''],
+    );
+  } finally {
+    for (const client of forgotten) inside(client).connection.stream.destroy(forgottenError());
+  }
 }
 
 function inside(client: pg.ClientBase): Inside {

@@ -27,16 +27,10 @@ const retryAfterSeconds = 2;
  * the log together.
  */
 export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions): EventLog {
-  const { logger, metrics, openAfterMs = 2000, openAfterFailures = 3, probeIntervalMs = 500 } = options;
-  const state = metrics?.gauge('millrace_log_breaker_open', '1 while appends fail at once because the log is out');
-  const refused = metrics?.counter('millrace_log_breaker_refused_total', 'Appends that failed at once');
-  const probes = metrics?.counter('millrace_log_breaker_probes_total', 'Appends tried while the log was out', [
-    'outcome',
-  ]);
+  const { logger, metrics, probeIntervalMs = 500 } = options;
+  const { state, refused, probes } = breakerMetrics(metrics);
   let isOpen = false;
-  let failures = 0;
-  let failingSince: number | null = null;
-  let acknowledgedAt = 0;
+  const failures = createFailureRun(options);
   let probesUnderWay = 0;
   let nextProbeAt = 0;
   let wasUnhealthy = false;
@@ -50,9 +44,7 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
   }
 
   function acknowledged(): void {
-    acknowledgedAt = performance.now();
-    failures = 0;
-    failingSince = null;
+    failures.end();
     if (!isOpen) return;
     isOpen = false;
     state?.set(0);
@@ -61,9 +53,8 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
 
   function failed(startedAt: number): void {
     const now = performance.now();
-    failures += 1;
-    failingSince ??= Math.max(startedAt, acknowledgedAt);
-    if (isOpen || failures < openAfterFailures || now - failingSince < openAfterMs) return;
+    failures.add(startedAt);
+    if (isOpen || !failures.areMany(now)) return;
     isOpen = true;
     wasUnhealthy = !log.isHealthy();
     nextProbeAt = now + probeIntervalMs;
@@ -102,9 +93,37 @@ export function withAppendBreaker(log: EventLog, options: AppendBreakerOptions):
       if (!isOpen) return attempt(records);
       if (mayProbe()) return probe(records);
       refused?.inc();
-      return Promise.reject(
-        new AppError('unavailable', 'The event log has not answered for a while.', { retryAfterSeconds }),
-      );
+      return Promise.reject(outError());
     },
+  };
+}
+
+/** Failures since the last acknowledgement. */
+function createFailureRun({ openAfterMs = 2000, openAfterFailures = 3 }: AppendBreakerOptions) {
+  let failures = 0;
+  let failingSince = 0;
+  let acknowledgedAt = 0;
+  return {
+    add(startedAt: number): void {
+      if (failures === 0) failingSince = Math.max(startedAt, acknowledgedAt);
+      failures += 1;
+    },
+    areMany: (now: number) => failures >= openAfterFailures && now - failingSince >= openAfterMs,
+    end(): void {
+      acknowledgedAt = performance.now();
+      failures = 0;
+    },
+  };
+}
+
+function outError(): AppError {
+  return new AppError('unavailable', 'The event log has not answered for a while.', { retryAfterSeconds });
+}
+
+function breakerMetrics(metrics: Metrics | undefined) {
+  return {
+    state: metrics?.gauge('millrace_log_breaker_open', '1 while appends fail at once because the log is out'),
+    refused: metrics?.counter('millrace_log_breaker_refused_total', 'Appends that failed at once'),
+    probes: metrics?.counter('millrace_log_breaker_probes_total', 'Appends tried while the log was out', ['outcome']),
   };
 }

@@ -1,14 +1,13 @@
 import { AppError } from '@millrace/errors';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { AppendRecord } from '../port/event-log.ts';
-import { type AppendCall, createAppendCall, createExpiry, fail } from './append-call.ts';
+import { type AppendCall, createExpiry, fail } from './append-call.ts';
 import { createAppendMetrics } from './append-metrics.ts';
-import { createSender, type Sender } from './append-sender.ts';
+import { createAppendRoutes } from './append-routes.ts';
 import type { AppendSettings } from './append-settings.ts';
 import type { AppendTransport, OutgoingRecord } from './append-transport.ts';
-import type { QueuedRecord } from './partition-queue.ts';
+import { createOpenCalls } from './open-calls.ts';
 import { recordSize } from './record-size.ts';
-import { createTopicQueues, type TopicQueues } from './topic-queues.ts';
 
 export interface AppendPipelineOptions {
   settings: AppendSettings;
@@ -24,31 +23,25 @@ export interface AppendPipelineOptions {
  */
 export function createAppendPipeline(options: AppendPipelineOptions) {
   const { settings, transport, logger } = options;
-  const metrics = createAppendMetrics(options.metrics, () => inFlightBytes);
-  const topics = new Map<string, TopicQueues>();
-  const senders = new Map<number, Sender>();
-  const idleWaiters: (() => void)[] = [];
   let inFlightBytes = 0;
-  let openCalls = 0;
   let isClosed = false;
-
+  const metrics = createAppendMetrics(options.metrics, () => inFlightBytes);
+  const calls = createOpenCalls(metrics);
+  const routes = createAppendRoutes({
+    ...{ settings, transport, logger, metrics },
+    released(entries) {
+      for (const { bytes } of entries) inFlightBytes -= bytes;
+    },
+  });
   const expiry = createExpiry(settings.appendTimeoutMs, (call) => {
     metrics.rejected(isClosed ? 'closed' : 'expired');
-    fail(
-      call,
-      new AppError('unavailable', 'The event log did not answer in time.', {
-        retryAfterSeconds: 2,
-        cause: call.lastError ?? undefined,
-      }),
-    );
-    for (const topic of topics.values()) release(topic.forgetSettled());
-    for (const sender of senders.values()) sender.forgetSettled();
+    fail(call, expiredError(call));
+    routes.forgetSettled();
   });
 
   function append(records: AppendRecord[]): Promise<void> {
     if (records.length === 0) return Promise.resolve();
-    const refusal = isClosed ? closedError() : null;
-    if (refusal !== null) return reject('closed', refusal);
+    if (isClosed) return reject('closed', closedError());
     const outgoing = records.map(toOutgoing);
     const sizes = outgoing.map(recordSize);
     let bytes = 0;
@@ -58,80 +51,18 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
     }
     // A call larger than the whole budget is taken when it is alone: it could never be sent otherwise.
     if (inFlightBytes > 0 && inFlightBytes + bytes > settings.maxInFlightBytes) return reject('budget', budgetError());
-    return take(outgoing, sizes, bytes);
-  }
-
-  function take(records: OutgoingRecord[], sizes: number[], bytes: number): Promise<void> {
     inFlightBytes += bytes;
-    const { call, settled } = openCall(records.length);
-    enqueueAll(records, sizes, call);
-    return settled;
+    return take(outgoing, sizes);
   }
 
-  /** Not part of `take`: a call may be kept until its time limit, and must not keep its records in memory. */
-  function openCall(records: number): { call: AppendCall; settled: Promise<void> } {
-    let settle: (error: Error | null) => void = () => {};
-    const settled = new Promise<void>((resolve, rejectCall) => {
-      settle = (error) => (error === null ? resolve() : rejectCall(error));
-    });
-    const call = createAppendCall(records, (error) => {
-      openCalls -= 1;
-      if (openCalls === 0) for (const wake of idleWaiters.splice(0)) wake();
-      if (error === null) metrics.acknowledged((performance.now() - call.startedAt) / 1000);
-      settle(error);
-    });
-    openCalls += 1;
+  function take(records: OutgoingRecord[], sizes: number[]): Promise<void> {
+    const { call, settled } = calls.open(records.length);
     expiry.watch(call);
-    return { call, settled };
-  }
-
-  function enqueueAll(records: OutgoingRecord[], sizes: number[], call: AppendCall): void {
     records.forEach((record, index) => {
-      topicOf(record.topic).add({ record, bytes: sizes[index] ?? 0, call });
+      routes.add({ record, bytes: sizes[index] ?? 0, call });
     });
-    for (const sender of senders.values()) sender.sendWhenDue();
-  }
-
-  function topicOf(topic: string): TopicQueues {
-    const known = topics.get(topic);
-    if (known !== undefined) return known;
-    const created = createTopicQueues({
-      topic,
-      logger,
-      leadersOf: transport.leadersOf,
-      enqueue: (queue, entry) => senderTo(queue.leader).enqueue(queue, entry),
-      moved(queue, fromLeader) {
-        senderTo(fromLeader).dismiss(queue);
-        senderTo(queue.leader).adopt(queue);
-      },
-      routed(left) {
-        release(left);
-        for (const sender of senders.values()) sender.sendWhenDue();
-      },
-    });
-    topics.set(topic, created);
-    return created;
-  }
-
-  function senderTo(id: number): Sender {
-    const known = senders.get(id);
-    if (known !== undefined) return known;
-    const { lingerMs, maxBatchBytes, maxRequestBytes } = settings;
-    const created = createSender({
-      transport,
-      logger,
-      metrics,
-      lingerMs,
-      maxBatchBytes,
-      maxRequestBytes,
-      released: release,
-    });
-    senders.set(id, created);
-    return created;
-  }
-
-  function release(entries: QueuedRecord[]): void {
-    for (const { bytes } of entries) inFlightBytes -= bytes;
+    routes.sendWhenDue();
+    return settled;
   }
 
   function reject(reason: 'too_large' | 'budget' | 'closed', error: AppError): Promise<never> {
@@ -142,26 +73,19 @@ export function createAppendPipeline(options: AppendPipelineOptions) {
   /** Sends what is still waiting and refuses new records. What is not acknowledged within `timeoutMs` is rejected. */
   async function close(timeoutMs: number): Promise<void> {
     isClosed = true;
-    for (const sender of senders.values()) sender.sendNow();
-    if (openCalls > 0) {
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([
-        new Promise<void>((resolve) => idleWaiters.push(resolve)),
-        new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, timeoutMs);
-        }),
-      ]);
-      clearTimeout(timer);
-    }
+    routes.sendNow();
+    await calls.idle(timeoutMs);
     expiry.expireAll();
   }
 
-  /** Has the layout of every topic looked up again, e.g. because a leader has changed. */
-  function refreshLayouts(): void {
-    for (const topic of topics.values()) topic.refresh();
-  }
+  return { append, close, refreshLayouts: routes.refreshLayouts };
+}
 
-  return { append, close, refreshLayouts };
+function expiredError({ lastError }: AppendCall): AppError {
+  return new AppError('unavailable', 'The event log did not answer in time.', {
+    retryAfterSeconds: 2,
+    cause: lastError ?? undefined,
+  });
 }
 
 function toOutgoing(record: AppendRecord): OutgoingRecord {

@@ -5,7 +5,7 @@ import type { AppendRecord, EventLog } from '../port/event-log.ts';
 import { withDeadline } from '../port/with-deadline.ts';
 import { createPostgresLog } from '../postgres/create-postgres-log.ts';
 import { assertOpen } from './fallback-store.ts';
-import { createFallbackSwitch } from './fallback-switch.ts';
+import { createFallbackSwitch, type FallbackSwitch } from './fallback-switch.ts';
 import { createKafkaOutage } from './kafka-outage.ts';
 
 export interface FallbackLogOptions {
@@ -58,11 +58,7 @@ const longestAppendMs = 2900;
  */
 export function createFallbackLog(options: FallbackLogOptions): EventLog {
   const { kafka, topic, logger, database } = options;
-  const postgres = createPostgresLog({
-    database,
-    logger,
-    guard: (tx) => assertOpen(tx, topic),
-  });
+  const postgres = createPostgresLog({ database, logger, guard: (tx) => assertOpen(tx, topic) });
   const outage = createKafkaOutage(kafka.isHealthy);
   const taken = options.metrics?.counter('millrace_log_fallback_records_total', 'Records appended to the fallback', []);
   const isOpen = options.metrics?.gauge('millrace_log_fallback_open', '1 while records go to PostgreSQL', []);
@@ -111,7 +107,7 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
 
   async function appendToPostgres(records: AppendRecord[]): Promise<void> {
     const appending = postgres.append(records.map((record) => toFallback(record, topic)));
-    const outcome = await Promise.race([appending.then(() => 'appended' as const), closed()]);
+    const outcome = await Promise.race([appending.then(() => 'appended' as const), whenClosed(which)]);
     if (outcome === 'appended') {
       taken?.inc({}, records.length);
       return;
@@ -120,11 +116,6 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
     // effect.
     appending.catch(() => {});
     return appendToKafka(records);
-  }
-
-  async function closed(): Promise<'closed'> {
-    while (which.phase() !== 'closed') await which.nextChange(longestAppendMs);
-    return 'closed';
   }
 
   return {
@@ -138,6 +129,11 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
       await which.stop();
     },
   };
+}
+
+async function whenClosed(which: FallbackSwitch): Promise<'closed'> {
+  while (which.phase() !== 'closed') await which.nextChange(longestAppendMs);
+  return 'closed';
 }
 
 function toFallback(record: AppendRecord, topic: string): AppendRecord {

@@ -47,7 +47,8 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       try {
         if (!isPrepared) await deps.prepare();
         isPrepared = true;
-        await withDeadline(heartbeat(), heartbeatTimeoutMs, 'asking which log to append to');
+        const standing = { appenderId, settledEpoch };
+        follow(await withDeadline(heartbeat(deps, standing), heartbeatTimeoutMs, 'asking which log to append to'));
       } catch (error) {
         // A process that cannot ask goes on as before: with PostgreSQL away there is no fallback anyway.
         logger.debug('which log to append to could not be asked', { error });
@@ -58,25 +59,6 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
       );
       if (checkNow.signal.aborted) checkNow = new AbortController();
     }
-  }
-
-  async function heartbeat(): Promise<void> {
-    const seen = await database.transaction(async (tx) => {
-      const reachesKafka = deps.reachesKafka();
-      await reportAppender(tx, { topic, appenderId, reachesKafka, settledEpoch, leaseMs });
-      let view = await readFallback(tx, topic);
-      let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
-      if (to === 'closed' && view.phase === 'closing') {
-        // An append may have been committed since. Only with this lock the backlog is complete.
-        await lockFallback(tx, topic);
-        view = await readFallback(tx, topic);
-        to = nextPhase(view, false);
-      }
-      if (to === view.phase) return view;
-      await changePhase(tx, topic, view, to);
-      return readFallback(tx, topic);
-    });
-    follow(seen);
   }
 
   function follow(seen: FallbackView): void {
@@ -120,4 +102,29 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
         .catch((error) => logger.debug('an appender could not say good-bye', { error }));
     },
   };
+}
+
+export type FallbackSwitch = ReturnType<typeof createFallbackSwitch>;
+
+/** Tells the others how this process stands, and changes the phase when its turn has come. @returns what holds now. */
+function heartbeat(
+  deps: FallbackSwitchDeps,
+  { appenderId, settledEpoch }: { appenderId: string; settledEpoch: bigint },
+): Promise<FallbackView> {
+  const { topic, database } = deps;
+  return database.transaction(async (tx) => {
+    const reachesKafka = deps.reachesKafka();
+    await reportAppender(tx, { topic, appenderId, reachesKafka, settledEpoch, leaseMs });
+    let view = await readFallback(tx, topic);
+    let to = nextPhase(view, deps.kafkaOutageMs() >= deps.openAfterMs);
+    if (to === 'closed' && view.phase === 'closing') {
+      // An append may have been committed since. Only with this lock the backlog is complete.
+      await lockFallback(tx, topic);
+      view = await readFallback(tx, topic);
+      to = nextPhase(view, false);
+    }
+    if (to === view.phase) return view;
+    await changePhase(tx, topic, view, to);
+    return readFallback(tx, topic);
+  });
 }

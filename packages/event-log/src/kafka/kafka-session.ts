@@ -30,7 +30,7 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 
   /** Runs `work` on the current session, at most `timeoutMs` including the time to connect. */
   async function use<T>(work: (session: KafkaSession) => Promise<T>, timeoutMs: number, what: string): Promise<T> {
-    current ??= open(rotate(options.brokers, opened++));
+    current ??= open(options, rotate(options.brokers, opened++), requestTimeoutMs);
     const mine = current;
     try {
       const result = await withDeadline(
@@ -55,36 +55,6 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
       ({ retire }) => retire(`given up: ${reason}`),
       () => {},
     );
-  }
-
-  async function open(brokers: string[]): Promise<OpenSession> {
-    const sockets = createTrackedSockets(options.socketFactory);
-    const kafka = new Kafka({
-      ...clientConfig(options, brokers),
-      requestTimeout: requestTimeoutMs,
-      retry: { retries: brokers.length, initialRetryTime: 50, maxRetryTime: 250, factor: 0.2, multiplier: 2 },
-      socketFactory: sockets.socketFactory,
-    });
-    const producer = kafka.producer({ createPartitioner: chosenPartition, allowAutoTopicCreation: false });
-    const admin = kafka.admin();
-    producer.on('producer.network.request_timeout', ({ payload }) =>
-      sockets.destroy('request timed out', payload.broker),
-    );
-    admin.on('admin.network.request_timeout', ({ payload }) => sockets.destroy('request timed out', payload.broker));
-    const close = async () => {
-      await Promise.allSettled([producer.disconnect(), admin.disconnect()]);
-    };
-    const retire = (reason: string) => {
-      sockets.retire(reason);
-      void close();
-    };
-    try {
-      await withDeadline(Promise.all([producer.connect(), admin.connect()]), requestTimeoutMs, 'connecting');
-    } catch (error) {
-      retire('could not connect');
-      throw error;
-    }
-    return { producer, admin, close, retire };
   }
 
   return {
@@ -115,6 +85,36 @@ export function createKafkaSessions(options: KafkaLogOptions, requestTimeoutMs: 
 }
 
 export type KafkaSessions = ReturnType<typeof createKafkaSessions>;
+
+async function open(options: KafkaLogOptions, brokers: string[], requestTimeoutMs: number): Promise<OpenSession> {
+  const sockets = createTrackedSockets(options.socketFactory);
+  const kafka = new Kafka({
+    ...clientConfig(options, brokers),
+    requestTimeout: requestTimeoutMs,
+    retry: { retries: brokers.length, initialRetryTime: 50, maxRetryTime: 250, factor: 0.2, multiplier: 2 },
+    socketFactory: sockets.socketFactory,
+  });
+  const producer = kafka.producer({ createPartitioner: chosenPartition, allowAutoTopicCreation: false });
+  const admin = kafka.admin();
+  producer.on('producer.network.request_timeout', ({ payload }) =>
+    sockets.destroy('request timed out', payload.broker),
+  );
+  admin.on('admin.network.request_timeout', ({ payload }) => sockets.destroy('request timed out', payload.broker));
+  const close = async () => {
+    await Promise.allSettled([producer.disconnect(), admin.disconnect()]);
+  };
+  const retire = (reason: string) => {
+    sockets.retire(reason);
+    void close();
+  };
+  try {
+    await withDeadline(Promise.all([producer.connect(), admin.connect()]), requestTimeoutMs, 'connecting');
+  } catch (error) {
+    retire('could not connect');
+    throw error;
+  }
+  return { producer, admin, close, retire };
+}
 
 /** What every kafkajs client of this package shares. */
 export function clientConfig(options: KafkaLogOptions, brokers: string[]): KafkaConfig {

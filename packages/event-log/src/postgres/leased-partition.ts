@@ -4,9 +4,9 @@ import { backoffMs, sleep } from '../consume/backoff.ts';
 import type { ConsumeMetrics } from '../consume/consume-metrics.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
 import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
-import { markedOffset, recordMark } from '../offsets/record-mark.ts';
-import type { ConsumeOptions, StoredOffset } from '../port/event-log.ts';
-import { firstAppendedAfter, type LogBounds, readBounds, readRecords } from './event-log-store.ts';
+import type { ConsumeOptions } from '../port/event-log.ts';
+import { readBounds, readRecords } from './event-log-store.ts';
+import { findLeasedStart, type LeasedStart, startWithin } from './leased-start.ts';
 
 export interface LeasedPartitionDeps {
   database: SqlDatabase;
@@ -36,20 +36,19 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
   const { topic, group } = consume;
   const abort = new AbortController();
   const { signal } = abort;
-  let log: string | undefined;
-  let position: bigint | null = null;
-  let continuesFrom: bigint | null = null;
+  let at: LeasedStart | null = null;
   let failures = 0;
-  let wakeUp: (() => void) | null = null;
+  const bell = createBell(signal);
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
         // Its tables were emptied, and it was created again.
-        if (log !== deps.log()) position = null;
-        const from = position ?? (await begin());
+        if (at?.log !== deps.log()) at = null;
+        at ??= await findLeasedStart(deps);
+        const from = at;
         if (from === null) await sleep(truncatedPauseMs, signal);
-        else if (from >= deps.endOffset()) await untilWoken();
+        else if (from.position >= deps.endOffset()) await bell.rung();
         else await sleep(await deps.whenFree(() => step(from)), signal);
       } catch (error) {
         failures += 1;
@@ -59,84 +58,31 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
     }
   }
 
-  /** @returns null when the log was truncated: skipping or repeating is for a person to decide. */
-  async function begin(): Promise<bigint | null> {
-    const found = await readBounds(database.sql, topic, partition);
-    const stored = await consume.startOffset(topic, partition, {
-      log: found.log,
-      end: async () => found.end,
-      firstAppendedAfter: (ms) => firstAppendedAfter(database.sql, topic, partition, ms),
-    });
-    log = found.log;
-    // The end is asked for after the offset was read: another member may have moved it.
-    const bounds = await readBounds(database.sql, topic, partition);
-    if (bounds.log !== log) return null;
-    if (stored !== null && (await isMissing(stored, bounds))) return null;
-    deps.truncation.over(partition);
-    return beginFrom(stored?.nextOffset ?? null, bounds);
-  }
-
-  async function isMissing(stored: StoredOffset, { end, beginning }: LogBounds): Promise<boolean> {
-    const { nextOffset, recordBefore } = stored;
-    if (nextOffset > end) {
-      deps.truncation.found(partition, stored, { log, endOffset: String(end) });
-      return true;
-    }
-    // Retention may have removed it; then only the identity tells that this is the log.
-    if (recordBefore === null || markedOffset(recordBefore) < beginning) return false;
-    const where = { topic, partition, fromOffset: markedOffset(recordBefore) };
-    const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
-    if (record === undefined || record.offset !== where.fromOffset || recordMark(record) === recordBefore) return false;
-    deps.truncation.found(partition, stored, { log, expected: recordBefore, found: recordMark(record) });
-    return true;
-  }
-
-  function beginFrom(stored: bigint | null, { beginning, end }: Pick<LogBounds, 'beginning' | 'end'>): bigint {
-    if (stored !== null && stored < beginning) {
-      logger.warn('retention has removed records that were not consumed', {
-        ...{ topic, group, partition },
-        ...{ storedOffset: String(stored), startOffset: String(beginning), endOffset: String(end) },
-      });
-    }
-    continuesFrom = stored;
-    position = stored === null || stored < beginning ? beginning : stored;
-    return position;
-  }
-
-  /** Reads and hands over one batch; returns how long to wait before the next, in milliseconds. */
-  async function step(from: bigint): Promise<number> {
-    if (signal.aborted) return 0;
-    const records = await readRecords(
-      database.sql,
-      { topic, partition, fromOffset: from },
-      { maxRecords: consume.maxBatchRecords, maxBytes: consume.maxBatchBytes },
-    );
-    if (signal.aborted) return 0;
-    if (records.length === 0) return beginAgain();
-    const batch = { topic, partition, log: log ?? '', continuesFrom, records };
-    return accept(await deliver(deps, batch, { signal, heartbeat }));
-  }
+  /** @returns how long to wait before the next, in milliseconds. */
+  const step = async (from: LeasedStart) => accept(from.log, await handOver(deps, from, signal));
 
   /** Asks for the stored offset again: it is what the next batch must go on from. */
   function beginAgain(): number {
-    position = null;
+    at = null;
     failures += 1;
     return backoffMs(failures);
   }
 
-  async function accept(delivery: Delivery): Promise<number> {
+  async function accept(log: string, delivery: Delivery): Promise<number> {
     switch (delivery.outcome) {
       case 'done':
         failures = 0;
-        position = delivery.nextOffset;
-        continuesFrom = delivery.nextOffset;
+        at = { log, position: delivery.nextOffset, continuesFrom: delivery.nextOffset };
         deps.metrics.lag(topic, group, partition, Number(deps.endOffset() - delivery.nextOffset));
         return 0;
-      case 'stale':
+      case 'stale': {
         failures += 1;
-        beginFrom(delivery.nextOffset, await readBounds(database.sql, topic, partition));
+        const bounds = await readBounds(database.sql, topic, partition);
+        // Of the log that was read: should it be another one by now, the next round sees it.
+        at = { ...startWithin(deps, delivery.nextOffset, bounds), log };
         // The first time at once. A handler that reports it again and again must not be called at full speed.
         return failures > 1 ? backoffMs(failures - 1) : 0;
+      }
       case 'failed':
         return beginAgain();
       case 'interrupted':
@@ -144,25 +90,12 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
     }
   }
 
-  function untilWoken(): Promise<void> {
-    // Stopping could not wake this loop while the start was being looked up.
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      wakeUp = resolve;
-    });
-  }
-
-  function wake(): void {
-    wakeUp?.();
-    wakeUp = null;
-  }
-
   const running = run();
   return {
-    wake,
+    wake: bell.ring,
     async stop() {
       abort.abort();
-      wake();
+      bell.ring();
       await running;
       deps.metrics.forgetLag(topic, group, partition);
       deps.metrics.truncated(topic, group, partition, false);
@@ -172,3 +105,37 @@ export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition 
 
 /** Leases are renewed by the member's own heartbeat, whatever the handler does. */
 async function heartbeat(): Promise<void> {}
+
+/** Reads and hands over one batch. */
+async function handOver(
+  deps: LeasedPartitionDeps,
+  { log, position, continuesFrom }: LeasedStart,
+  signal: AbortSignal,
+): Promise<Delivery> {
+  const { database, consume, partition } = deps;
+  const { topic, maxBatchRecords: maxRecords, maxBatchBytes: maxBytes } = consume;
+  if (signal.aborted) return { outcome: 'interrupted' };
+  const where = { topic, partition, fromOffset: position };
+  const records = await readRecords(database.sql, where, { maxRecords, maxBytes });
+  if (signal.aborted) return { outcome: 'interrupted' };
+  // The end said that there are some.
+  if (records.length === 0) return { outcome: 'failed' };
+  return deliver(deps, { topic, partition, log, continuesFrom, records }, { signal, heartbeat });
+}
+
+function createBell(stopping: AbortSignal) {
+  let wakeUp: (() => void) | null = null;
+  return {
+    rung(): Promise<void> {
+      // Stopping could not wake this loop while the start was being looked up.
+      if (stopping.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        wakeUp = resolve;
+      });
+    },
+    ring(): void {
+      wakeUp?.();
+      wakeUp = null;
+    },
+  };
+}

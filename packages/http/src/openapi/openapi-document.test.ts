@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { routeDefiner } from '../route/define-route.ts';
-import { toyRoutes } from '../testing/toy-api.ts';
+import { toyRoutes } from '../testing/toy-routes.ts';
 import { openApiDocument } from './openapi-document.ts';
 
 const info = { title: 'Things', version: '1', description: 'Of all kinds.' };

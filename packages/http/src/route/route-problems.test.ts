@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { toyRoutes } from '../testing/toy-api.ts';
+import { toyRoutes } from '../testing/toy-routes.ts';
 import { routeDefiner } from './define-route.ts';
 import { routeProblems } from './route-problems.ts';
 

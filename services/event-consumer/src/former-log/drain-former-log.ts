@@ -45,9 +45,7 @@ export function drainFormerLog({ database, readers, logger, metrics }: DrainForm
   const begun = new Promise<void>((resolve) => {
     announceBegun = resolve;
   });
-  let fewest = Number.POSITIVE_INFINITY;
-  let movedAt = performance.now();
-  let emptySince: number | null = null;
+  const backlog = createBacklogWatch();
 
   async function look(): Promise<void> {
     const unread = await readUnread(database.sql, readers);
@@ -62,27 +60,20 @@ export function drainFormerLog({ database, readers, logger, metrics }: DrainForm
         joined.set(reader, await reader.join());
       }
     }
-    follow(total);
-    if (emptySince !== null && performance.now() - emptySince > restMs) await leave();
-  }
-
-  function follow(total: number): void {
-    emptySince = total > 0 ? null : (emptySince ?? performance.now());
-    if (total < fewest) movedAt = performance.now();
-    fewest = Math.min(fewest, total);
+    backlog.note(total);
     if (total === 0) announceBegun();
-    else if (performance.now() - movedAt > patienceMs) {
+    else if (backlog.isStuck()) {
       logger.error('what is left in the log in PostgreSQL is not processed', { records: total });
-      movedAt = performance.now();
       announceBegun();
     }
+    if (backlog.hasRested()) await leave();
   }
 
   async function leave(): Promise<void> {
     const consumers = [...joined.values()];
     if (consumers.length > 0 && !stopping.signal.aborted) logger.info('nothing is left in the log in PostgreSQL');
     joined.clear();
-    fewest = Number.POSITIVE_INFINITY;
+    backlog.reset();
     await Promise.all(consumers.map((consumer) => consumer.stop()));
   }
 
@@ -107,6 +98,30 @@ export function drainFormerLog({ database, readers, logger, metrics }: DrainForm
       announceBegun();
       await running;
       await leave();
+    },
+  };
+}
+
+/** Watches whether a backlog gets smaller. */
+function createBacklogWatch() {
+  let fewest = Number.POSITIVE_INFINITY;
+  let movedAt = performance.now();
+  let emptySince: number | null = null;
+  return {
+    note(records: number): void {
+      emptySince = records > 0 ? null : (emptySince ?? performance.now());
+      if (records < fewest) movedAt = performance.now();
+      fewest = Math.min(fewest, records);
+    },
+    /** True once in every `patienceMs` without progress. */
+    isStuck(): boolean {
+      if (performance.now() - movedAt <= patienceMs) return false;
+      movedAt = performance.now();
+      return true;
+    },
+    hasRested: () => emptySince !== null && performance.now() - emptySince > restMs,
+    reset(): void {
+      fewest = Number.POSITIVE_INFINITY;
     },
   };
 }

@@ -1,7 +1,8 @@
 import { AppError } from '@millrace/errors';
 import type { IncomingRequest } from '../request/incoming-request.ts';
+import type { KeyLookup } from './key-lookup.ts';
 import type { KnownProject } from './project-key-store.ts';
-import type { KeyLookup, ProjectKeys } from './project-keys.ts';
+import type { ProjectKeys } from './project-keys.ts';
 
 /**
  * Step 4: lets a request in when its key is a project's, and a historical batch when the project's plan includes

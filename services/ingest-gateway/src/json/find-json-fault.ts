@@ -1,3 +1,5 @@
+import { createJsonCursor } from './json-cursor.ts';
+
 /** Where text stops being JSON. Lines and columns count from 1. */
 export interface JsonFault {
   line: number;
@@ -22,7 +24,6 @@ export function findJsonFault(text: string): JsonFault {
 }
 
 const scalar = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** What may come next; directly after an opening bracket this may be the closing one. */
 type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
@@ -30,44 +31,8 @@ type Expected = 'value' | 'first item' | 'name' | 'first name' | 'comma or end';
 /** The position up to which the text is JSON. Not recursive: a hundred thousand brackets would end the stack. */
 function endOfJson(text: string): number {
   const closings: ('}' | ']')[] = [];
+  const { take, takeCharacter, takeString, skipSpace, character, place } = createJsonCursor(text);
   let expected: Expected = 'value';
-  let at = 0;
-
-  function take(pattern: RegExp): boolean {
-    pattern.lastIndex = at;
-    if (!pattern.test(text)) return false;
-    at = pattern.lastIndex;
-    return true;
-  }
-
-  function skipSpace(): void {
-    for (;;) {
-      const code = text.charCodeAt(at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-      at += 1;
-    }
-  }
-
-  function takeCharacter(character: string | undefined): boolean {
-    if (text[at] !== character || character === undefined) return false;
-    at += 1;
-    return true;
-  }
-
-  function takeString(): boolean {
-    if (!takeCharacter('"')) return false;
-    for (;;) {
-      const code = text.charCodeAt(at);
-      if (code === 0x5c) {
-        if (!take(escaped)) return false;
-        continue;
-      }
-      // Not a number at the end of the text.
-      if (!(code >= 0x20)) return false;
-      at += 1;
-      if (code === 0x22) return true;
-    }
-  }
 
   function takeValue(): boolean {
     if (takeCharacter('{')) {
@@ -78,7 +43,7 @@ function endOfJson(text: string): number {
       expected = 'first item';
     } else {
       expected = 'comma or end';
-      return text[at] === '"' ? takeString() : take(scalar);
+      return character() === '"' ? takeString() : take(scalar);
     }
     return true;
   }
@@ -111,5 +76,5 @@ function endOfJson(text: string): number {
   };
   do skipSpace();
   while (steps[expected]());
-  return at;
+  return place();
 }

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
 import type { ByteBudget, ByteLease } from '../memory/byte-budget.ts';
@@ -14,6 +14,7 @@ import {
   toTransferable,
   type V1Job,
 } from './body-job.ts';
+import { type BodyThread, createBodyThreads } from './body-threads.ts';
 
 export interface LargeBodiesOptions {
   /** The program of a thread, JavaScript: `body-worker-source.mjs`, or what `body-worker.ts` was built to. */
@@ -54,80 +55,15 @@ export interface LargeBodies {
   stop(): Promise<void>;
 }
 
-interface Thread {
-  number: number;
-  worker: Worker | undefined;
-  /** Ends the job in hand. */
-  finish: ((error: Error | null) => void) | undefined;
-  answer: (message: ThreadMessage) => void;
-  idleTimer: NodeJS.Timeout | undefined;
-}
-
-/** A thread that has been idle for this time is ended and gives its memory back. */
-const idleMs = 30_000;
 /** No real body takes as long. */
 const longestJobMs = 30_000;
 
 export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   const { program, budget, heapMb, logger } = options;
-  const free: Thread[] = Array.from({ length: options.threads }, (_, index) => ({
-    number: index + 1,
-    worker: undefined,
-    finish: undefined,
-    answer: () => {},
-    idleTimer: undefined,
-  }));
-  const all = [...free];
-  const waiting: ((thread: Thread) => void)[] = [];
+  const threads = createBodyThreads({ program, budget, count: options.threads, heapMb, logger });
 
-  function start(thread: Thread): Worker {
-    const worker = new Worker(program, {
-      // Not those of the parent, which load modules for the main thread.
-      execArgv: [],
-      workerData: { shares: budget.threads, thread: thread.number },
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-      name: 'body',
-    });
-    const lose = (error: unknown) => {
-      if (thread.worker !== worker) return;
-      thread.worker = undefined;
-      if (thread.finish !== undefined) logger.warn('a thread for large bodies was lost and is replaced', { error });
-      thread.finish?.(lostError(error));
-    };
-    worker.on('message', (message: ThreadMessage) => thread.answer(message));
-    worker.on('error', lose);
-    worker.on('exit', (code) => lose(new Error(`it ended with code ${code}`)));
-    worker.unref();
-    return worker;
-  }
-
-  /** Takes the thread that was used last, so that little work keeps few threads alive. */
-  function take(): Promise<Thread> {
-    const thread = free.pop();
-    return thread === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(thread);
-  }
-
-  function release(thread: Thread): void {
-    const next = waiting.shift();
-    if (next !== undefined) {
-      next(thread);
-      return;
-    }
-    free.push(thread);
-    thread.idleTimer = setTimeout(() => void end(thread), idleMs).unref();
-  }
-
-  async function end(thread: Thread): Promise<void> {
-    const { worker, finish } = thread;
-    thread.worker = undefined;
-    await worker?.terminate();
-    finish?.(lostError(null));
-  }
-
-  async function run(thread: Thread, job: BodyJob, { lease, checkKey }: Asking): Promise<Found> {
-    clearTimeout(thread.idleTimer);
-    thread.worker ??= start(thread);
-    const { worker } = thread;
+  async function run(thread: BodyThread, job: BodyJob, { lease, checkKey }: Asking): Promise<Found> {
+    const worker = threads.start(thread);
     const timer = setTimeout(() => void worker.terminate(), longestJobMs).unref();
     try {
       return await new Promise<Found>((resolve, reject) => {
@@ -145,16 +81,16 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
   }
 
   /** From now on the request holds what the thread took from the budget. */
-  function handOver({ number }: Thread, lease: ByteLease): void {
+  function handOver({ number }: BodyThread, lease: ByteLease): void {
     lease.take(Atomics.exchange(budget.threads.heldKiB, number, 0) * 1024);
   }
 
   async function work(job: BodyJob, asking: Asking): Promise<Found> {
-    const thread = await take();
+    const thread = await threads.take();
     try {
       return await run(thread, job, asking);
     } finally {
-      release(thread);
+      threads.release(thread);
     }
   }
 
@@ -170,10 +106,7 @@ export function createLargeBodies(options: LargeBodiesOptions): LargeBodies {
       if (found.kind !== 'v1') throw new Error('A body thread found something else.');
       return found;
     },
-    async stop() {
-      for (const { idleTimer } of all) clearTimeout(idleTimer);
-      await Promise.all(all.map(end));
-    },
+    stop: threads.stop,
   };
 }
 
@@ -218,12 +151,4 @@ function handleMessage(message: ThreadMessage, { worker, checkKey, resolve, reje
 
 function toError({ kind, message, code, attr, retryAfterSeconds }: Refusal): AppError {
   return new AppError(kind, message, { code, attr, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
-}
-
-function lostError(cause: unknown): AppError {
-  return new AppError('unavailable', 'The body could not be worked on. Please send it again.', {
-    code: 'body_thread_lost',
-    retryAfterSeconds: 1,
-    cause,
-  });
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KeyValue } from '@millrace/cache';
 import { recordKey } from '@millrace/contracts';
 import { LRUCache } from 'lru-cache';
+import { createHotKeyTable } from './hot-key-table.ts';
 import type { KeySketch, SketchPrefix } from './key-sketch.ts';
 import type { SharedCounters } from './shared-counters.ts';
 import type { TrafficSpike } from './traffic-spike.ts';
@@ -37,16 +38,12 @@ interface Candidate {
   wasHotNow: boolean;
 }
 
-/** Channel of the key-value store on which gateways tell each other which keys are hot. */
-const hotKeyChannel = 'hot-keys';
 /**
  * From this part of `hotEvents` on a key is counted exactly and together with the other gateways: up to ten gateways
  * may share the events of a hot key.
  */
 const candidateFrom = 0.1;
-const maxHotKeys = 10_000;
 const maxCandidates = 10_000;
-const maxAnnounced = 1000;
 const none: { id: string; spike: TrafficSpike }[] = [];
 
 /**
@@ -56,9 +53,8 @@ const none: { id: string; spike: TrafficSpike }[] = [];
  * events are in one lane whichever gateway takes them.
  */
 export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
-  const { counters, channel, sketch, now, windowMs, hotEvents, holdMs } = options;
-  /** Until when, milliseconds since the epoch. */
-  const hot = new LRUCache<string, number>({ max: maxHotKeys });
+  const { counters, sketch, now, windowMs, hotEvents } = options;
+  const hot = createHotKeyTable(options);
   const candidates = new LRUCache<string, Candidate>({ max: maxCandidates });
   const candidateEvents = Math.max(1, Math.floor(hotEvents * candidateFrom));
   let window = 0;
@@ -74,20 +70,7 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
     window = current;
     sketch.clear();
     candidates.clear();
-    // Once more, for gateways that have started since or missed it.
-    announce([...hot].slice(0, maxAnnounced));
-  }
-
-  function announce(entries: [string, number][]): void {
-    const current = entries.filter(([, untilMs]) => untilMs > now());
-    if (current.length > 0) channel.publish(hotKeyChannel, JSON.stringify(current)).catch(() => {});
-  }
-
-  function onAnnouncement(message: string): void {
-    for (const [key, untilMs] of parseAnnouncement(message)) {
-      const latestMs = Math.min(untilMs, now() + holdMs);
-      if (latestMs > (hot.peek(key) ?? 0)) hot.set(key, latestMs);
-    }
+    hot.repeat();
   }
 
   function countExactly(key: string, estimate: number): TrafficSpike | null {
@@ -100,30 +83,15 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
     const events = counters.add(candidate.counter, by, (window + 2) * windowMs);
     if (events < hotEvents || candidate.wasHotNow) return null;
     candidate.wasHotNow = true;
-    return becomeHot(key, events);
+    if (!hot.add(key)) return null;
+    return { events, windowSeconds: windowMs / 1000, baselineEvents: 0, thresholdEvents: hotEvents, window };
   }
 
-  function becomeHot(key: string, events: number): TrafficSpike | null {
-    const wasHot = isHot(key);
-    const untilMs = now() + holdMs;
-    hot.set(key, untilMs);
-    announce([[key, untilMs]]);
-    if (wasHot) return null;
-    return {
-      events,
-      windowSeconds: windowMs / 1000,
-      baselineEvents: 0,
-      thresholdEvents: hotEvents,
-      window,
-    };
-  }
-
-  const isHot = (key: string) => hot.size > 0 && (hot.get(key) ?? 0) > now();
-
-  if (hotEvents > 0) await channel.subscribe(hotKeyChannel, onAnnouncement);
+  if (hotEvents > 0) await hot.listen();
   return {
-    isHot,
-    hasAny: () => hot.size > 0,
+    isHot: hot.has,
+    hasAny: hot.hasAny,
+    size: hot.size,
     note(token, ids) {
       if (hotEvents === 0) return none;
       const current = Math.floor(now() / windowMs);
@@ -137,29 +105,10 @@ export async function createHotKeys(options: HotKeysOptions): Promise<HotKeys> {
       }
       return spikes;
     },
-    size() {
-      const nowMs = now();
-      for (const [key, untilMs] of hot) if (untilMs <= nowMs) hot.delete(key);
-      return hot.size;
-    },
   };
 }
 
 /** Distinct ids may be e-mail addresses, so the counter is named by a digest. */
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 22);
-}
-
-/** What is not a list of keys and times is nothing. */
-function parseAnnouncement(message: string): [string, number][] {
-  try {
-    const entries: unknown = JSON.parse(message);
-    if (!Array.isArray(entries)) return [];
-    return entries.filter(
-      (entry): entry is [string, number] =>
-        Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number',
-    );
-  } catch {
-    return [];
-  }
 }

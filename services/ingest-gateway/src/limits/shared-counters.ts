@@ -45,8 +45,7 @@ const restAfterFailureMs = 1000;
 export function createSharedCounters(options: SharedCountersOptions): SharedCounters {
   const { store, now, flushAfterMs, onFlush, maxCounters = 100_000 } = options;
   const counters = new LRUCache<string, Counter>({ max: maxCounters });
-  /** Counters that have counts to send or a question to ask; the longest waiting first. */
-  const waiting = new Map<string, Counter>();
+  const waiting = createWaitingCounters(maxCounters);
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;
 
@@ -58,17 +57,9 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
     } else if (by === 0) return counter.total;
     counter.total += by;
     counter.pending += by;
-    enqueue(counter);
-    return counter.total;
-  }
-
-  function enqueue(counter: Counter): void {
-    waiting.set(counter.name, counter);
-    if (waiting.size > maxCounters) {
-      const [oldest] = waiting.keys();
-      if (oldest !== undefined) waiting.delete(oldest);
-    }
+    waiting.add(counter);
     schedule(flushAfterMs);
+    return counter.total;
   }
 
   function schedule(afterMs: number): void {
@@ -77,16 +68,16 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
       timer = undefined;
       underWay = flush().then((pauseMs) => {
         underWay = undefined;
-        if (waiting.size > 0) schedule(pauseMs);
+        if (waiting.size() > 0) schedule(pauseMs);
       });
     }, afterMs).unref();
   }
 
   /** @returns how long to wait before the next one. */
   async function flush(): Promise<number> {
-    const told = takeWaiting();
-    if (told.length === 0) return flushAfterMs;
     const nowMs = now();
+    const told = waiting.take(nowMs);
+    if (told.length === 0) return flushAfterMs;
     try {
       const counts = await store.addToCounters(
         told.map(({ counter: { name, total, expiresAtMs }, by }) => ({
@@ -104,24 +95,11 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
     } catch {
       for (const { counter, by } of told) {
         counter.pending += by;
-        waiting.set(counter.name, counter);
+        waiting.add(counter);
       }
       onFlush('failed', told.length);
       return restAfterFailureMs;
     }
-  }
-
-  function takeWaiting(): { counter: Counter; by: number }[] {
-    const nowMs = now();
-    const taken: { counter: Counter; by: number }[] = [];
-    for (const [name, counter] of waiting) {
-      waiting.delete(name);
-      if (counter.expiresAtMs <= nowMs) continue;
-      taken.push({ counter, by: counter.pending });
-      counter.pending = 0;
-      if (taken.length === maxCountersPerFlush) break;
-    }
-    return taken;
   }
 
   return {
@@ -131,10 +109,35 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
       clearTimeout(timer);
       await underWay;
       clearTimeout(timer);
-      for (let left = waiting.size; left > 0; left = waiting.size) {
+      for (let left = waiting.size(); left > 0; left = waiting.size()) {
         await flush();
-        if (waiting.size >= left) break;
+        if (waiting.size() >= left) break;
       }
+    },
+  };
+}
+
+/** Counters that have counts to send or a question to ask; the longest waiting first. */
+function createWaitingCounters(most: number) {
+  const waiting = new Map<string, Counter>();
+  return {
+    size: () => waiting.size,
+    add(counter: Counter): void {
+      waiting.set(counter.name, counter);
+      if (waiting.size <= most) return;
+      const [oldest] = waiting.keys();
+      if (oldest !== undefined) waiting.delete(oldest);
+    },
+    take(nowMs: number): { counter: Counter; by: number }[] {
+      const taken: { counter: Counter; by: number }[] = [];
+      for (const [name, counter] of waiting) {
+        waiting.delete(name);
+        if (counter.expiresAtMs <= nowMs) continue;
+        taken.push({ counter, by: counter.pending });
+        counter.pending = 0;
+        if (taken.length === maxCountersPerFlush) break;
+      }
+      return taken;
     },
   };
 }

@@ -30,24 +30,29 @@ const propertiesSlot = slotOf('properties');
  * numbers of the last one.
  */
 export function createScanner(): (json: Buffer) => Scan | null {
-  let slots = new Int32Array(64 * slotsPerEvent);
-  let events = 0;
+  const scanner = new Scanner();
+  return (json) => scanner.scan(json);
+}
+
+class Scanner {
+  private slots = new Int32Array(64 * slotsPerEvent);
+  private events = 0;
 
   /** Makes room for one more event and gives the index of its first number. */
-  function addEvent(): number {
-    const base = events * slotsPerEvent;
-    events += 1;
-    if (base + slotsPerEvent > slots.length) {
-      const larger = new Int32Array(slots.length * 2);
-      larger.set(slots);
-      slots = larger;
+  private addEvent(): number {
+    const base = this.events * slotsPerEvent;
+    this.events += 1;
+    if (base + slotsPerEvent > this.slots.length) {
+      const larger = new Int32Array(this.slots.length * 2);
+      larger.set(this.slots);
+      this.slots = larger;
     }
-    for (let index = base; index < base + slotsPerEvent; index++) slots[index] = 0;
+    for (let index = base; index < base + slotsPerEvent; index++) this.slots[index] = 0;
     return base;
   }
 
   /** @param start at the brace. @param base -1 when nothing of it is kept. */
-  function scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
+  private scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
     let at = skipSpace(json, start + 1);
     if (json[at] === 0x7d) return at + 1;
     for (;;) {
@@ -61,11 +66,11 @@ export function createScanner(): (json: Buffer) => Scan | null {
         : findEscaped(names, json.toString('utf8', at, nameEnd));
       at = skipColon(json, nameEnd);
       if (at < 0) return -1;
-      const end = scanField(json, at, names, slot, base, levels);
+      const end = this.scanField(json, at, names, slot, base, levels);
       if (end < 0) return -1;
       if (slot >= 0) {
-        slots[base + slot] = at;
-        slots[base + slot + 1] = end;
+        this.slots[base + slot] = at;
+        this.slots[base + slot + 1] = end;
       }
       at = skipSpace(json, end);
       if (json[at] === 0x7d) return at + 1;
@@ -74,26 +79,26 @@ export function createScanner(): (json: Buffer) => Scan | null {
     }
   }
 
-  function scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
+  private scanField(json: Buffer, at: number, names: NameTable, slot: number, base: number, levels: number): number {
     if (names === fieldNames && slot === propertiesSlot) {
       // Of two members of one name the last counts, and nothing of the first may be left.
-      if (slots[base + slot] !== 0) return -1;
-      if (json[at] === 0x7b) return scanObject(json, at, propertyNames, base, levels - 1);
+      if (this.slots[base + slot] !== 0) return -1;
+      if (json[at] === 0x7b) return this.scanObject(json, at, propertyNames, base, levels - 1);
     }
     if (names === fieldNames && slot === batchSlot && base === 0) {
-      return events === 1 && json[at] === 0x5b ? scanEvents(json, at) : -1;
+      return this.events === 1 && json[at] === 0x5b ? this.scanEvents(json, at) : -1;
     }
     if (json[at] === 0x5b && isObjectSlot(names, slot) && json[skipSpace(json, at + 1)] === 0x5d) return -1;
     return skipValue(json, at, levels);
   }
 
   /** @param start at the bracket. */
-  function scanEvents(json: Buffer, start: number): number {
+  private scanEvents(json: Buffer, start: number): number {
     let at = skipSpace(json, start + 1);
     if (json[at] === 0x5d) return at + 1;
     for (;;) {
       if (json[at] !== 0x7b) return -1;
-      at = scanObject(json, at, fieldNames, addEvent(), maxNesting - 1);
+      at = this.scanObject(json, at, fieldNames, this.addEvent(), maxNesting - 1);
       if (at < 0) return -1;
       at = skipSpace(json, at);
       if (json[at] === 0x5d) return at + 1;
@@ -102,17 +107,20 @@ export function createScanner(): (json: Buffer) => Scan | null {
     }
   }
 
-  return (json) => {
-    events = 0;
-    const outer = addEvent();
+  /** The numbers are good until the next scan. */
+  scan(json: Buffer): Scan | null {
+    this.events = 0;
+    const outer = this.addEvent();
     const start = skipSpace(json, 0);
     const isArray = json[start] === 0x5b;
     if (!isArray && json[start] !== 0x7b) return null;
-    const end = isArray ? scanEvents(json, start) : scanObject(json, start, fieldNames, outer, maxNesting - 1);
+    const end = isArray
+      ? this.scanEvents(json, start)
+      : this.scanObject(json, start, fieldNames, outer, maxNesting - 1);
     if (end < 0 || skipSpace(json, end) !== json.length) return null;
-    const shape = isArray ? 'array' : slots[outer + batchSlot] === 0 ? 'event' : 'batch';
-    return { shape, events: events - 1, slots };
-  };
+    const shape = isArray ? 'array' : this.slots[outer + batchSlot] === 0 ? 'event' : 'batch';
+    return { shape, events: this.events - 1, slots: this.slots };
+  }
 }
 
 function findEscaped(names: NameTable, written: string): number {

@@ -62,30 +62,17 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
     const stores = { sql: database.sql, cache: parts.cache ?? cache };
     const projectKeys = await createProjectKeys({ ...stores, changes, logger, metrics, ...keys });
-    const traffic = await createTrafficControl({
-      cache: parts.cache ?? cache,
-      sql: keys.sql ?? database.sql,
-      changes,
-      log: parts.log ?? log,
-      topics,
-      config: { ...defaults, ...config },
-      logger,
-      metrics,
-      ...(parts.now === undefined ? {} : { now: parts.now }),
-    });
+    const shared = {
+      ...{ log: parts.log ?? log, sql: keys.sql ?? database.sql, config: { ...defaults, ...config } },
+      ...{ topics, changes, metrics },
+    };
+    const clock = parts.now === undefined ? {} : { now: parts.now };
+    const traffic = await createTrafficControl({ ...shared, cache: stores.cache, logger, ...clock });
     controls.push(traffic);
     const gateway = createGateway({
-      log: parts.log ?? log,
-      topics,
-      projectKeys,
-      sql: keys.sql ?? database.sql,
-      changes,
-      traffic,
+      ...shared,
+      ...{ projectKeys, traffic, logger: parts.logger ?? logger, health: createHealth(metrics) },
       bodyProgram: new URL('../large-bodies/body-worker-source.mjs', import.meta.url),
-      config: { ...defaults, ...config },
-      logger: parts.logger ?? logger,
-      metrics,
-      health: createHealth(metrics),
     });
     await new Promise<void>((resolve) => gateway.server.listen(0, '127.0.0.1', resolve));
     const { port } = gateway.server.address() as AddressInfo;

@@ -63,6 +63,27 @@ const full = { scopedTeams: [], scopedOrganizations: [] };
  * The first organization has a project of two environments and a private one; each other one has one project.
  */
 export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
+  const tenants = await createTenants(api);
+  const actors = await createActors(api, tenants);
+  const { near, other, far, first, later, shut, ofOther, ofFar } = tenants;
+  const addresses = [
+    addressOf(near, first),
+    addressOf(near, later),
+    addressOf(near, shut.first),
+    addressOf(other, ofOther.first),
+    addressOf(far, ofFar.first),
+  ];
+  return {
+    actors: new Map(Object.entries(actors)),
+    environments: [first, later, shut.first, ofOther.first, ofFar.first].map(({ id }) => id),
+    organizations: [near, other, far].map(({ id }) => id),
+    addresses: [...addresses, ...addresses.map(byCurrent), ...mixed(addresses)],
+  };
+}
+
+type Tenants = Awaited<ReturnType<typeof createTenants>>;
+
+async function createTenants(api: TestApi) {
   await startHighIds(api);
   const [person, member, stranger] = await Promise.all([
     markedPerson(api, 'wordperson'),
@@ -85,7 +106,11 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
   // Each has been where a smaller key, or today the person, does not get.
   await putInto(api, person.userId, other, ofOther.first);
   await putInto(api, member.userId, near, shut.first);
+  return { person, member, stranger, near, other, far, project, first, later, shut, ofOther, ofFar };
+}
 
+async function createActors(api: TestApi, tenants: Tenants): Promise<Record<ActorName, Actor>> {
+  const { person, member, stranger, near, other, far, project, first, later, shut, ofOther, ofFar } = tenants;
   const inFar = [...far.marks, ...far.people, ...ofFar.marks, ...ofFar.first.marks, ...stranger.marks];
   const inOther = [...other.marks, ...other.people, ...ofOther.marks, ...ofOther.first.marks];
   const inShut = [...shut.marks, ...shut.first.marks];
@@ -101,7 +126,7 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
     };
   };
   const toLater = { environments: [later.id], hidden: [...beyondProject, ...first.marks] };
-  const actors: Record<ActorName, Actor> = {
+  return {
     'a stranger': {
       ...{ key: stranger.key, userId: stranger.userId, isLimited: false },
       ...{ organizations: [far.id], environments: [ofFar.first.id] },
@@ -138,19 +163,6 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
       environments: [first.id, later.id, shut.first.id, ofOther.first.id],
       hidden: inFar,
     },
-  };
-  const addresses = [
-    addressOf(near, first),
-    addressOf(near, later),
-    addressOf(near, shut.first),
-    addressOf(other, ofOther.first),
-    addressOf(far, ofFar.first),
-  ];
-  return {
-    actors: new Map(Object.entries(actors)),
-    environments: [first, later, shut.first, ofOther.first, ofFar.first].map(({ id }) => id),
-    organizations: [near, other, far].map(({ id }) => id),
-    addresses: [...addresses, ...addresses.map(byCurrent), ...mixed(addresses)],
   };
 }
 

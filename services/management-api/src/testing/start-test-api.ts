@@ -63,17 +63,13 @@ export async function startTestApi(
   });
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
-  const counting = <S extends Sql>(inner: S): S => ({
-    ...inner,
-    query: (text: string, values?: unknown[]) => {
-      statements += 1;
-      return inner.query(text, values);
-    },
-  });
-  const sql = counting(database.sql);
+  const count = () => {
+    statements += 1;
+  };
+  const sql = countingSql(database.sql, count);
   const app = createApp({
     sql,
-    transaction: (work, first) => database.transaction((tx, opened) => work(counting(tx), opened), first),
+    transaction: (work, first) => database.transaction((tx, opened) => work(countingSql(tx, count), opened), first),
     logger,
     metrics,
     health: createHealth(metrics),
@@ -122,6 +118,17 @@ export async function startTestApi(
       await server.stop();
       await database.stop();
       await testDatabase.drop();
+    },
+  };
+}
+
+/** The same, told of every query before it is sent. */
+function countingSql<S extends Sql>(inner: S, count: () => void): S {
+  return {
+    ...inner,
+    query: (text: string, values?: unknown[]) => {
+      count();
+      return inner.query(text, values);
     },
   };
 }

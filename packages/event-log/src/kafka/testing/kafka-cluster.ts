@@ -55,17 +55,7 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
   const root = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
   // Kafka's tool takes an id that begins with a dash for an option: the highest bit is left out.
   const clusterId = Buffer.concat([Buffer.from([randomInt(128)]), randomBytes(15)]).toString('base64url');
-  const ports: { client: number; internal: number; controller: number }[] = [];
-  const taken = new Set<number>();
-  const take = async () => {
-    let port = await freePort();
-    while (taken.has(port)) port = await freePort();
-    taken.add(port);
-    return port;
-  };
-  for (let node = 0; node < options.nodes; node += 1) {
-    ports.push({ client: await take(), internal: await take(), controller: await take() });
-  }
+  const ports = await freePorts(options.nodes);
   const voters = ports.map(({ controller }, index) => `${index + 1}@127.0.0.1:${controller}`).join(',');
   const nodes: Node[] = ports.map((port, index) => {
     const directory = join(root, String(index + 1));
@@ -131,6 +121,21 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
     throw error;
   }
   return { brokers: nodes.map(({ port }) => `127.0.0.1:${port}`), start, kill, copyFiles, stop };
+}
+
+async function freePorts(nodes: number): Promise<{ client: number; internal: number; controller: number }[]> {
+  const taken = new Set<number>();
+  const take = async () => {
+    let port = await freePort();
+    while (taken.has(port)) port = await freePort();
+    taken.add(port);
+    return port;
+  };
+  const ports: { client: number; internal: number; controller: number }[] = [];
+  for (let node = 0; node < nodes; node += 1) {
+    ports.push({ client: await take(), internal: await take(), controller: await take() });
+  }
+  return ports;
 }
 
 function properties(

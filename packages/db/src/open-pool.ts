@@ -1,0 +1,62 @@
+import type { Logger } from '@millrace/runtime';
+import pg from 'pg';
+import { connectionConfig } from './connection-config.ts';
+import { noticeLostClients } from './notice-lost-clients.ts';
+
+export interface PoolOptions {
+  url: string;
+  logger: Logger;
+  /** Connections of this process at most. */
+  poolSize?: number;
+  /** A statement that takes longer is cancelled by the server. 0 = never. */
+  statementTimeoutMs?: number;
+  /**
+   * A statement whose answer has not come after this long fails here, whatever the server does: the only way to notice
+   * a server that is gone without a word. Its connection is thrown away. Unless told, some seconds more than
+   * `statementTimeoutMs`; 0 = never.
+   */
+  queryTimeoutMs?: number;
+  /**
+   * The server rolls back a transaction in which this process is silent for so long: the process was stopped or cannot
+   * be reached, and others wait for its locks. The server's own setting unless given.
+   */
+  idleInTransactionTimeoutMs?: number;
+  /** A statement that waits longer for a lock fails. The server's own setting unless given. */
+  lockTimeoutMs?: number;
+  /** How long to wait for a connection. */
+  connectTimeoutMs?: number;
+  applicationName?: string;
+}
+
+/** An idle connection whose server is gone is noticed after about ten seconds; by itself the system waits two hours. */
+const keepAliveAfterMs = 10_000;
+
+/** What every connection of the process shares. */
+export function poolConfig(options: PoolOptions): pg.ClientConfig {
+  return {
+    ...connectionConfig(options.url),
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
+    application_name: options.applicationName ?? 'millrace',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
+  };
+}
+
+export function openPool(config: pg.ClientConfig, options: PoolOptions): pg.Pool {
+  const { logger, statementTimeoutMs = 30_000, idleInTransactionTimeoutMs, lockTimeoutMs } = options;
+  const pool = new pg.Pool({
+    ...config,
+    max: options.poolSize ?? 10,
+    onConnect: (client: pg.ClientBase) => noticeLostClients(client, { idleInTransactionTimeoutMs, lockTimeoutMs }),
+    statement_timeout: statementTimeoutMs,
+    // The server's own limit comes first, unless the network swallows its answer.
+    query_timeout:
+      options.queryTimeoutMs ??
+      (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
+  });
+  pool.on('error', (error) => {
+    // An idle connection broke (server restart); the pool replaces it on the next use.
+    logger.debug('an idle database connection was lost', { error });
+  });
+  return pool;
+}

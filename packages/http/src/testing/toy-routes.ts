@@ -1,0 +1,132 @@
+import { membershipLevels } from '@millrace/contracts';
+import { AppError } from '@millrace/errors';
+import { type Static, Type } from 'typebox';
+import { offsetPage, offsetPageOf, offsetQuery } from '../pagination/offset-page.ts';
+import { routeDefiner } from '../route/define-route.ts';
+
+/** A small API with every kind of route, for the tests of the pipeline. */
+export interface ToyCaller {
+  scopes: string[];
+}
+
+const defineRoute = routeDefiner<ToyCaller>();
+
+const thing = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 5, description: 'name' }),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 9, description: 'size' })),
+  color: Type.Optional(Type.Union([Type.Enum(['red', 'blue']), Type.Null()], { description: 'color' })),
+  days: Type.Optional(Type.Array(Type.Enum(['mon', 'tue']), { maxItems: 2, description: 'days' })),
+  target: Type.Optional(Type.Object({ type: Type.String({ minLength: 1 }) }, { description: 'target' })),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
+});
+
+/** What the handlers were given last, and the number of calls. */
+export interface ToyRecord {
+  calls: number;
+  last: unknown;
+}
+
+export const toyRoutes = (record: ToyRecord) => [
+  defineRoute({
+    method: 'POST',
+    path: '/api/things',
+    operationId: 'things_create',
+    summary: 'Create a thing',
+    description: 'Echoes what was understood.',
+    tags: ['things'],
+    scope: 'project:write',
+    body: thing,
+    responses: { 201: { description: 'The thing.', schema: thing } },
+    examples: { request: { name: 'x' }, response: { name: 'x' } },
+    handler: async ({ body }) => {
+      record.calls += 1;
+      record.last = body;
+      return { ...body, secret: 'not declared' } as Static<typeof thing>;
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/things',
+    operationId: 'things_list',
+    summary: 'List things',
+    description: '254 numbers.',
+    tags: ['things'],
+    scope: 'project:read',
+    query: Type.Object({
+      ...offsetQuery,
+      since: Type.Optional(Type.String({ format: 'date-time', description: 'since' })),
+      text: Type.Optional(Type.String({ description: 'text' })),
+    }),
+    responses: { 200: { description: 'A page.', schema: offsetPageOf(Type.Integer()) } },
+    examples: { response: { count: 0, next: null, previous: null, results: [] } },
+    handler: async ({ query, request }) => {
+      record.last = query;
+      const all = Array.from({ length: 254 }, (_, index) => index);
+      const results = all.slice(query.offset, query.offset + query.limit);
+      return offsetPage(request, query, { count: all.length, results });
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/api/things/:id',
+    operationId: 'things_retrieve',
+    summary: 'Read a thing',
+    description: 'Fails in the way its id says.',
+    tags: ['things'],
+    scope: 'public',
+    params: Type.Object({ id: Type.String({ pattern: '^[a-z-]+$', description: 'id' }) }),
+    responses: { 200: { description: 'The thing.', schema: Type.Object({ id: Type.String({ description: 'id' }) }) } },
+    examples: { response: { id: 'x' } },
+    handler: async ({ params }) => {
+      if (params.id === 'bug') throw new Error('password=hunter2', { cause: new Error('root cause') });
+      if (params.id === 'busy') throw new AppError('unavailable', 'Come back.', { retryAfterSeconds: 1.2 });
+      if (params.id === 'lie') return { id: 1 as unknown as string };
+      if (params.id === 'known') throw new RangeError('translated');
+      return params;
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/things/:id',
+    operationId: 'things_destroy',
+    summary: 'Remove a thing',
+    description: 'Answers without a body.',
+    tags: ['things'],
+    scope: 'project:write',
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    responses: { 204: { description: 'Removed.' } },
+    handler: async () => undefined,
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/things/:id/paint',
+    operationId: 'things_paint',
+    summary: 'Paint a thing',
+    description:
+      'Answers without a body unless asked for one; needs level 8 on the thing, which is the length of its id.',
+    tags: ['things'],
+    scope: 'project:write',
+    level: membershipLevels.administrator,
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    body: Type.Object({ size: Type.Optional(Type.Integer()) }),
+    responses: { 200: { description: 'Painted.', schema: thing, onlyIfPreferred: true } },
+    examples: { request: {}, response: { name: 'x' } },
+    target: async ({ params }) => ({ level: params.id.length }),
+    handler: async () => {
+      record.calls += 1;
+      return { name: 'blue' };
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/api/things/:id/paint',
+    operationId: 'things_paint_destroy',
+    summary: 'Remove paint',
+    description: 'Refused with an empty body.',
+    tags: ['things'],
+    scope: 'project:write',
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    responses: { 405: { description: 'Never.' } },
+    handler: async () => undefined,
+  }),
+];

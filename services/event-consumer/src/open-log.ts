@@ -1,0 +1,49 @@
+import { outputGroup } from '@millrace/contracts';
+import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
+import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
+import type { Logger, Metrics } from '@millrace/runtime';
+import { type ConsumerConfig, configuredLanes } from './config.ts';
+
+const clientId = 'event-consumer';
+/** The embedded log writes and reads through a pool of its own, so that batches cannot starve it. */
+const logPool = {
+  poolSize: 6,
+  connectTimeoutMs: 2000,
+  statementTimeoutMs: 5000,
+  queryTimeoutMs: 6000,
+  idleInTransactionTimeoutMs: 5000,
+};
+
+/** The chosen log; that on PostgreSQL with the pool it needs. */
+export function openLog(
+  config: ConsumerConfig,
+  logger: Logger,
+  metrics: Metrics,
+): { log: EventLog; pool?: SqlDatabase } {
+  if (config.eventLog === 'kafka') {
+    const { kafkaSessionTimeoutMs: sessionTimeoutMs } = config;
+    return {
+      log: createKafkaLog({ ...kafkaConnection(config), clientId, sessionTimeoutMs, logger, metrics }),
+    };
+  }
+  return openPostgresLog(config, logger, metrics);
+}
+
+export function openPostgresLog(
+  config: ConsumerConfig,
+  logger: Logger,
+  metrics?: Metrics,
+): { log: EventLog; pool: SqlDatabase } {
+  const pool = openLogPool(config, logger);
+  // With publishing switched off nobody reads for this group, so no records must be kept for it.
+  const retiredGroups =
+    config.publishProcessed === 'on'
+      ? []
+      : configuredLanes(config).map(({ lane }) => outputGroup(lane, config.topicPrefix));
+  const more = metrics === undefined ? {} : { metrics };
+  return { log: createPostgresLog({ database: pool, logger, retiredGroups, ...more }), pool };
+}
+
+export function openLogPool({ databaseUrl: url }: ConsumerConfig, logger: Logger): SqlDatabase {
+  return createSqlDatabase({ url, logger, applicationName: `${clientId} log`, ...logPool });
+}

@@ -1,0 +1,106 @@
+import type { KeyValue } from '@millrace/cache';
+import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
+import { LRUCache } from 'lru-cache';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createProjectKeyCache, knownTtlSeconds } from './project-key-cache.ts';
+import { findProjectByKey, type KnownProject } from './project-key-store.ts';
+import { createSlots } from './slots.ts';
+import { withTimeLimit } from './time-limit.ts';
+
+export interface KeyStoresOptions {
+  sql: Sql;
+  cache: KeyValue;
+  changes: Pick<ProjectChanges, 'isSubscribed'>;
+}
+
+/** The shared cache in front of PostgreSQL, each asked so often at a time and so long at most. */
+export interface KeyStores {
+  /**
+   * @param isCurrent whether the answer may be left for others: nothing has changed since it was asked for.
+   * @throws what says that PostgreSQL fails, or `busy` (slots.ts). A cache that is down is as good as an empty one.
+   */
+  ask(token: string, isCurrent: () => boolean): Promise<KeyAnswer>;
+  /** Whether the last question to PostgreSQL failed. */
+  isDatabaseAway(): boolean;
+  /** Drops the copy of a key that has changed. */
+  removeCopy(token: string): void;
+  /** Until then the shared cache may hold copies of the former state. */
+  distrustCopies(): void;
+}
+
+export interface KeyAnswer {
+  /** Null: there is no such key. */
+  project: KnownProject | null;
+  source: 'cache' | 'database';
+}
+
+export const restAfterFailureMs = 1000;
+const maxChanged = 10_000;
+const databaseTimeLimitMs = 500;
+const cacheTimeLimitMs = 200;
+/**
+ * Fewer than the pool has connections (main.ts): the time limit is to measure the database, not a queue in front of it.
+ */
+const databaseSlots = { max: 3, maxWaiting: 1000, waitMs: 1000 };
+/** With more questions than this waiting, the cache is left out. */
+const cacheSlots = { max: 256, maxWaiting: 0, waitMs: 0 };
+
+export function createKeyStores({ sql, cache, changes }: KeyStoresOptions): KeyStores {
+  const shared = createProjectKeyCache(cache);
+  const cacheBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
+  const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
+  const toCache = createSlots(cacheSlots);
+  const toDatabase = createSlots(databaseSlots);
+  /** Keys that changed lately. A gateway that learned of the change later may have left an old copy. */
+  const changed = new LRUCache<string, true>({ max: maxChanged, ttl: knownTtlSeconds * 1000 });
+  let copiesTrustedFromMs = Number.NEGATIVE_INFINITY;
+  let isDatabaseAway = false;
+
+  async function askDatabase(token: string): Promise<KnownProject | null> {
+    try {
+      const project = await withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs);
+      isDatabaseAway = false;
+      return project;
+    } catch (error) {
+      isDatabaseAway = true;
+      throw error;
+    }
+  }
+
+  async function readCopy(token: string): Promise<KnownProject | null | undefined> {
+    if (changed.has(token) || performance.now() < copiesTrustedFromMs) return undefined;
+    try {
+      return await askCache(() => shared.read(token));
+    } catch {
+      return undefined;
+    }
+  }
+
+  function writeCopy(token: string, project: KnownProject | null): void {
+    const longestSeconds = changes.isSubscribed() ? knownTtlSeconds : unsubscribedMaxAgeMs / 1000;
+    askCache(() => shared.write(token, project, longestSeconds)).catch(() => {});
+  }
+
+  function askCache<T>(ask: () => Promise<T>): Promise<T> {
+    return toCache.run(() => cacheBreaker.run(() => withTimeLimit(ask(), cacheTimeLimitMs)));
+  }
+
+  return {
+    async ask(token, isCurrent) {
+      const copy = await readCopy(token);
+      if (copy !== undefined) return { project: copy, source: 'cache' };
+      const project = await toDatabase.run(() => databaseBreaker.run(() => askDatabase(token)));
+      if (isCurrent()) writeCopy(token, project);
+      return { project, source: 'database' };
+    },
+    isDatabaseAway: () => isDatabaseAway,
+    removeCopy(token) {
+      changed.set(token, true);
+      // Shared for gateways that start later.
+      shared.remove(token).catch(() => {});
+    },
+    distrustCopies() {
+      copiesTrustedFromMs = performance.now() + knownTtlSeconds * 1000;
+    },
+  };
+}
