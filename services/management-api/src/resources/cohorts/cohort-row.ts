@@ -1,4 +1,4 @@
-import type { EmbeddedUserRow } from '../users/embedded-user.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import type { CohortFilters } from './filters/cohort-tree.ts';
 
 /** What a caller decides of a cohort. */

@@ -1,6 +1,6 @@
 import { freeFormObject } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
-import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 const orNull = <S extends TSchema>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description });

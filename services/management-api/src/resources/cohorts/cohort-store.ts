@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
-import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 import type { CohortFields, CohortRow } from './cohort-row.ts';
 
 type Row = CohortRow & Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { EmbeddedUserRow } from '../users/embedded-user.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 
 /** What a caller decides of a flag. */
 export interface FlagFields {

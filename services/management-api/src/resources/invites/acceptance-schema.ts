@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 /** What somebody who was invited may see of an invite before accepting it. */
 export const invitation = Type.Object(

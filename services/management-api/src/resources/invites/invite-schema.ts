@@ -1,6 +1,6 @@
 import { membershipLevels } from '@millrace/contracts';
 import { Type } from 'typebox';
-import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 const projectGrants = Type.Union(
   [Type.Array(Type.Object({ id: Type.Integer(), level: Type.Integer() })), Type.Null()],

@@ -1,8 +1,8 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
-import type { EmbeddedUserRow } from '../users/embedded-user.ts';
-import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
+import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 import type { InvitingKey } from './inviting-key.ts';
 import type { ProjectGrant } from './project-grants.ts';
 

@@ -1,6 +1,6 @@
 import { membershipLevels } from '@millrace/contracts';
 import { Type } from 'typebox';
-import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 /** A member of an organization, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const member = Type.Object(

@@ -2,8 +2,8 @@ import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Counted, countedPage } from '../../sql/counted-page.ts';
 import { pageLimit } from '../../sql/page-limit.ts';
-import type { EmbeddedUserRow } from '../users/embedded-user.ts';
-import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
+import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 
 export interface MemberRow {
   id: string;

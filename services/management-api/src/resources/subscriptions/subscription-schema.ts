@@ -1,7 +1,7 @@
 import { subscriptionTargetTypes } from '@millrace/contracts';
 import { frequencies, weekdays } from '@millrace/schedule';
 import { type TSchema, Type } from 'typebox';
-import { embeddedUser, embeddedUserExample } from '../users/embedded-user.ts';
+import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 const largest = 2_147_483_647;
 const oneOf = <const T extends readonly string[]>(words: T, description: string) =>

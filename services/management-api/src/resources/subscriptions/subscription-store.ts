@@ -1,8 +1,8 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
-import type { EmbeddedUserRow } from '../users/embedded-user.ts';
-import { embeddedUserColumn } from '../users/embedded-user-store.ts';
+import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
+import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 import type { SubscriptionFields } from './subscription-fields.ts';
 
 export interface SubscriptionRow extends SubscriptionFields {
