@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@millrace/testing';
 import { LedgerConflict } from '../failures/ledger-conflict.ts';
 import { PartitionMissing } from '../failures/partition-missing.ts';
 import type { EventRow } from '../model/event-row.ts';
@@ -135,15 +136,12 @@ describe('event identities', () => {
   });
 
   async function untilWaiting(count: number): Promise<void> {
-    const deadline = Date.now() + 10_000;
-    for (;;) {
+    await eventually(async () => {
       const waiting = await fixture.database.sql.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      if (waiting.length >= count) return;
-      if (Date.now() > deadline) throw new Error(`${waiting.length} transactions wait for a lock, not ${count}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+      expect(waiting.length).toBeGreaterThanOrEqual(count);
+    });
   }
 });
 

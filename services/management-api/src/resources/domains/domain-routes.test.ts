@@ -13,7 +13,7 @@ let free: OrganizationActors;
 let path: string;
 beforeAll(async () => {
   dns = await startDnsServer();
-  api = await startTestApi({ lookUpChallenge: createChallengeLookup({ servers: [dns.address], timeoutMs: 300 }) });
+  api = await startTestApi({ lookUpChallenge: createChallengeLookup({ servers: [dns.address], timeoutMs: 2000 }) });
   acme = await createActors(api.database);
   free = await createActors(api.database, { plan: 'free' });
   path = `/api/organizations/${acme.organizationId}/domains/`;
