@@ -60,7 +60,7 @@ try {
       ].join('\n'),
       { mode: 0o600 },
     );
-    const { code, output } = await generate(config, ['--exclude-operation-id-regex', takingAway]);
+    const { code, output } = await generate(config, 40, ['--exclude-operation-id-regex', takingAway]);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
     // Had a request made the key useless, the rest of the run would have shown nothing.
     const still = await fetch(`${services.apiUrl}/api/projects/${projectId}/`, {
@@ -107,7 +107,7 @@ try {
         .join(', ')} }`,
     ]);
     await writeFile(config, [...common, ...own].join('\n'), { mode: 0o600 });
-    const all = await generate(config, [
+    const all = await generate(config, 20, [
       '--include-operation-id-regex',
       takingAway,
       '--exclude-operation-id',
@@ -125,16 +125,26 @@ try {
     expect(await statusOf(`personal_api_keys/${places.personal_api_keys_roll?.id}/`)).toBe(200);
     // What all of that belonged to goes last.
     await writeFile(config, common.join('\n'), { mode: 0o600 });
-    const last = await generate(config, ['--include-operation-id', 'organizations_destroy']);
+    const last = await generate(config, 8, ['--include-operation-id', 'organizations_destroy']);
     expect({ code: last.code, output: last.code === 0 ? '' : last.output }).toEqual({ code: 0, output: '' });
     expect(await statusOf(`organizations/${organizationId}/`)).toBe(404);
   }, 200_000);
 
-  function generate(config: string, which: string[]) {
+  /** It goes on generating for as long as it may. */
+  function generate(config: string, seconds: number, which: string[]) {
     return run([
       ...['-m', 'schemathesis.cli', '--config-file', config, 'run', `${services.apiUrl}/api/schema/`],
       ...['--checks', checks.join(','), '--phases', 'examples,fuzzing', '--max-examples', '3'],
-      ...['--max-time', '40', '--seed', `${testSeed(1)}`, '--no-shrink', '--continue-on-failure', '--warnings', 'off'],
+      ...[
+        '--max-time',
+        `${seconds}`,
+        '--seed',
+        `${testSeed(1)}`,
+        '--no-shrink',
+        '--continue-on-failure',
+        '--warnings',
+        'off',
+      ],
       ...which,
     ]);
   }
