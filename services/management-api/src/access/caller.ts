@@ -1,3 +1,5 @@
+import { membershipLevels } from '@millrace/contracts';
+
 /** Who makes a request: a person and the powers of the key used. */
 export interface Caller {
   userId: number;
@@ -46,6 +48,13 @@ export function onlyEnvironmentsOf({ scopedTeams }: Caller): number[] | null {
 /** Whether the key is for some organizations or environments only. It then decides nothing for the person's other keys. */
 export function isLimited({ scopedOrganizations, scopedTeams }: Caller): boolean {
   return scopedOrganizations.length > 0 || scopedTeams.length > 0;
+}
+
+/** Whether the person administrates an organization, or owns it. */
+export function isAdministrator({ memberships }: Caller, organizationId: string): boolean {
+  return memberships.some(
+    (own) => own.organizationId === organizationId && own.level >= membershipLevels.administrator,
+  );
 }
 
 /** Ids of the organizations whose data the caller may see with this key. */

@@ -1,3 +1,5 @@
+import { membershipLevels } from '@millrace/contracts';
+
 /** SQL: whether the plan of organization `o` lets environments be private. */
 export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
 
@@ -12,10 +14,10 @@ export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"k
  * `explicitMemberJoin`, the caller's own row `em`.
  */
 export const effectiveLevel = `CASE
-    WHEN m.level >= 8 OR NOT ${mayHavePrivateEnvironments} THEN m.level
+    WHEN m.level >= ${membershipLevels.administrator} OR NOT ${mayHavePrivateEnvironments} THEN m.level
     WHEN em.membership_id IS NOT NULL AND em.level IS NULL THEN NULL
     WHEN e.access_control THEN CASE WHEN em.level IS NOT NULL THEN greatest(em.level, m.level) END
-    WHEN e.default_access_level = 'admin' THEN 8
+    WHEN e.default_access_level = 'admin' THEN ${membershipLevels.administrator}
     WHEN e.default_access_level IS NOT NULL THEN greatest(em.level, m.level)
     ELSE m.level
   END`;

@@ -1,7 +1,7 @@
 /** Error answers of docs/api-rules.md#errors in short. */
 
 /** 400 of a value that is wrong. */
-export const VE = (code: string, attr: string | null, detail: string) => ({
+export const VE = (code: string, attr: string | null, detail: unknown) => ({
   status: 400,
   body: { type: 'validation_error', code, detail, attr },
 });

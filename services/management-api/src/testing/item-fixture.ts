@@ -1,4 +1,5 @@
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
+import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
@@ -24,14 +25,14 @@ export interface ItemFixture {
 export async function createItemFixture(api: TestApi): Promise<ItemFixture> {
   const tenant = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
-  const keyOf = async (level: 1 | 8) => {
+  const keyOf = async (level: MembershipLevel) => {
     const user = await createUser(api.database.sql, { email: `${level}-${tenant.organizationId}@example.com` });
     const { id } = await addMember(api.database.sql, { organizationId: tenant.organizationId, userId: user.id, level });
     const { value } = await createPersonalApiKey(api.database.sql, { userId: user.id, label: 'key', scopes: ['*'] });
     return { id, value };
   };
-  const member = await keyOf(1);
-  const administrator = await keyOf(8);
+  const member = await keyOf(membershipLevels.member);
+  const administrator = await keyOf(membershipLevels.administrator);
   return {
     tenant,
     keys: { M: member.value, A: administrator.value, W: tenant.personalApiKey, stranger: stranger.personalApiKey },

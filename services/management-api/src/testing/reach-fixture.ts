@@ -1,4 +1,5 @@
 import { addMember, createPersonalApiKey } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
 import {
   type MarkedEnvironment,
   type MarkedOrganization,
@@ -93,7 +94,7 @@ async function createTenants(api: TestApi) {
   const near = await markedOrganization(api, 'wordnear', person);
   const other = await markedOrganization(api, 'wordother', person);
   const far = await markedOrganization(api, 'wordfar', stranger);
-  await addMember(api.database.sql, { organizationId: near.id, userId: member.userId, level: 1 });
+  await addMember(api.database.sql, { organizationId: near.id, userId: member.userId, level: membershipLevels.member });
   const { first, ...project } = await markedProject(api, person, {
     organization: near,
     words: ['wordpro', 'wordfirst'],

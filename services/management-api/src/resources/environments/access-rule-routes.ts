@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { type TObject, Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
@@ -84,7 +85,8 @@ export function accessRuleChangeRoute<P extends TObject>(
     },
     target: async (context) => {
       const found = await target(context);
-      if (found.level < 8) throw new AppError('forbidden', 'Must be admin to modify project permissions.');
+      if (found.level < membershipLevels.administrator)
+        throw new AppError('forbidden', 'Must be admin to modify project permissions.');
       return found;
     },
     handler: async ({ caller, target: found, body }) => {
@@ -142,7 +144,7 @@ export function accessRuleRoutes<P extends TObject>(
         available_access_levels: [...accessLevels],
         default_access_level: 'member',
         user_access_level: accessLevelOf(found.level),
-        user_can_edit_access_levels: found.level >= 8,
+        user_can_edit_access_levels: found.level >= membershipLevels.administrator,
       }),
     }),
     accessRuleChangeRoute(deps, family),

@@ -6,11 +6,10 @@ import {
   requireRoom,
   requireUncounted,
 } from '@millrace/accounts';
-import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import type { Caller } from '../../access/caller.ts';
+import { type Caller, isAdministrator } from '../../access/caller.ts';
 
 /**
  * Whether a change may turn demo data into a real environment, or the other way round: who does the first makes one more
@@ -34,17 +33,13 @@ export async function checkDemoChange(
     requireUncounted(plan);
     return;
   }
-  requireMaker(caller, organizationId);
+  // Demo data is for everybody to make, everything else for who administrates the organization.
+  if (!isAdministrator(caller, organizationId)) {
+    throw new AppError('forbidden', 'Your organization access level is insufficient.');
+  }
   const environments = await countEnvironments(tx, projectId);
   requireRoom(plan, 'environments', { ...environments, demo: environments.demo - 1 });
   if (environments.all > environments.demo) return;
   const projects = await countProjects(tx, organizationId);
   requireRoom(plan, 'projects', { ...projects, demo: projects.demo - 1 });
-}
-
-/** Demo data is for everybody to make, everything else for who administrates the organization. */
-function requireMaker({ memberships }: Caller, organizationId: string): void {
-  const membership = memberships.find((candidate) => candidate.organizationId === organizationId);
-  if (membership && membership.level >= membershipLevels.administrator) return;
-  throw new AppError('forbidden', 'Your organization access level is insufficient.');
 }

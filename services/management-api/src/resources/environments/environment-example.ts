@@ -1,6 +1,7 @@
+import { membershipLevels } from '@millrace/contracts';
 import { defaultModifiers } from './default-modifiers.ts';
 
-const settings = {
+export const settingsExample = {
   app_urls: ['https://example.com'],
   slack_incoming_webhook: null,
   anonymize_ips: false,
@@ -43,31 +44,23 @@ const settings = {
   flags_persistence_default: false,
 };
 
-const identity = {
+export const identityExample = {
   id: 1,
   uuid: '0193f0c5-7a4e-7000-8000-000000000001',
   organization: '0193f0c5-7a4e-7000-8000-0000000000aa',
   name: 'Default project',
   created_at: '2026-11-21T12:00:00Z',
   updated_at: '2026-11-21T12:00:00Z',
-  effective_membership_level: 15,
+  effective_membership_level: membershipLevels.owner,
   has_group_types: false,
   live_events_token: 'eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.e30.signature',
   api_token: 'phc_exampleexampleexampleexampleexampleexample',
 };
 
-export const projectFullExample = {
-  ...identity,
-  product_description: null,
-  ...settings,
-  person_on_events_querying_enabled: 'true',
-  default_modifiers: JSON.stringify(defaultModifiers),
-};
-
 export const environmentExample = {
-  ...identity,
+  ...identityExample,
   project_id: 1,
-  ...settings,
+  ...settingsExample,
   person_on_events_querying_enabled: true,
   default_modifiers: defaultModifiers,
   session_recording_url_trigger_config: [],
@@ -82,10 +75,10 @@ export const environmentExample = {
 
 export const environmentListExample = {
   id: 1,
-  uuid: identity.uuid,
-  organization: identity.organization,
+  uuid: identityExample.uuid,
+  organization: identityExample.organization,
   project_id: 1,
-  api_token: identity.api_token,
+  api_token: identityExample.api_token,
   name: 'Default project',
   completed_snippet_onboarding: false,
   has_completed_onboarding_for: null,

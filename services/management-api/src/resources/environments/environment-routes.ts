@@ -1,10 +1,9 @@
 import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
-import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { type ApiRequest, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
-import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
+import { type Caller, isAdministrator, onlyEnvironmentsOf, visibleOrganizationIds } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey, requireProjectInKey } from '../../access/key-restrictions.ts';
 import { accessControlRoutes } from './access-control-routes.ts';
@@ -130,8 +129,7 @@ export function environmentRoutes(deps: ItemDeps) {
         await requireMaker(context, project.organizationId);
         return project;
       },
-      handler: async ({ caller, target: { projectId, organizationId }, body }) => {
-        const sent = body as Record<string, unknown>;
+      handler: async ({ caller, target: { projectId, organizationId }, body: sent }) => {
         const id = await transaction((tx) => createEnvironmentFor(tx, caller, { organizationId, projectId, sent }));
         const row = await findEnvironmentForCaller(sql, caller.userId, id);
         if (!row) throw new AppError('not_found', 'Not found.');
@@ -168,8 +166,8 @@ export async function requireMaker(
   { caller, request }: { caller: Caller; request: ApiRequest },
   organizationId: string,
 ): Promise<void> {
-  const membership = caller.memberships.find((candidate) => candidate.organizationId === organizationId);
-  if (membership && membership.level >= membershipLevels.administrator) return;
-  if (membership && (await isAskedForDemo(request))) return;
+  if (isAdministrator(caller, organizationId)) return;
+  const isMember = caller.memberships.some((own) => own.organizationId === organizationId);
+  if (isMember && (await isAskedForDemo(request))) return;
   throw new AppError('forbidden', 'Your organization access level is insufficient.');
 }

@@ -6,12 +6,9 @@ const time = (description: string) => Type.String({ format: 'date-time', descrip
 const level = Type.Union([Type.Integer(), Type.Null()], {
   description: 'Membership level of the caller here: 1, 8 or 15.',
 });
-const name = (what: string) => Type.String({ minLength: 1, maxLength: 200, description: `Name of the ${what}.` });
-const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()], {
-  description: 'What the product does.',
-});
-
-const identity = {
+export const nameOf = (what: string) =>
+  Type.String({ minLength: 1, maxLength: 200, description: `Name of the ${what}.` });
+export const identity = {
   id: Type.Integer({ description: 'Id; a project and its first environment share one.' }),
   uuid: Type.String({ format: 'uuid', description: 'UUID of the environment, of a project’s first one.' }),
   organization: Type.String({ format: 'uuid', description: 'Id of the organization.' }),
@@ -21,7 +18,7 @@ const projectId = { project_id: Type.Integer({ description: 'Id of the project.'
 const apiToken = Type.String({ description: 'The project API key SDKs send.' });
 const ingestedEvent = Type.Boolean({ description: 'Whether an event was ever stored.' });
 
-const base = {
+export const base = {
   created_at: time('When it was made.'),
   updated_at: time('When it was changed last.'),
   effective_membership_level: level,
@@ -31,7 +28,7 @@ const base = {
 };
 
 /** Response-only fields whose type the contract gives as text on projects: objects are JSON text. */
-const projectComputed = {
+export const projectComputed = {
   person_on_events_querying_enabled: Type.String({ description: '`true` or `false`.' }),
   default_modifiers: Type.String({ description: 'Default query modifiers, an object as JSON text.' }),
   product_intents: Type.String({ description: 'Products people want to use, a list as JSON text.' }),
@@ -46,7 +43,7 @@ const environmentComputed = {
 };
 
 /** Settings and computed fields in the order of the contract's table. */
-function inContractOrder(computed: Record<string, TSchema>, isShown: (field: SettingField) => boolean) {
+export function inContractOrder(computed: Record<string, TSchema>, isShown: (field: SettingField) => boolean) {
   const fields: Record<string, TSchema> = {};
   for (const [field, setting] of Object.entries(settingFields)) {
     if (field === 'inject_web_apps') {
@@ -62,35 +59,21 @@ function inContractOrder(computed: Record<string, TSchema>, isShown: (field: Set
   return fields;
 }
 
-const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
-
 /** Environment, with all its fields (docs/api-rules.md#ordered-routes). */
 export const environment = Type.Object<Record<string, TSchema>>(
   {
     ...identity,
     ...projectId,
-    name: name('environment'),
+    name: nameOf('environment'),
     ...base,
     ...inContractOrder(environmentComputed, () => true),
   },
   { title: 'Environment' },
 );
 
-/** Project, with all its fields (docs/api-rules.md#ordered-routes). */
-export const project = Type.Object<Record<string, TSchema>>(
-  {
-    ...identity,
-    name: name('project'),
-    product_description: productDescription,
-    ...base,
-    ...inContractOrder(projectComputed, isProjectField),
-  },
-  { title: 'Project' },
-);
-
 const summary = {
   api_token: apiToken,
-  name: name('project or environment'),
+  name: nameOf('project or environment'),
   completed_snippet_onboarding: Type.Boolean({ description: 'Whether the snippet was installed once.' }),
   has_completed_onboarding_for: Type.Unknown({ description: 'Products the onboarding was completed for.' }),
   ingested_event: ingestedEvent,
@@ -105,17 +88,14 @@ export const environmentListItem = Type.Object(
   { title: 'EnvironmentListItem' },
 );
 
-function writable(own: Record<string, TSchema>, isShown: (field: SettingField) => boolean) {
+/** The settings a request may hold: none is required, none has a default. */
+export function writableSettings(isShown: (field: SettingField) => boolean) {
   const settings = Object.entries(settingFields).filter(([, setting]) => isShown(setting));
-  const fields = { ...own, ...Object.fromEntries(settings.map(([field, { request }]) => [field, request])) };
-  return Type.Object<Record<string, TSchema>>(
-    Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, Type.Optional(schema)])),
-  );
+  return Object.fromEntries(settings.map(([field, { request }]) => [field, Type.Optional(request)]));
 }
 
-/** What may be sent when an environment is made or changed: nothing is required, nothing has a default. */
-export const environmentChanges = writable({ name: name('environment') }, () => true);
-export const projectChanges = writable(
-  { name: name('project'), product_description: productDescription },
-  isProjectField,
-);
+/** What may be sent when an environment is made or changed. */
+export const environmentChanges = Type.Object({
+  name: Type.Optional(nameOf('environment')),
+  ...writableSettings(() => true),
+});

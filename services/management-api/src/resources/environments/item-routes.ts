@@ -1,4 +1,5 @@
 import { resetToken } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static, TObject, TSchema } from 'typebox';
@@ -31,7 +32,7 @@ export interface ItemFamily<P extends TObject> {
   target: (context: { caller: Caller; params: Static<P> }) => Promise<AddressedProject>;
   schema: TSchema;
   example: Record<string, unknown>;
-  changes: TObject;
+  changes: TObject<Record<string, TSchema>>;
   show: (row: EnvironmentRow, signing: Signing) => Record<string, unknown>;
   /** Makes the change. @returns the key whose settings changed. */
   change: (
@@ -115,8 +116,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         responses: { 200: shown },
         examples: { request: { timezone: 'Europe/Lisbon' }, response: { ...example, timezone: 'Europe/Lisbon' } },
         target,
-        handler: async ({ caller, target: found, body }) => {
-          const sent = body as Record<string, unknown>;
+        handler: async ({ caller, target: found, body: sent }) => {
           const token = await transaction((tx) => change(tx, { caller, target: found, sent }));
           announceKeyChange([token]);
           return show(caller, found);
@@ -131,7 +131,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       description: `Removes the ${kind} and its key at once; stored events follow in the background.`,
       tags,
       scope: 'project:write',
-      level: 8,
+      level: membershipLevels.administrator,
       params,
       responses: { 204: { description: 'Removed.' } },
       target,
@@ -148,7 +148,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       description: 'Gives out a new project API key. Events sent with the old one are refused from then on.',
       tags,
       scope: 'project:write',
-      level: 8,
+      level: membershipLevels.administrator,
       params,
       responses: { 200: shown },
       examples: { response: example },
@@ -215,8 +215,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
       responses: { 201: shown },
       examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: example },
       target,
-      handler: async ({ caller, target: found, body }) => {
-        const given = body as Record<string, unknown>;
+      handler: async ({ caller, target: found, body: given }) => {
         const sent = Object.fromEntries(Object.entries(given).filter(([field]) => !intentFields.has(field)));
         const { product_type: productType, intent_context: context = 'unknown' } = given;
         const hasSettings = Object.keys(sent).length > 0;

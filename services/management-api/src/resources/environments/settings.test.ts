@@ -24,7 +24,7 @@ const ignored = 'autocapture_exceptions_errors_to_ignore';
 const dictionary = 'Must provide a dictionary or None.';
 const flagKeys = "Must provide a dictionary with only 'id' and 'key' keys. _or_ only 'id', 'key', and 'variant' keys.";
 
-const refused: [string, Record<string, unknown>, object][] = [
+const refused: [string, object, object][] = [
   [
     'T24',
     { timezone: 'America/I_Dont_Exist' },
@@ -70,13 +70,11 @@ const refused: [string, Record<string, unknown>, object][] = [
   ['T39: text', { [flag]: 's' }, invalid(flag, dictionary)],
   ['T39: 1', { [flag]: 1 }, invalid(flag, dictionary)],
   ['T39: "1"', { [flag]: '1' }, invalid(flag, dictionary)],
-  ...['key', 'id', 'variant', 'key,variant', 'id,variant', 'wat'].map(
-    (keys): [string, Record<string, unknown>, object] => [
-      `T40: ${keys}`,
-      { [flag]: Object.fromEntries(keys.split(',').map((key) => [key, 1])) },
-      invalid(flag, flagKeys),
-    ],
-  ),
+  ...['key', 'id', 'variant', 'key,variant', 'id,variant', 'wat'].map((keys): [string, object, object] => [
+    `T40: ${keys}`,
+    { [flag]: Object.fromEntries(keys.split(',').map((key) => [key, 1])) },
+    invalid(flag, flagKeys),
+  ]),
   ['T42: text', { [network]: 's' }, invalid(network, dictionary)],
   [
     'T42: a key',
@@ -136,7 +134,7 @@ const refused: [string, Record<string, unknown>, object][] = [
     { name: '', timezone: 'x', app_urls: 1 },
     invalid('name', 'This field may not be blank.', 'blank'),
   ],
-  ['G11', [] as never, invalid(null, 'Invalid data. Expected a dictionary, but got list.')],
+  ['G11', [], invalid(null, 'Invalid data. Expected a dictionary, but got list.')],
 ];
 
 const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [

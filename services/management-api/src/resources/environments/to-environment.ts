@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { defaultModifiers } from './default-modifiers.ts';
 import type { EnvironmentRow } from './environment-store.ts';
@@ -22,29 +23,9 @@ export function toEnvironment(row: EnvironmentRow, signing: Signing): Record<str
   };
 }
 
-/**
- * A project as the API shows it (docs/api-rules.md#projects): its own name, description and dates,
- * everything else of its first environment. What the contract types as text is text.
- */
-export function toProject(row: EnvironmentRow, signing: Signing): Record<string, unknown> {
-  return {
-    ...toEnvironment(row, signing),
-    id: row.project_id,
-    name: row.project_name,
-    created_at: formatDateTime(row.project_created_at),
-    updated_at: formatDateTime(later(row.updated_at, row.project_updated_at)),
-    person_on_events_querying_enabled: 'true',
-    default_modifiers: JSON.stringify(defaultModifiers),
-  };
-}
-
-function later(one: Date, other: Date): Date {
-  return new Date(Math.max(one.getTime(), other.getTime()));
-}
-
 /** What a level lets its owner do with an environment (docs/api-rules.md#access-to-an-environment). */
 export function accessLevelOf(level: number | null): 'admin' | 'member' | null {
-  return level === null ? null : level >= 8 ? 'admin' : 'member';
+  return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
 
 /** The database writes times inside JSON with its own offset. */

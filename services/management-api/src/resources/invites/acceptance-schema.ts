@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
@@ -23,7 +24,7 @@ export const invitationExample = {
   target_email: 'grace@example.com',
   first_name: 'Grace',
   organization_name: 'Example Ltd',
-  level: 1,
+  level: membershipLevels.member,
   expires_at: '2026-11-04T09:00:00Z',
   is_expired: false,
   has_account: false,
@@ -59,5 +60,5 @@ export const acceptedInviteExample = {
   user: embeddedUserExample,
   organization_id: '0193f0c5-7a4e-7000-8000-0000000000aa',
   organization_name: 'Example Ltd',
-  level: 1,
+  level: membershipLevels.member,
 };

@@ -1,4 +1,5 @@
 import { recordActivity } from '@millrace/accounts';
+import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -74,7 +75,10 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       body: Type.Unknown({ description: 'A list of up to 20 invites, or one invite.' }),
       responses: { 200: { description: 'All were created.', schema: Type.Array(invite), onlyIfPreferred: true } },
       examples: {
-        request: [{ target_email: 'grace@example.com' }, { target_email: 'alan@example.com', level: 8 }],
+        request: [
+          { target_email: 'grace@example.com' },
+          { target_email: 'alan@example.com', level: membershipLevels.administrator },
+        ],
         response: [inviteExample],
       },
       target: addressedOrganization(sql),

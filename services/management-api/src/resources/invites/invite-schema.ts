@@ -65,7 +65,7 @@ export const inviteExample = {
   target_email: 'grace@example.com',
   first_name: 'Grace',
   emailing_attempt_made: true,
-  level: 1,
+  level: membershipLevels.member,
   is_expired: false,
   created_by: embeddedUserExample,
   created_at: '2026-11-01T09:00:00Z',

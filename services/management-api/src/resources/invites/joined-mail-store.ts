@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
 /**
@@ -8,7 +9,7 @@ export async function findJoinRecipients(sql: Sql, organizationId: string, joine
   const rows = await sql.query<{ email: string }>(
     `SELECT u.email
        FROM organization o
-       JOIN membership m ON m.organization_id = o.id AND m.level >= 8 AND m.user_id <> $2
+       JOIN membership m ON m.organization_id = o.id AND m.level >= ${membershipLevels.administrator} AND m.user_id <> $2
        JOIN "user" u ON u.id = m.user_id AND u.is_active
       WHERE o.id = $1 AND o.is_member_join_email_enabled
       ORDER BY m.joined_at

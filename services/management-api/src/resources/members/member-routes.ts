@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -91,7 +92,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         params: memberParams,
         body: memberChanges,
         responses: { 200: { description: 'The member.', schema: member } },
-        examples: { request: { level: 8 }, response: memberExample },
+        examples: { request: { level: membershipLevels.administrator }, response: memberExample },
         target: addressedMember,
         handler: async ({ caller, target, body }) =>
           toMember(

@@ -30,7 +30,7 @@ export const memberChanges = Type.Object({
 export const memberExample = {
   id: '0193f0c5-7a4e-7000-8000-0000000000cc',
   user: embeddedUserExample,
-  level: 8,
+  level: membershipLevels.administrator,
   joined_at: '2026-11-01T09:00:00Z',
   updated_at: '2026-11-01T09:00:00Z',
   is_2fa_enabled: false,

@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import { Type } from 'typebox';
 import { environmentSummary, environmentSummaryExample } from './environment-summary.ts';
 
@@ -54,7 +55,7 @@ export const organizationExample = {
   logo_media_id: null,
   created_at: '2026-11-01T09:00:00Z',
   updated_at: '2026-11-01T09:00:00Z',
-  membership_level: 15,
+  membership_level: membershipLevels.owner,
   plugins_access_level: 3,
   teams: [environmentSummaryExample],
   projects: [{ id: 1, organization_id: '0193f0c5-7a4e-7000-8000-0000000000aa', name: 'Default project' }],

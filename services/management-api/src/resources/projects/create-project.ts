@@ -3,6 +3,8 @@ import type { Transaction } from '@millrace/db';
 import { type Caller, isLimited } from '../../access/caller.ts';
 import { requireAccessControlLevel } from '../environments/access-control-level.ts';
 
+import type { ProjectChanges } from './project-schema.ts';
+
 /**
  * Makes a project and its first environment, which is the caller's current one from now on, unless the key used is for
  * some places only.
@@ -13,11 +15,10 @@ import { requireAccessControlLevel } from '../environments/access-control-level.
 export async function createProjectFor(
   tx: Transaction,
   caller: Caller,
-  { organizationId, sent }: { organizationId: string; sent: Record<string, unknown> },
+  { organizationId, sent }: { organizationId: string; sent: ProjectChanges },
 ): Promise<number> {
-  const { product_description: description, ...settings } = sent;
+  const { product_description: productDescription, ...settings } = sent;
   requireAccessControlLevel(caller, organizationId, settings);
-  const productDescription = description as string | null | undefined;
   const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
   return project.id;

@@ -8,16 +8,21 @@ import { type Caller, visibleMemberships, visibleOrganizationIds } from '../../a
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { accessRuleRoutes } from '../environments/access-rule-routes.ts';
-import { projectFullExample } from '../environments/environment-example.ts';
 import { requireMaker } from '../environments/environment-routes.ts';
-import { project, projectChanges } from '../environments/environment-schema.ts';
 import { findEnvironmentForCaller } from '../environments/environment-store.ts';
 import { type ItemDeps, type ItemFamily, itemRoutes } from '../environments/item-routes.ts';
-import { toProject } from '../environments/to-environment.ts';
 import { createProjectFor } from './create-project.ts';
 import { listProjects } from './list-projects-store.ts';
-import { projectExample, projectSummary } from './project-schema.ts';
+import {
+  type ProjectChanges,
+  project,
+  projectChanges,
+  projectExample,
+  projectFullExample,
+  projectSummary,
+} from './project-schema.ts';
 import { removeProjectFor } from './remove-project.ts';
+import { toProject } from './to-project.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
@@ -39,7 +44,7 @@ export function projectRoutes(deps: ItemDeps) {
   const organization = addressedOrganization(sql);
   const byId = addressedById(sql, 'project');
 
-  async function create(caller: Caller, organizationId: string, sent: Record<string, unknown>) {
+  async function create(caller: Caller, organizationId: string, sent: ProjectChanges) {
     const id = await transaction((tx) => createProjectFor(tx, caller, { organizationId, sent }));
     const row = await findEnvironmentForCaller(sql, caller.userId, id);
     if (!row) throw new AppError('not_found', 'Not found.');
@@ -52,11 +57,9 @@ export function projectRoutes(deps: ItemDeps) {
     example: projectFullExample,
     changes: projectChanges,
     show: toProject,
-    change: (
-      tx,
-      { caller, target: { projectId, environmentId }, sent: { product_description: description, ...settings } },
-    ) => {
-      const productDescription = description as string | null | undefined;
+    change: (tx, { caller, target: { projectId, environmentId }, sent }) => {
+      const { product_description: _, ...settings } = sent;
+      const productDescription = descriptionOf(sent);
       return changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller });
     },
     remove: ({ caller, target }) => transaction((tx) => removeProjectFor(tx, caller, target.projectId)),
@@ -125,7 +128,7 @@ export function projectRoutes(deps: ItemDeps) {
         await requireMaker(context, membership.organizationId);
         return membership;
       },
-      handler: ({ caller, target, body }) => create(caller, target.organizationId, body as Record<string, unknown>),
+      handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
     }),
     defineRoute({
       ...creation,
@@ -140,11 +143,16 @@ export function projectRoutes(deps: ItemDeps) {
         await requireMaker(context, organizationId);
         return { organizationId };
       },
-      handler: ({ caller, target, body }) => create(caller, target.organizationId, body as Record<string, unknown>),
+      handler: ({ caller, target, body }) => create(caller, target.organizationId, body),
     }),
     ...itemRoutes(deps, ofOrganization),
     ...accessRuleRoutes(deps, ofOrganization),
     ...itemRoutes(deps, alone),
     ...accessRuleRoutes(deps, alone),
   ];
+}
+
+/** The schema lets no other value pass. */
+function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
+  return typeof given === 'string' || given === null ? given : undefined;
 }

@@ -1,4 +1,49 @@
-import { Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
+import { defaultModifiers } from '../environments/default-modifiers.ts';
+import { identityExample, settingsExample } from '../environments/environment-example.ts';
+import {
+  base,
+  identity,
+  inContractOrder,
+  nameOf,
+  projectComputed,
+  writableSettings,
+} from '../environments/environment-schema.ts';
+import type { SettingField } from '../environments/setting-fields.ts';
+
+const productDescription = Type.Union([Type.String({ maxLength: 1000 }), Type.Null()], {
+  description: 'What the product does.',
+});
+
+const isProjectField = ({ isEnvironmentOnly }: SettingField) => isEnvironmentOnly !== true;
+
+/** Project, with all its fields (docs/api-rules.md#ordered-routes). */
+export const project = Type.Object<Record<string, TSchema>>(
+  {
+    ...identity,
+    name: nameOf('project'),
+    product_description: productDescription,
+    ...base,
+    ...inContractOrder(projectComputed, isProjectField),
+  },
+  { title: 'Project' },
+);
+
+/** What may be sent when a project is made or changed; its settings are those of an environment. */
+export const projectChanges = Type.Object({
+  name: Type.Optional(nameOf('project')),
+  product_description: Type.Optional(productDescription),
+  ...writableSettings(isProjectField),
+});
+export type ProjectChanges = Static<typeof projectChanges>;
+
+export const projectFullExample = {
+  ...identityExample,
+  product_description: null,
+  ...settingsExample,
+  person_on_events_querying_enabled: 'true',
+  default_modifiers: JSON.stringify(defaultModifiers),
+};
 
 /** Project summary, its fields in the order that was asked for (docs/api-rules.md#ordered-routes). */
 export const projectSummary = Type.Object(

@@ -1,3 +1,4 @@
+import { membershipLevels } from '@millrace/contracts';
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/organization-schema.ts';
@@ -61,7 +62,7 @@ export const meExample = {
       name: organizationExample.name,
       slug: organizationExample.slug,
       logo_media_id: null,
-      membership_level: 15,
+      membership_level: membershipLevels.owner,
     },
   ],
 };
