@@ -4,6 +4,7 @@ export { type Activity, type ActivityScope, type Actor, recordActivity } from '.
 export { createOwnedOrganization } from './create-owned-organization.ts';
 export { type AcceptedInvite, acceptInvite, findInvite } from './invites/accept-invite.ts';
 export { createFirstKey } from './invites/create-first-key.ts';
+export { deleteInvite, findPendingInvite, insertInvite, noteEmailingAttempt } from './invites/invite-store.ts';
 export { hashInviteToken, inviteExpiresAt, isInviteExpired, newInviteToken } from './invites/invite-validity.ts';
 export { listInvites, revokeInvite } from './invites/invites.ts';
 export { hashPersonalApiKey } from './keys/key-values.ts';
@@ -18,6 +19,7 @@ export {
   rollPersonalApiKey,
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
+export { recordKeyActivity } from './keys/record-key-activity.ts';
 export { deleteMember, updateMemberLevel } from './members/member-store.ts';
 export { addMember, listMembers, removeMember, setMemberLevel } from './members/members.ts';
 export { withdrawInvites } from './members/withdraw-invites.ts';
@@ -31,6 +33,7 @@ export {
   listOrganizations,
   setOrganizationPlan,
 } from './organizations/organizations.ts';
+export { deleteAccessRule, findAccessRule, putAccessRule } from './projects/access-rule-store.ts';
 export { changeEnvironment } from './projects/change-environment.ts';
 export { changeProject } from './projects/change-project.ts';
 export { createEnvironment } from './projects/create-environment.ts';
@@ -52,5 +55,5 @@ export {
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
 export { resetToken } from './projects/reset-token.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
-export { findUser, setCurrentEnvironment, type User } from './users/user-store.ts';
+export { findUser, setCurrentEnvironment, type User, type UserFields, updateUser } from './users/user-store.ts';
 export { createUser, getUser, listUsers, type NewUser, setUserActive } from './users/users.ts';

@@ -47,7 +47,7 @@ export async function acceptInvite(
   const invite = await findInvite(tx, inviteId);
   const accepting = await chooseUser(invite);
   const added = await join(tx, invite, accepting.id);
-  await deleteInvite(tx, invite.id);
+  await deleteInvite(tx, invite.id, invite.organization_id);
   if (accepting.current_organization_id === null) {
     const { current_environment_id: environmentId } = accepting;
     await setCurrentEnvironment(tx, accepting.id, { organizationId: invite.organization_id, environmentId });

@@ -30,8 +30,12 @@ export async function selectInvites(sql: Sql, organizationId: string): Promise<I
   );
 }
 
-export async function deleteInvite(sql: Sql, id: string): Promise<Invite | undefined> {
-  const rows = await sql.query<Invite>('DELETE FROM organization_invite WHERE id = $1 RETURNING *', [id]);
+/** @param organizationId the one it must belong to; null for any. */
+export async function deleteInvite(sql: Sql, id: string, organizationId: string | null): Promise<Invite | undefined> {
+  const rows = await sql.query<Invite>(
+    'DELETE FROM organization_invite WHERE id = $1 AND ($2::uuid IS NULL OR organization_id = $2) RETURNING *',
+    [id, organizationId],
+  );
   return rows[0];
 }
 
@@ -45,4 +49,67 @@ export async function grantAccess(tx: Transaction, invite: Invite, membershipId:
        JOIN project p ON p.id = e.project_id AND p.organization_id = $4`,
     [JSON.stringify(invite.private_project_access ?? []), membershipId, invite.created_by_id, invite.organization_id],
   );
+}
+
+/** The invite somebody has already; the organization must be locked, so that there is at most one. */
+export async function findPendingInvite(
+  tx: Transaction,
+  organizationId: string,
+  emailKey: string,
+): Promise<Pick<Invite, 'id' | 'level' | 'created_at' | 'key_expires_at' | 'private_project_access'> | undefined> {
+  const rows = await tx.query<Invite>(
+    `SELECT id, level, created_at, key_expires_at, private_project_access
+       FROM organization_invite WHERE organization_id = $1 AND email_key = $2`,
+    [organizationId, emailKey],
+  );
+  return rows[0];
+}
+
+export interface NewInviteRow {
+  id: string;
+  organizationId: string;
+  targetEmail: string;
+  emailKey: string;
+  firstName: string;
+  level: number;
+  createdById: number;
+  message: string | null;
+  /** What it gives on private environments. */
+  grants: { id: number; level: number }[] | null;
+  sendEmail: boolean;
+  combinePendingInvites: boolean;
+  tokenHash: string;
+  /** What the key that makes it can do, which the first key of whoever accepts it inherits. */
+  key: { scopes: readonly string[]; isLimited: boolean; expiresAt: Date | null };
+}
+
+export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<void> {
+  await tx.query(
+    `INSERT INTO organization_invite (id, organization_id, target_email, email_key, first_name, level, created_by_id,
+       message, private_project_access, send_email, combine_pending_invites, token_hash, key_scopes, is_key_limited,
+       key_expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    [
+      row.id,
+      row.organizationId,
+      row.targetEmail,
+      row.emailKey,
+      row.firstName,
+      row.level,
+      row.createdById,
+      row.message,
+      row.grants && JSON.stringify(row.grants),
+      row.sendEmail,
+      row.combinePendingInvites,
+      row.tokenHash,
+      row.key.scopes,
+      row.key.isLimited,
+      row.key.expiresAt,
+    ],
+  );
+}
+
+/** Notes that sending the mail was tried. */
+export async function noteEmailingAttempt(sql: Sql, id: string): Promise<void> {
+  await sql.query('UPDATE organization_invite SET emailing_attempt_made = true WHERE id = $1', [id]);
 }

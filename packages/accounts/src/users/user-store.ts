@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import type { Sql, Transaction } from '@millrace/db';
 
 export interface User extends Record<string, unknown> {
   id: number;
@@ -70,4 +70,30 @@ export async function setCurrentEnvironment(
     place.organizationId,
     place.environmentId,
   ]);
+}
+
+export interface UserFields {
+  first_name?: string;
+  last_name?: string;
+  hedgehog_config?: Record<string, unknown> | null;
+  role_at_organization?: string;
+}
+
+/** Writes the fields that are given and leaves the others, also against a change at the same moment. */
+export async function updateUser(tx: Transaction, userId: number, fields: UserFields): Promise<void> {
+  await tx.query(
+    `UPDATE "user"
+        SET first_name = coalesce($2, first_name), last_name = coalesce($3, last_name),
+            role_at_organization = coalesce($4, role_at_organization),
+            hedgehog_config = CASE WHEN $5 THEN $6::jsonb ELSE hedgehog_config END
+      WHERE id = $1`,
+    [
+      userId,
+      fields.first_name ?? null,
+      fields.last_name ?? null,
+      fields.role_at_organization ?? null,
+      fields.hedgehog_config !== undefined,
+      fields.hedgehog_config == null ? null : JSON.stringify(fields.hedgehog_config),
+    ],
+  );
 }

@@ -81,17 +81,7 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the invite's UUID, as `invite list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const revoked = await change(async (tx, { record }) => {
-          const gone = await revokeInvite(tx, id);
-          await record({
-            organizationId: gone.organization_id,
-            scope: 'OrganizationInvite',
-            itemId: gone.id,
-            activity: 'deleted',
-            name: gone.target_email,
-          });
-          return gone;
-        });
+        const revoked = await change((tx, { actor }) => revokeInvite(tx, { inviteId: id, actor }));
         printer.record({ id: revoked.id, email: revoked.target_email, revoked: true });
       }),
     );

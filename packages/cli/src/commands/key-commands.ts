@@ -2,6 +2,7 @@ import {
   createPersonalApiKey,
   listPersonalApiKeys,
   type PersonalApiKeyWithValue,
+  recordKeyActivity,
   revokePersonalApiKey,
   rollPersonalApiKey,
 } from '@millrace/accounts';
@@ -34,7 +35,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .action((options: NewKeyOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const userId = await resolveUserId(sql, options.user);
-        const created = await change(async (tx, { record }) => {
+        const created = await change(async (tx, { actor }) => {
           const made = await createPersonalApiKey(tx, {
             userId,
             label: options.label,
@@ -43,7 +44,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
             scopedTeams: options.projects ?? [],
             expiresAt: options.expires ?? null,
           });
-          await record({ ...recordOf(made.key), activity: 'created' });
+          await recordKeyActivity(tx, actor, { activity: 'created', after: made.key });
           return made;
         });
         printOnce(printer, created);
@@ -65,9 +66,9 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const revoked = await change(async (tx, { record }) => {
+        const revoked = await change(async (tx, { actor }) => {
           const gone = await revokePersonalApiKey(tx, { id });
-          await record({ ...recordOf(gone), activity: 'deleted' });
+          await recordKeyActivity(tx, actor, { activity: 'deleted', before: gone });
           return gone;
         });
         printer.record({ id: revoked.id, label: revoked.label, revoked: true });
@@ -79,18 +80,14 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const rolled = await change(async (tx, { record }) => {
+        const rolled = await change(async (tx, { actor }) => {
           const made = await rollPersonalApiKey(tx, { id });
-          await record({ ...recordOf(made.key), activity: 'updated' });
+          await recordKeyActivity(tx, actor, { activity: 'updated', after: made.key });
           return made;
         });
         printOnce(printer, rolled);
       }),
     );
-}
-
-function recordOf({ id, label }: { id: string; label: string }) {
-  return { organizationId: null, scope: 'PersonalAPIKey' as const, itemId: id, name: label };
 }
 
 function printOnce(printer: Printer, { key, value }: PersonalApiKeyWithValue): void {

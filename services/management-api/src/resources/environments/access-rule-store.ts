@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 
 export interface AccessRuleRow {
   /** 1 member or 8 administrator; null: shut out. */
@@ -42,39 +42,6 @@ export async function findDefaultAccess(sql: Sql, environmentId: number): Promis
   const rows = await sql.query<DefaultAccess>(
     'SELECT access_control, default_access_level FROM environment WHERE id = $1',
     [environmentId],
-  );
-  return rows[0];
-}
-
-/** Gives a member a level on an environment, or with null shuts the member out. */
-export async function putAccessRule(
-  tx: Transaction,
-  { environmentId, membershipId, level }: { environmentId: number; membershipId: string; level: number | null },
-  createdById: number,
-): Promise<void> {
-  await tx.query(
-    `INSERT INTO environment_member (environment_id, membership_id, level, created_by_id) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (environment_id, membership_id) DO UPDATE SET level = excluded.level, updated_at = clock_timestamp()`,
-    [environmentId, membershipId, level, createdById],
-  );
-}
-
-export async function deleteAccessRule(tx: Transaction, environmentId: number, membershipId: string): Promise<void> {
-  await tx.query('DELETE FROM environment_member WHERE environment_id = $1 AND membership_id = $2', [
-    environmentId,
-    membershipId,
-  ]);
-}
-
-/** The rule for a member on an environment. */
-export async function findAccessRule(
-  tx: Transaction,
-  environmentId: number,
-  membershipId: string,
-): Promise<{ level: number | null } | undefined> {
-  const rows = await tx.query<{ level: number | null }>(
-    'SELECT level FROM environment_member WHERE environment_id = $1 AND membership_id = $2',
-    [environmentId, membershipId],
   );
   return rows[0];
 }

@@ -1,10 +1,18 @@
-import { lockEnvironment, recordActivity, type StoredEnvironment, updateEnvironment } from '@millrace/accounts';
+import {
+  deleteAccessRule,
+  findAccessRule,
+  lockEnvironment,
+  putAccessRule,
+  recordActivity,
+  type StoredEnvironment,
+  updateEnvironment,
+} from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { type AccessLevel, toAccessLevel, toMembershipLevel } from './access-level.ts';
-import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
+import { isMembershipOf } from './access-rule-store.ts';
 
 /**
  * Sets one rule of who may use an environment (docs/api-rules.md#access-to-an-environment). Without a member it is the

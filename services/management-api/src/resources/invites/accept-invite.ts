@@ -6,11 +6,11 @@ import {
   getOrganization,
   getUser,
   recordActivity,
+  recordKeyActivity,
 } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
 import { type Caller, isLimited } from '../../access/caller.ts';
-import { recordKeyActivity } from '../personal-api-keys/record-key-activity.ts';
 
 type Invite = AcceptedInvite['invite'];
 

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { hashInviteToken, isInviteExpired, type LockedOrganization, newInviteToken } from '@millrace/accounts';
+import {
+  deleteInvite,
+  findPendingInvite,
+  hashInviteToken,
+  insertInvite,
+  isInviteExpired,
+  type LockedOrganization,
+  newInviteToken,
+} from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
@@ -7,7 +15,6 @@ import type { Static } from 'typebox';
 import { isMember } from '../members/member-store.ts';
 import { grantableLevels } from './grantable-levels-store.ts';
 import type { newInvite } from './invite-schema.ts';
-import { deleteInvite, findPendingInvite, insertInvite } from './invite-store.ts';
 import { type InvitingKey, requireFullReach } from './inviting-key.ts';
 import { checkGrants, combineGrants, type ProjectGrant, parseProjectGrants } from './project-grants.ts';
 
@@ -96,7 +103,7 @@ async function replacePending(
 ): Promise<Granted> {
   const pending = await findPendingInvite(tx, organizationId, emailKey);
   if (!pending) return asked;
-  await deleteInvite(tx, organizationId, pending.id);
+  await deleteInvite(tx, pending.id, organizationId);
   if (!invite.combine_pending_invites || isInviteExpired(pending, now)) return asked;
   const grants = combineGrants(asked.grants ?? [], pending.private_project_access ?? []);
   return { level: Math.max(asked.level, pending.level), grants: grants.length > 0 ? grants : null };

@@ -1,9 +1,9 @@
-import { inviteExpiresAt, takeMails } from '@millrace/accounts';
+import { inviteExpiresAt, noteEmailingAttempt, takeMails } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
 import type { Mailer } from '@millrace/mail';
 import type { Logger } from '@millrace/runtime';
 import { inviteMail, joinedMail } from './invite-mail.ts';
-import { type InviteRow, noteEmailingAttempt } from './invite-store.ts';
+import type { InviteRow } from './invite-store.ts';
 import { findJoinRecipients } from './joined-mail-store.ts';
 
 export interface InviteMailing {

@@ -1,7 +1,7 @@
-import { recordActivity } from '@millrace/accounts';
+import { revokeInvite } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { AppError } from '@millrace/errors';
+import { AppError, isAppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -9,7 +9,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import type { InviteMailing } from './invite-mailing.ts';
 import { inviteMembers } from './invite-members.ts';
 import { invite, inviteExample, newInvite } from './invite-schema.ts';
-import { deleteInvite, listInvites } from './invite-store.ts';
+import { listInvites } from './invite-store.ts';
 import { parseInvites } from './parse-invites.ts';
 import { toInvite } from './to-invite.ts';
 
@@ -101,15 +101,9 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       target: addressedOrganization(sql),
       handler: async ({ caller, target, params }) =>
         transaction(async (tx) => {
-          const removed = await deleteInvite(tx, target.organizationId, params.id);
-          if (!removed) throw new AppError('not_found', 'Not found.');
-          await recordActivity(tx, {
-            organizationId: target.organizationId,
-            activity: 'deleted',
-            actor: caller,
-            scope: 'OrganizationInvite',
-            itemId: removed.id,
-            name: removed.target_email,
+          const { organizationId } = target;
+          await revokeInvite(tx, { inviteId: params.id, organizationId, actor: caller }).catch((error: unknown) => {
+            throw isAppError(error, 'not_found') ? new AppError('not_found', 'Not found.', { cause: error }) : error;
           });
           return undefined;
         }),

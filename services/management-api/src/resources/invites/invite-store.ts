@@ -1,9 +1,8 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
-import type { InvitingKey } from './inviting-key.ts';
 import type { ProjectGrant } from './project-grants.ts';
 
 export interface InviteRow {
@@ -59,62 +58,6 @@ export async function listInvites(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** The invite somebody has already; the organization must be locked, so that there is at most one. */
-export async function findPendingInvite(
-  tx: Transaction,
-  organizationId: string,
-  emailKey: string,
-): Promise<Pick<InviteRow, 'id' | 'level' | 'created_at' | 'key_expires_at' | 'private_project_access'> | undefined> {
-  const rows = await tx.query<Row>(
-    `SELECT id, level, created_at, key_expires_at, private_project_access
-       FROM organization_invite WHERE organization_id = $1 AND email_key = $2`,
-    [organizationId, emailKey],
-  );
-  return rows[0];
-}
-
-export interface NewInviteRow {
-  id: string;
-  organizationId: string;
-  targetEmail: string;
-  emailKey: string;
-  firstName: string;
-  level: number;
-  createdById: number;
-  message: string | null;
-  grants: ProjectGrant[] | null;
-  sendEmail: boolean;
-  combinePendingInvites: boolean;
-  tokenHash: string;
-  key: InvitingKey;
-}
-
-export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<void> {
-  await tx.query(
-    `INSERT INTO organization_invite (id, organization_id, target_email, email_key, first_name, level, created_by_id,
-       message, private_project_access, send_email, combine_pending_invites, token_hash, key_scopes, is_key_limited,
-       key_expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-    [
-      row.id,
-      row.organizationId,
-      row.targetEmail,
-      row.emailKey,
-      row.firstName,
-      row.level,
-      row.createdById,
-      row.message,
-      row.grants && JSON.stringify(row.grants),
-      row.sendEmail,
-      row.combinePendingInvites,
-      row.tokenHash,
-      row.key.scopes,
-      row.key.isLimited,
-      row.key.expiresAt,
-    ],
-  );
-}
-
 /** These invites as a member sees them, in the order of the ids; one that is gone is left out. */
 export async function findInvites(sql: Sql, userId: number, ids: string[]): Promise<InviteRow[]> {
   return sql.query<Row>(
@@ -125,21 +68,4 @@ export async function findInvites(sql: Sql, userId: number, ids: string[]): Prom
       ORDER BY wanted.position`,
     [userId, ids],
   );
-}
-
-export async function deleteInvite(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-): Promise<{ id: string; target_email: string } | undefined> {
-  const rows = await tx.query<{ id: string; target_email: string }>(
-    'DELETE FROM organization_invite WHERE organization_id = $1 AND id = $2 RETURNING id, target_email',
-    [organizationId, id],
-  );
-  return rows[0];
-}
-
-/** Notes that sending the mail was tried. */
-export async function noteEmailingAttempt(sql: Sql, id: string): Promise<void> {
-  await sql.query('UPDATE organization_invite SET emailing_attempt_made = true WHERE id = $1', [id]);
 }

@@ -4,6 +4,7 @@ import {
   listPersonalApiKeys,
   lockKeysOf,
   type PersonalApiKeyWithValue,
+  recordKeyActivity,
   revokePersonalApiKey,
   rollPersonalApiKey,
   updatePersonalApiKey,
@@ -20,7 +21,6 @@ import {
   personalApiKeyChanges,
   personalApiKeyExample,
 } from './personal-api-key-schema.ts';
-import { recordKeyActivity } from './record-key-activity.ts';
 import { toPersonalApiKey } from './to-personal-api-key.ts';
 
 const path = '/api/personal_api_keys';

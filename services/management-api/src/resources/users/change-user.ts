@@ -1,11 +1,11 @@
-import { recordActivity, setCurrentEnvironment } from '@millrace/accounts';
+import { recordActivity, setCurrentEnvironment, type UserFields, updateUser } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
 import { findEnvironment } from '../../access/addressed-store.ts';
 import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
 import type { userChanges } from './user-changes.ts';
-import { findUser, type UserFields, updateUser } from './user-store.ts';
+import { findUser } from './user-store.ts';
 
 /**
  * Changes the caller's own user (docs/api-rules.md#users). A chosen environment brings its organization

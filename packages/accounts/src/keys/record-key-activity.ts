@@ -1,10 +1,11 @@
-import { type Activity, type PersonalApiKey, recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
+import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
+import type { PersonalApiKey } from './personal-api-key-store.ts';
 
 /** Records what was done to a key: what it is called and reaches, never anything of its value. */
 export async function recordKeyActivity(
   tx: Transaction,
-  actor: { userId: number },
+  actor: Actor,
   { activity, before, after }: Pick<Activity, 'activity'> & { before?: PersonalApiKey; after?: PersonalApiKey },
 ): Promise<void> {
   const key = after ?? before;
@@ -14,7 +15,7 @@ export async function recordKeyActivity(
     scope: 'PersonalAPIKey',
     itemId: key.id,
     activity,
-    actor: { userId: actor.userId },
+    actor,
     name: key.label,
     ...(before && after && { change: { before: reach(before), after: reach(after) } }),
   });

@@ -1,0 +1,40 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** What belongs to accounts and their history. */
+const tables = [
+  ...['organization', 'project', 'environment', 'environment_member', 'membership', 'organization_invite'],
+  ...['user', 'personal_api_key', 'ingestion_restriction', 'organization_mail_hour', 'activity_log'],
+];
+const write = new RegExp(`(INSERT INTO|UPDATE|DELETE FROM) "?(${tables.join('|')})"?\\b(?!\\.)`);
+
+/** Not a rule of accounts: what happened to a row, or what is kept of it no longer. */
+const others: Record<string, string> = {
+  'packages/db/src/persons/delete-persons-store.ts': 'a record for each of a thousand persons, in one statement',
+  'services/delivery-worker/src/privacy/person-deletion-store.ts': 'how far the deletion of a person is',
+  'services/delivery-worker/src/retention/retention-store.ts': 'records of the history that are too old',
+  'services/event-consumer/src/events/first-event-store.ts': 'that an environment has stored an event',
+  'services/management-api/src/access/personal-key-store.ts': 'when a key was used last',
+};
+
+function sources(): string[] {
+  return ['packages', 'services'].flatMap((area) =>
+    readdirSync(join(root, area)).flatMap((room) => {
+      const folder = `${area}/${room}/src`;
+      if (!existsSync(join(root, folder)) || /^packages\/(accounts|testing|bench)\//.test(folder)) return [];
+      const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+      return files.map((file) => `${folder}/${file}`);
+    }),
+  );
+}
+
+test('only this package writes the tables of accounts', () => {
+  const paths = sources().filter(
+    (path) => path.endsWith('.ts') && !/\.test\.ts$|\/(testing|rule-cases|generated)\//.test(path),
+  );
+  expect(paths.length).toBeGreaterThan(500);
+  const writers = paths.filter((path) => write.test(readFileSync(join(root, path), 'utf8')));
+  expect(writers.sort()).toEqual(Object.keys(others).sort());
+});
