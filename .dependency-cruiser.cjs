@@ -179,7 +179,9 @@ module.exports = {
       // What was ingested, and what becomes of it later.
       ...['persons', 'groups', 'events', 'definitions', 'ingestion-warnings'].map((room) => `resources/${room}`),
       ...['cohorts/filters', 'cohorts'].map((room) => `resources/${room}`),
-      ...['subscriptions', 'batch-exports', 'feature-flags', 'schema'].map((room) => `resources/${room}`),
+      ...['subscriptions', 'batch-exports', 'feature-flags', 'early-access-features', 'schema'].map(
+        (room) => `resources/${room}`,
+      ),
       // The whole, and what only tests use.
       ...['.', 'testing'],
     ]),
@@ -194,7 +196,8 @@ module.exports = {
       },
       to: {
         path: '^services/management-api/src/resources/',
-        pathNot: `^services/management-api/src/resources/($1|${sharedByResources.join('|')})/`,
+        // A feature makes its flag, and changes it, by the rules of flags.
+        pathNot: `^services/management-api/src/resources/($1|${sharedByResources.join('|')}|feature-flags)/`,
       },
     },
     ...roomsInOrder('packages/event-log', [

@@ -19,6 +19,7 @@ import { captureRoute } from './capture/capture-route.ts';
 import { captureV1Routes } from './capture-v1/capture-v1-route.ts';
 import type { GatewayConfig } from './config.ts';
 import { answerRoutes } from './config-and-flags/answer-route.ts';
+import { createEarlyAccessFeatures } from './config-and-flags/early-access-features.ts';
 import { createEnvironmentSettings } from './config-and-flags/environment-settings.ts';
 import { onlyMethods } from './config-and-flags/only-methods-route.ts';
 import { findCapturePath } from './head/capture-path.ts';
@@ -92,7 +93,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     logRefusal: refusals.write,
     isStopping: () => connections.isDraining(),
   };
-  const answers = answerRoutes({ ...capture, settings: createEnvironmentSettings(deps.sql, deps.changes) });
+  const answers = answerRoutes({
+    ...capture,
+    settings: createEnvironmentSettings(deps.sql, deps.changes),
+    features: createEarlyAccessFeatures(deps.sql, deps.changes),
+  });
   const app = createApp(health, [captureV1Routes(capture), answers]);
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {

@@ -14,6 +14,7 @@ import { domainRoutes } from './resources/domains/domain-routes.ts';
 import { domainWriteRoutes } from './resources/domains/domain-write-routes.ts';
 import type { LookUpChallenge } from './resources/domains/look-up-challenge.ts';
 import { verifyDomainRoute } from './resources/domains/verify-domain-route.ts';
+import { earlyAccessFeatureRoutes } from './resources/early-access-features/feature-routes.ts';
 import { environmentRoutes } from './resources/environments/environment-routes.ts';
 import { eventRetentionRoutes } from './resources/environments/event-retention-routes.ts';
 import { eventItemRoute } from './resources/events/event-item-route.ts';
@@ -90,6 +91,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
       ...eventRetentionRoutes(deps),
       ...ingestionWarningRoutes(ingested),
       ...featureFlagRoutes(deps),
+      ...earlyAccessFeatureRoutes(deps),
     ]),
   ];
   return [...resources, ...schemaRoutes(resources)];

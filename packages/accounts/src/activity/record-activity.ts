@@ -17,6 +17,7 @@ export type ActivityScope =
   | 'BatchExport'
   | 'Cohort'
   | 'FeatureFlag'
+  | 'EarlyAccessFeature'
   | 'IngestionRestriction';
 
 /** Who did it: a user, an operator by a command like `member set-level`, or null for the system itself. */

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { AnswerDependencies } from './answer-dependencies.ts';
 import { configRoutes } from './config-route.ts';
+import { earlyAccessFeatureRoutes } from './early-access-feature-route.ts';
 import { emptyListRoutes } from './empty-list-route.ts';
 import { flagDefinitionRoutes } from './flag-definition-route.ts';
 import { flagRoutes } from './flag-route.ts';
@@ -13,6 +14,7 @@ import { recordingRoutes } from './recording-route.ts';
 export function answerRoutes(deps: AnswerDependencies): Router {
   const router = Router();
   configRoutes(router, deps);
+  earlyAccessFeatureRoutes(router, deps);
   emptyListRoutes(router, deps);
   flagDefinitionRoutes(router, deps);
   flagRoutes(router, deps);

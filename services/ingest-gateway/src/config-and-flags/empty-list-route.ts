@@ -6,7 +6,6 @@ import { requireKnownToken } from './require-known-token.ts';
 /** Lists this service keeps nothing in, by path (docs/wire-rules.md#config-and-flags). */
 const lists: Record<string, object> = {
   '/api/surveys': { surveys: [], survey_config: null },
-  '/api/early_access_features': { earlyAccessFeatures: [] },
   '/api/web_experiments': { experiments: [] },
 };
 

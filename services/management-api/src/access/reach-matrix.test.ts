@@ -116,7 +116,9 @@ const isLasting = ({ method, path }: Route<Caller>) =>
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
-    /(subscriptions|batch_exports|feature_flags|domains|invites|members)\/:/.test(route.path)
+    /(subscriptions|batch_exports|feature_flags|cohorts|early_access_feature|domains|invites|members)\/:/.test(
+      route.path,
+    )
   )
     return true;
   const path = pathAt(route, address);
@@ -144,6 +146,9 @@ async function beyond({ organizations, environments }: Actor) {
     ['subscription', 'environment_id'],
     ['batch_export', 'environment_id'],
     ['feature_flag', 'project_id'],
+    ['cohort', 'project_id'],
+    ['cohort_member', 'project_id'],
+    ['early_access_feature', 'project_id'],
     ['person', 'project_id'],
     ['event', 'project_id'],
     ['group', 'project_id'],

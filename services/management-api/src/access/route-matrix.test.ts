@@ -64,9 +64,10 @@ function addressOf(route: Route<Caller>, tenant: TestTenant, ids: Record<string,
 const isNumbered = ({ path }: Route<Caller>) =>
   /\/(projects|environments|subscriptions|cohorts|feature_flags)\/:id(\/|$)/.test(path);
 
-/** The example of the route, with a key that nothing has yet. */
+/** The example of the route, with a key that nothing has yet; a feature's key is made of its name. */
 function exampleOf({ examples }: Route<Caller>): unknown {
-  const request = (examples.request ?? {}) as { key?: unknown };
+  const request = (examples.request ?? {}) as { key?: unknown; name?: unknown; stage?: unknown };
+  if (typeof request.stage === 'string') return { ...request, name: `Feature ${randomUUID()}` };
   return typeof request.key === 'string' ? { ...request, key: `${request.key}-${randomUUID()}` } : request;
 }
 

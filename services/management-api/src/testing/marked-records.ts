@@ -139,6 +139,10 @@ async function fill(
   });
   const cohort = await made(api, `/api/environments/${id}/cohorts/`, owner.key, { name: word, is_static: true });
   const flag = await made(api, `/api/environments/${id}/feature_flags/`, owner.key, { key: word, name: word });
+  const feature = await made(api, `/api/environments/${id}/early_access_feature/`, owner.key, {
+    name: `${word}feature`,
+    stage: 'beta',
+  });
   const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
   const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
   await storeGroup(sql, id, { type: word, index: 0, key: word });
@@ -165,6 +169,7 @@ async function fill(
       batch_exports: batchExport.id,
       cohorts: String(cohort.id),
       feature_flags: String(flag.id),
+      early_access_feature: feature.id,
       persons: person,
       events: event,
       ingestion_warnings: warning,

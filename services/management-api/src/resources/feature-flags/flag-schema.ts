@@ -134,7 +134,7 @@ export const minimalFlag = Type.Object(
     evaluation_contexts: Type.Array(Type.String(), { description: 'Where the flag is for.' }),
     evaluation_tags: Type.Array(Type.String(), { description: 'Older name of `evaluation_contexts`.' }),
   },
-  { title: 'MinimalFeatureFlag' },
+  { title: 'MinimalFeatureFlag', description: 'The flag, as others refer to it.' },
 );
 
 export const newFlagExample = {

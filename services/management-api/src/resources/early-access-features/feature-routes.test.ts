@@ -1,0 +1,172 @@
+import { NF, VE } from '../../testing/expected-errors.ts';
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+let api: TestApi;
+let acme: OrganizationActors;
+let path: string;
+let flagPath: string;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  acme = await createActors(api.database);
+  path = `/api/projects/${acme.projectId}/early_access_feature/`;
+  flagPath = `/api/projects/${acme.projectId}/feature_flags/`;
+});
+
+const send = (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', where: string, body?: object) =>
+  api.send(method, where, { key: acme.M.key, ...(body && { body }) });
+const create = (body: object = {}) => send('POST', path, { name: 'New Checkout', stage: 'beta', ...body });
+const change = (id: string, body: object) => send('PATCH', `${path}${id}/`, body);
+async function makeFlag(body: object = {}): Promise<number> {
+  const answer = await send('POST', flagPath, {
+    key: 'checkout',
+    filters: { groups: [{ properties: [], rollout_percentage: 20 }] },
+    ...body,
+  });
+  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
+  return answer.body.id;
+}
+const filtersOf = async (id: number) => (await api.get(`${flagPath}${id}/`, acme.M.key)).body.filters;
+const enrolls = (key: string) => ({
+  feature_enrollment: true,
+  super_groups: [
+    {
+      properties: [{ key: `$feature_enrollment/${key}`, type: 'person', operator: 'exact', value: ['true'] }],
+      rollout_percentage: 100,
+    },
+  ],
+});
+const doesNotEnroll = { feature_enrollment: null, super_groups: null };
+
+describe.each(['projects', 'environments'])('below %s', (family) => {
+  test('every field, and a flag of its own that is on for nobody else', async () => {
+    const where = `/api/${family}/${acme.projectId}/early_access_feature/`;
+    const body = {
+      name: ' Neue Zählung, Größe 2! ',
+      description: 'Counts better.',
+      stage: 'beta',
+      documentation_url: 'https://docs.example/2',
+    };
+    const created = await send('POST', where, body);
+    expect(created.status).toBe(201);
+    expect(created.body).toEqual({
+      ...body,
+      name: 'Neue Zählung, Größe 2!',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      feature_flag: expect.objectContaining({ key: 'neue-zahlung-groe-2', active: true, team_id: acme.projectId }),
+      created_at: expect.stringMatching(/Z$/),
+    });
+    expect(created.body.feature_flag.filters).toMatchObject({
+      groups: [{ properties: [], rollout_percentage: 0 }],
+      ...enrolls('neue-zahlung-groe-2'),
+    });
+    expect((await api.get(`${where}${created.body.id}/`, acme.M.key)).body).toEqual(created.body);
+    expect((await api.get(where, acme.M.key)).body).toEqual({
+      count: 1,
+      next: null,
+      previous: null,
+      results: [created.body],
+    });
+  });
+});
+
+test('the flag follows the stage, and what else it says stays', async () => {
+  const flag = await makeFlag();
+  const { body } = await create({ feature_flag_id: flag, stage: 'draft' });
+  expect(await filtersOf(flag)).not.toHaveProperty('feature_enrollment', true);
+  for (const stage of ['concept', 'alpha', 'beta', 'general-availability']) {
+    expect(await change(body.id, { stage })).toMatchObject({ status: 200, body: { stage } });
+    expect(await filtersOf(flag)).toMatchObject({ ...enrolls('checkout'), groups: [{ rollout_percentage: 20 }] });
+  }
+  const { version } = (await api.get(`${flagPath}${flag}/`, acme.M.key)).body;
+  for (const stage of ['archived', 'draft']) {
+    expect(await change(body.id, { stage })).toMatchObject({ status: 200, body: { stage } });
+    expect(await filtersOf(flag)).toMatchObject({ ...doesNotEnroll, groups: [{ rollout_percentage: 20 }] });
+  }
+  // Written once: from general availability to archived.
+  expect((await api.get(`${flagPath}${flag}/`, acme.M.key)).body.version).toBe(version + 1);
+});
+
+test('a deleted feature is gone for good; its flag stays, without enrolment, and can then be deleted', async () => {
+  const flag = await makeFlag();
+  const { body } = await create({ feature_flag_id: flag });
+  expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 400 });
+  expect(await send('DELETE', `${path}${body.id}/`)).toMatchObject({ status: 204 });
+  expect(await api.get(`${path}${body.id}/`, acme.M.key)).toMatchObject(NF());
+  expect(await send('DELETE', `${path}${body.id}/`)).toMatchObject(NF());
+  expect(await filtersOf(flag)).toMatchObject(doesNotEnroll);
+  expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 200 });
+});
+
+test('PUT and PATCH leave what is not sent, and the flag is for ever', async () => {
+  const [flag, other] = [await makeFlag(), await makeFlag({ key: 'other' })];
+  const { body } = await create({ feature_flag_id: flag, description: 'kept' });
+  expect(await change(body.id, { name: 'B', feature_flag_id: other })).toMatchObject({
+    status: 200,
+    body: { name: 'B', description: 'kept', stage: 'beta', feature_flag: { id: flag } },
+  });
+  const put = (fields: object) => send('PUT', `${path}${body.id}/`, fields);
+  expect(await put({ name: 'C', stage: 'alpha' })).toMatchObject({
+    status: 200,
+    body: { name: 'C', description: 'kept' },
+  });
+  expect(await put({ name: 'C' })).toMatchObject(VE('required', 'stage', 'This field is required.'));
+});
+
+test('flags that cannot have a feature', async () => {
+  const wrong = (detail: string) => VE('invalid_input', 'feature_flag_id', detail);
+  const missing = wrong('Feature Flag with this ID does not exist');
+  expect(await create({ feature_flag_id: 2_000_000_000 })).toMatchObject(missing);
+  const gone = await makeFlag({ key: 'gone' });
+  await send('PATCH', `${flagPath}${gone}/`, { deleted: true });
+  expect(await create({ feature_flag_id: gone })).toMatchObject(missing);
+  const foreign = await api.send('POST', `/api/projects/${acme.off.projectId}/feature_flags/`, {
+    key: acme.off.personalApiKey,
+    body: { key: 'theirs', filters: { groups: [{}] } },
+  });
+  expect(await create({ feature_flag_id: foreign.body.id })).toMatchObject(missing);
+  const taken = await makeFlag({ key: 'taken' });
+  await create({ feature_flag_id: taken });
+  expect(await create({ feature_flag_id: taken })).toMatchObject(
+    wrong('Linked feature flag taken already has a feature attached to it.'),
+  );
+  const ofGroups = await makeFlag({ key: 'groups', filters: { groups: [{}], aggregation_group_type_index: 0 } });
+  expect(await create({ feature_flag_id: ofGroups })).toMatchObject(
+    wrong('Group-based feature flags are not supported for Early Access Features.'),
+  );
+  const variants = [
+    { key: 'a', rollout_percentage: 50 },
+    { key: 'b', rollout_percentage: 50 },
+  ];
+  const several = await makeFlag({ key: 'several', filters: { groups: [{}], multivariate: { variants } } });
+  expect(await create({ feature_flag_id: several })).toMatchObject(
+    wrong('Multivariate feature flags are not supported for Early Access Features.'),
+  );
+});
+
+test.each<[object, string, string]>([
+  [{ name: '' }, 'blank', 'name'],
+  [{ name: 'x'.repeat(201) }, 'max_length', 'name'],
+  [{ name: '日本' }, 'invalid_input', 'name'],
+  [{ stage: 'gamma' }, 'invalid_choice', 'stage'],
+  [{ stage: undefined }, 'required', 'stage'],
+  [{ documentation_url: 'javascript:alert(1)' }, 'invalid_input', 'documentation_url'],
+  [{ documentation_url: `https://x.example/${'x'.repeat(800)}` }, 'max_length', 'documentation_url'],
+])('refused: %j', async (body, code, attr) => {
+  expect(await create(body)).toMatchObject({ status: 400, body: { code, attr } });
+});
+
+test('a name whose key is taken is refused, and nothing is left of it', async () => {
+  await makeFlag({ key: 'new-checkout' });
+  expect(await create()).toMatchObject({ status: 400, body: { code: 'unique', attr: 'key' } });
+  expect((await api.get(path, acme.M.key)).body.count).toBe(0);
+});
+
+test('two features for one flag at the same moment: one is refused', async () => {
+  const flag = await makeFlag();
+  const answers = await Promise.all([create({ feature_flag_id: flag }), create({ feature_flag_id: flag })]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+});
