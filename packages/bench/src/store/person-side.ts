@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { StoredPerson } from '../../../../services/event-consumer/src/ledger/ledger-rows.ts';
 import {
   insertMappings,
   insertPersons,
   lockVersions,
   readMappings,
-  type StoredPerson,
   updatePersons,
 } from '../../../../services/event-consumer/src/ledger/ledger-store.ts';
 import type { StoreJob } from './event-sides.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from '@millrace/db';
 import { LedgerConflict } from '../failures/ledger-conflict.ts';
 import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
+import type { StoredPerson } from './ledger-rows.ts';
 import {
   deletePersons,
   insertMappings,
@@ -10,7 +11,6 @@ import {
   lockVersions,
   moveMappings,
   readMappings,
-  type StoredPerson,
   updatePersons,
 } from './ledger-store.ts';
 

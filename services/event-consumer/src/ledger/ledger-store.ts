@@ -43,50 +43,23 @@
  *
  * FOR NO KEY UPDATE is enough: keys never change, and it lets through what only needs the row to exist.
  */
-import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
 import { insertNew, LedgerConflict } from '../failures/ledger-conflict.ts';
 import { checkLoaded, maxLoadedBytes } from '../failures/loaded-state.ts';
-
-export interface DistinctIdKey {
-  projectId: number;
-  distinctId: string;
-}
-
-export interface StoredPerson {
-  projectId: number;
-  uuid: string;
-  mainDistinctId: string;
-  properties: JsonObject;
-  isIdentified: boolean;
-  version: number;
-  createdAtMs: number;
-}
-
-export interface StoredMapping {
-  projectId: number;
-  distinctId: string;
-  personUuid: string;
-  version: number;
-}
-
-export interface PersonKey {
-  projectId: number;
-  uuid: string;
-}
-
-/** A person at the version that was read. */
-export interface PersonVersion extends PersonKey {
-  version: number;
-}
-
-/** A person merged away: its ids go to `survivorUuid`, their versions rise by `moves`. */
-export interface MergedPerson {
-  projectId: number;
-  uuid: string;
-  survivorUuid: string;
-  moves: number;
-}
+import {
+  type DistinctIdKey,
+  idColumns,
+  type MappedPersonRow,
+  type MergedPerson,
+  type PersonKey,
+  type PersonRow,
+  type PersonVersion,
+  personColumns,
+  personDocument,
+  type StoredMapping,
+  type StoredPerson,
+  toStoredPerson,
+} from './ledger-rows.ts';
 
 /**
  * Locks the persons that own any of the ids now, so that they are the same when they are read and when they are
@@ -278,61 +251,4 @@ export async function insertMappings(tx: Transaction, mappings: StoredMapping[])
       ],
     ),
   );
-}
-
-interface MappedPersonRow extends PersonColumns {
-  distinct_id: string;
-  mapping_version: string;
-  /** Of the properties of the persons up to this row. */
-  running_bytes: number;
-  /** Null in all rows of a person but the first, and beyond the limit. */
-  properties: JsonObject | null;
-}
-
-interface PersonRow extends PersonColumns {
-  properties: JsonObject;
-}
-
-interface PersonColumns {
-  [column: string]: unknown;
-  project_id: number;
-  uuid: string;
-  main_distinct_id: string;
-  is_identified: boolean;
-  version: string;
-  created_at_ms: number;
-}
-
-function toStoredPerson(row: PersonRow): StoredPerson {
-  return {
-    projectId: row.project_id,
-    uuid: row.uuid,
-    mainDistinctId: row.main_distinct_id,
-    properties: row.properties,
-    isIdentified: row.is_identified,
-    version: Number(row.version),
-    createdAtMs: Math.round(row.created_at_ms),
-  };
-}
-
-const personColumns = `project_id int, uuid uuid, main_distinct_id text, properties jsonb, is_identified boolean,
-  version bigint, created_at_ms bigint`;
-
-/** One JSON document: PostgreSQL parses it faster than an array of texts that are each parsed as JSON. */
-function personDocument(persons: StoredPerson[]): string {
-  return JSON.stringify(
-    persons.map((person) => ({
-      project_id: person.projectId,
-      uuid: person.uuid,
-      main_distinct_id: person.mainDistinctId,
-      properties: person.properties,
-      is_identified: person.isIdentified,
-      version: person.version,
-      created_at_ms: person.createdAtMs,
-    })),
-  );
-}
-
-function idColumns(ids: DistinctIdKey[]): [number[], string[]] {
-  return [ids.map(({ projectId }) => projectId), ids.map(({ distinctId }) => distinctId)];
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '@millrace/db/sql';
 import { type Ledger, setDeletedId } from '../model/ledger.ts';
 import { readDeletedIds } from './deleted-id-store.ts';
-import type { DistinctIdKey } from './ledger-store.ts';
+import type { DistinctIdKey } from './ledger-rows.ts';
 
 /** Adds to the ledger which of the ids were deleted. One more statement, and only for projects that deleted anybody. */
 export async function loadDeletedIds(

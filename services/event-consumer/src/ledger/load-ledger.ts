@@ -4,15 +4,8 @@ import { readGroupTypes } from '../groups/group-store.ts';
 import { personUuid } from '../identity/person-uuid.ts';
 import { emptyProjectLedger, type Ledger, setGroupType } from '../model/ledger.ts';
 import { projectsWithDeletions } from './deleted-id-store.ts';
-import {
-  type DistinctIdKey,
-  lockPersonsOf,
-  type PersonKey,
-  type PersonVersion,
-  readMappings,
-  readPersons,
-  type StoredPerson,
-} from './ledger-store.ts';
+import type { DistinctIdKey, PersonKey, PersonVersion, StoredPerson } from './ledger-rows.ts';
+import { lockPersonsOf, readMappings, readPersons } from './ledger-store.ts';
 import { loadDeletedIds } from './load-deleted-ids.ts';
 import type { TouchedByBatch } from './touched-by-batch.ts';
 

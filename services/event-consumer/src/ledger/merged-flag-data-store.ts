@@ -4,7 +4,7 @@
  * no membership is added to a person who is being merged away.
  */
 import type { Transaction } from '@millrace/db/sql';
-import type { MergedPerson } from './ledger-store.ts';
+import type { MergedPerson } from './ledger-rows.ts';
 
 /** Survivors are in all static cohorts that persons merged into them were in. */
 export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[]): Promise<void> {

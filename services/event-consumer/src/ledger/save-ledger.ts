@@ -1,16 +1,13 @@
 import type { Transaction } from '@millrace/db/sql';
 import { insertGroupTypes, type StoredGroupType } from '../groups/group-store.ts';
 import type { ProjectLedger } from '../model/ledger.ts';
+import type { MergedPerson, PersonVersion, StoredMapping, StoredPerson } from './ledger-rows.ts';
 import {
   deletePersons,
   insertMappings,
   insertPersons,
   lockVersions,
-  type MergedPerson,
   moveMappings,
-  type PersonVersion,
-  type StoredMapping,
-  type StoredPerson,
   updatePersons,
 } from './ledger-store.ts';
 import { type LoadedLedger, storedPersonKey } from './load-ledger.ts';

@@ -4,7 +4,7 @@ import type { AdmittedEvent } from '../intake/admit-event.ts';
 import { processedName, toIncomingEvent } from '../intake/to-incoming-event.ts';
 import { isUnparsed, type UnparsedEvent } from '../intake/unparsed-event.ts';
 import type { KnownIds } from './known-ids.ts';
-import type { DistinctIdKey } from './ledger-store.ts';
+import type { DistinctIdKey } from './ledger-rows.ts';
 import { touchedBy } from './touched-by.ts';
 
 /** What the events of a batch touch, each thing once. */
