@@ -42,6 +42,7 @@ export async function readForm<File>(
       form.on('field', (name: string, value: string, _nameCut: boolean, isCut: boolean) => {
         fieldBytes += Buffer.byteLength(value);
         if (isCut || fieldBytes > maxFieldBytes) reject(tooLarge());
+        else if (name === file.name && value !== '') reject(noFile(name));
         else fields.set(name, value);
       });
       form.on('file', (name: string, content: BusboyFileStream) => {
@@ -82,6 +83,12 @@ function brokenForm(cause: unknown): AppError {
     code: 'parse_error',
     cause,
   });
+}
+
+/** A part without a file name is a text: taken silently, its sender would think it was read. */
+function noFile(attr: string): AppError {
+  const detail = 'The submitted data was not a file. Check the encoding type on the form.';
+  return new AppError('invalid', detail, { attr });
 }
 
 function tooLarge(): AppError {

@@ -1,6 +1,6 @@
 /**
  * What feature flags know of a person goes to the survivor of a merge. One statement each, only in batches that merge, after
- * the persons were locked: whoever adds a member to a cohort locks the person as well (packages/db, `addCohortMembers`), so
+ * the persons were locked: whoever adds a member to a cohort locks the person as well (packages/cohorts, `addCohortMembers`), so
  * no membership is added to a person who is being merged away.
  */
 import type { Transaction } from '@millrace/db/sql';

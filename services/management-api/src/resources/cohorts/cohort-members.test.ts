@@ -116,6 +116,13 @@ describe('a file of members', () => {
     });
   });
 
+  test('a text in place of the file is refused', async () => {
+    const detail = 'The submitted data was not a file. Check the encoding type on the form.';
+    expect(await sendForm('POST', path, { name: 'x', is_static: 'true', csv: 'ada' })).toMatchObject(
+      VE('invalid_input', 'csv', detail),
+    );
+  });
+
   test('adds to a cohort that is there, with other changes', async () => {
     const id = (await upload('ada\n')).body.id;
     const { status, body } = await sendForm('PATCH', `${path}${id}/`, { description: 'more' }, 'bob\n');
