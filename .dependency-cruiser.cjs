@@ -196,8 +196,8 @@ module.exports = {
       },
       to: {
         path: '^services/management-api/src/resources/',
-        // A feature makes its flag, and changes it, by the rules of flags.
-        pathNot: `^services/management-api/src/resources/($1|${sharedByResources.join('|')}|feature-flags)/`,
+        // A feature makes its flag, and changes it, by the rules of flags; flags copy cohorts, by theirs.
+        pathNot: `^services/management-api/src/resources/($1|${sharedByResources.join('|')}|feature-flags|cohorts)/`,
       },
     },
     ...roomsInOrder('packages/event-log', [

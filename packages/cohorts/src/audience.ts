@@ -29,7 +29,10 @@ export async function cohortAudience(sql: Sql, projectId: number, cohortIds: rea
 
 /** Those for whom a flag is on, by their main distinct id and without groups. */
 export async function flagAudience(sql: Sql, projectId: number, flagId: number): Promise<Audience> {
-  const flags = await compiled(sql, projectId);
+  return audienceOf(await compiled(sql, projectId), flagId);
+}
+
+function audienceOf(flags: CompiledFlags, flagId: number): Audience {
   const flag = flags.inOrder.find(({ id }) => id === flagId);
   const selected = flag === undefined ? [] : selectFlags(flags, { keys: [flag.key] });
   return {
@@ -40,6 +43,16 @@ export async function flagAudience(sql: Sql, projectId: number, flagId: number):
       return [result.failure === null ? flagValue(result) !== false : null];
     },
   };
+}
+
+/** Those for whom a flag with these filters would be on, were it there. */
+export async function filtersAudience(sql: Sql, projectId: number, filters: unknown): Promise<Audience> {
+  const definitions = await loadDefinitions(sql, projectId);
+  if (definitions === null) throw new Error('The project is gone.');
+  // No key of a flag has a dot in it, and no flag the number 0.
+  const asked = { id: 0, key: '.', name: '', version: 0, active: true, filters };
+  const flag = { ...asked, has_encrypted_payloads: null, evaluation_contexts: [] };
+  return audienceOf(await compileDefinitions({ ...definitions, flags: [...definitions.flags, flag] }), flag.id);
 }
 
 async function compiled(sql: Sql, projectId: number): Promise<CompiledFlags> {

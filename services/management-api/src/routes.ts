@@ -20,6 +20,7 @@ import { eventRetentionRoutes } from './resources/environments/event-retention-r
 import { eventItemRoute } from './resources/events/event-item-route.ts';
 import { eventRoutes } from './resources/events/event-routes.ts';
 import { featureFlagRoutes } from './resources/feature-flags/feature-flag-routes.ts';
+import { organizationFlagRoutes } from './resources/feature-flags/organization-flag-routes.ts';
 import type { PayloadSecrets } from './resources/feature-flags/payload-secrets.ts';
 import { findGroupRoute } from './resources/groups/find-group-route.ts';
 import { groupRoutes } from './resources/groups/group-routes.ts';
@@ -76,6 +77,7 @@ export function routes(deps: RouteDeps): Route<Caller>[] {
     ...personalApiKeyRoutes(deps),
     ...subscriptionRoutes(deps),
     ...batchExportRoutes(deps),
+    ...organizationFlagRoutes(deps),
     ...belowEnvironmentsToo([
       ...eventRoutes(ingested),
       eventItemRoute(deps),

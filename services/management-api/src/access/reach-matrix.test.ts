@@ -59,6 +59,8 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
     scoped_organizations: [address.organization],
     organization_member: address.membershipId,
     private_project_access: grants,
+    from_project: address.environment,
+    target_project_ids: [address.environment],
     ids: [route.path.includes('/feature_flags/') ? address.records.feature_flags : address.records.persons],
   };
   const known = Object.keys((route.body as { properties?: object } | undefined)?.properties ?? {});

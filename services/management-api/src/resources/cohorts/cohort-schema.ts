@@ -36,7 +36,7 @@ export const cohort = Type.Object(
     count: orNull(Type.Integer(), 'How many persons belonged to it when they were counted; null before.'),
     experiment_set: Type.Array(Type.Integer(), { description: 'Always empty.' }),
   },
-  { title: 'Cohort' },
+  { title: 'Cohort', description: 'A cohort.' },
 );
 
 /** For POST, PUT and PATCH: nothing is required. */

@@ -80,6 +80,9 @@ function valuesOf(fields: CohortFields): unknown[] {
   });
 }
 
+/** Who a static cohort is filled with, in the background: the members of a cohort, or those who have a flag. */
+export type CohortSource = { cohort: number } | { flag: number };
+
 /** A new cohort is due to be counted; a static one whose members come with it is counted as they come. @returns the id. */
 export async function insertCohort(
   tx: Transaction,
@@ -88,7 +91,7 @@ export async function insertCohort(
     fields,
     cohortType,
     fillFrom = null,
-  }: { fields: CohortFields; cohortType: string | null; fillFrom?: { cohort: number } | null },
+  }: { fields: CohortFields; cohortType: string | null; fillFrom?: CohortSource | null },
 ): Promise<number> {
   const rows = await tx.query<{ id: number }>(
     `INSERT INTO cohort (project_id, created_by_id, cohort_type, fill_from, calculate_at,

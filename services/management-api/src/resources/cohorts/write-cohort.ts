@@ -3,14 +3,14 @@ import { AppError } from '@millrace/errors';
 import { checkReferences, refuseDeletionInUse } from './check-cohort.ts';
 import { type CohortChanges, cohortTypeOf, fieldsOfNew, withChanges } from './cohort-fields.ts';
 import type { CohortFields, CohortRow } from './cohort-row.ts';
-import { findCohort, insertCohort, lockCohortsOf, updateCohort } from './cohort-store.ts';
+import { type CohortSource, findCohort, insertCohort, lockCohortsOf, updateCohort } from './cohort-store.ts';
 import { type CohortAuthor, recordCohortActivity } from './record-cohort-activity.ts';
 
 /** Makes a cohort. @throws AppError `invalid` naming the field. */
 export async function createCohort(
   tx: Transaction,
   author: CohortAuthor,
-  { body, fillFrom }: { body: CohortChanges; fillFrom?: { cohort: number } },
+  { body, fillFrom }: { body: CohortChanges; fillFrom?: CohortSource },
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
   const fields = fieldsOfNew(body);

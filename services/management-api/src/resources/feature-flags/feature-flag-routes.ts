@@ -1,5 +1,7 @@
 import { flagActivityRoutes } from './flag-activity-routes.ts';
+import { flagBlastRadiusRoute } from './flag-blast-radius-route.ts';
 import { flagBulkRoutes } from './flag-bulk-routes.ts';
+import { flagCohortRoute } from './flag-cohort-route.ts';
 import type { FlagDeps } from './flag-deps.ts';
 import { flagEvaluationRoutes } from './flag-evaluation-routes.ts';
 import { flagReadRoutes } from './flag-read-routes.ts';
@@ -11,6 +13,8 @@ export function featureFlagRoutes(deps: FlagDeps) {
     ...flagActivityRoutes(deps),
     ...flagEvaluationRoutes(deps),
     ...flagBulkRoutes(deps),
+    flagBlastRadiusRoute(deps),
+    flagCohortRoute(deps),
     ...flagReadRoutes(deps),
     ...flagWriteRoutes(deps),
   ];

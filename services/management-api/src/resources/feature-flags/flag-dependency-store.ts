@@ -40,6 +40,15 @@ export async function hasEarlyAccessFeature(sql: Sql, flagId: number): Promise<b
   return (await findFlagsWithFeatures(sql, [flagId])).size > 0;
 }
 
+/** Ids of the flags that have these keys now, by key. */
+export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: string[]): Promise<Map<string, number>> {
+  const rows = await sql.query<{ id: number; key: string }>(
+    'SELECT id, key FROM feature_flag WHERE project_id = $1 AND key = ANY ($2::text[]) AND NOT deleted',
+    [environmentId, keys],
+  );
+  return new Map(rows.map(({ id, key }) => [key, id]));
+}
+
 /** Those of the flags that an early access feature is made of. */
 export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promise<Set<number>> {
   const rows = await sql.query<{ id: number }>(

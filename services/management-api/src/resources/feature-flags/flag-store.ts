@@ -50,6 +50,27 @@ export async function findFlags(sql: Sql, environmentId: number, ids: number[]):
   );
 }
 
+/** The flag that has the key now. */
+export async function findFlagByKey(sql: Sql, environmentId: number, key: string): Promise<FlagRow | undefined> {
+  const rows = await sql.query<StoredFlag>(
+    `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.key = $2 AND NOT f.deleted`,
+    [environmentId, key],
+  );
+  return rows[0];
+}
+
+/** Those of these environments that have the key, by environment. */
+export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
+  return sql.query<StoredFlag>(
+    upToPageBytes(
+      `SELECT ${columns} FROM ${tables} WHERE f.project_id = ANY ($1::int[]) AND f.key = $2 AND NOT f.deleted
+        ORDER BY f.project_id`,
+      ['filters'],
+    ),
+    [environmentIds, key],
+  );
+}
+
 /** A WHERE clause over `feature_flag f` and its values, as `flagConditions` makes it. */
 export type FlagConditions = ReturnType<typeof createConditions>;
 

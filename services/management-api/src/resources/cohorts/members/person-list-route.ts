@@ -1,10 +1,10 @@
-import { grants } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { decodeCursor, keysetPage, keysetQuery, TextContent } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedProject } from '../../../access/addressed-project.ts';
 import { defineRoute } from '../../../access/define-route.ts';
+import { requireScope } from '../../../access/require-scope.ts';
 import { listDistinctIds } from '../../distinct-ids/distinct-id-store.ts';
 import { person, personExample } from '../../shown-persons/person-schema.ts';
 import { toPerson } from '../../shown-persons/to-person.ts';
@@ -48,9 +48,7 @@ export function personListRoute({ sql }: { sql: Sql }) {
     examples: { response: { results: [personExample], next: null, previous: null } },
     target: addressedProject(sql),
     handler: async ({ caller, target: { environmentId }, params: { id }, query, request }) => {
-      if (!grants(caller.scopes, 'person:read')) {
-        throw new AppError('forbidden', "API key missing required scope 'person:read'");
-      }
+      requireScope(caller, 'person:read');
       const cohort = await findCohort(sql, environmentId, id);
       if (!cohort) throw new AppError('not_found', 'Not found.');
       const after = decodeCursor(position, query.cursor)?.after ?? null;
