@@ -146,7 +146,7 @@ module.exports = {
       // Reading of other kinds: an event in parts, a batch of Capture v1, what is large and read in threads.
       ...['event-parts', 'request-v1', 'large-bodies'],
       // The steps in their order; what else SDKs ask for; several processes on one port.
-      ...['capture', 'capture-v1', 'config-and-flags', 'cluster'],
+      ...['capture', 'capture-v1', 'flag-data', 'config-and-flags', 'flags', 'flag-definitions', 'cluster'],
       // The whole, and what only tests use.
       ...['.', 'testing', 'wire-cases'],
     ]),
@@ -209,7 +209,18 @@ module.exports = {
     ...roomsInOrder('packages/db', ['pg-internals', '.', 'persons', 'dead-letters', 'testing']),
     ...roomsInOrder('packages/accounts', [
       // Shared by all; then each knows those before it.
-      ...['input', 'activity', 'keys', 'users', 'organizations', 'members', 'projects', 'invites', 'restrictions'],
+      ...[
+        'input',
+        'activity',
+        'keys',
+        'access',
+        'users',
+        'organizations',
+        'members',
+        'projects',
+        'invites',
+        'restrictions',
+      ],
       ...['.'],
     ]),
     ...roomsInOrder('packages/http', [

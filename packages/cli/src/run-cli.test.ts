@@ -58,6 +58,7 @@ describe('as JSON', () => {
       features: [],
       eventsPerMonth: null,
       eventsPerSecond: null,
+      flagRequestsPerMonth: null,
     });
     expect(await runJson('plan', 'set', '--organization', id, '--plan', 'full')).toMatchObject({
       plan: 'full',

@@ -53,11 +53,11 @@ test('names of plans and features are told from other words', () => {
 });
 
 test('limits stand beside the features and are read back', () => {
-  const limits = { eventsPerMonth: 1_000_000, eventsPerSecond: 0 };
+  const limits = { eventsPerMonth: 1_000_000, eventsPerSecond: 0, flagRequestsPerMonth: 7 };
   const stored = [...productFeaturesOf('full'), ...toLimitFeatures(limits)];
   expect(limitsOf(stored)).toEqual(limits);
   expect(hasPlanFeature(stored, 'historical_migrations')).toBe(true);
-  expect(toLimitFeatures({ eventsPerMonth: 5, eventsPerSecond: null })).toEqual([
+  expect(toLimitFeatures({ eventsPerMonth: 5, eventsPerSecond: null, flagRequestsPerMonth: null })).toEqual([
     { key: 'events_per_month', name: 'Events per month', unit: 'events per month', limit: 5 },
   ]);
 });
@@ -71,5 +71,5 @@ test.each([
   ['a limit as text', [{ key: 'events_per_month', name: 'x', limit: '5' }]],
   ['half an event', [{ key: 'events_per_month', name: 'x', limit: 0.5 }]],
 ])('%s is unlimited', (_, features) => {
-  expect(limitsOf(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null });
+  expect(limitsOf(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null, flagRequestsPerMonth: null });
 });

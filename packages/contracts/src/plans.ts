@@ -90,12 +90,19 @@ export interface PlanLimits {
   eventsPerMonth: number | null;
   /** Events accepted per second, averaged over some seconds; faster requests are put off. */
   eventsPerSecond: number | null;
+  /** Questions for feature flags answered per calendar month in UTC; later ones are told that the quota is used up. */
+  flagRequestsPerMonth: number | null;
 }
 
 /** How limits stand in `available_product_features`, beside the features. */
 const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit: string }> = {
   eventsPerMonth: { key: 'events_per_month', name: 'Events per month', unit: 'events per month' },
   eventsPerSecond: { key: 'events_per_second', name: 'Events per second', unit: 'events per second' },
+  flagRequestsPerMonth: {
+    key: 'flag_requests_per_month',
+    name: 'Flag requests per month',
+    unit: 'requests per month',
+  },
 };
 
 /** @param availableProductFeatures the stored JSON column; what is not a whole number from 0 counts as unlimited. */
@@ -103,15 +110,17 @@ export function limitsOf(availableProductFeatures: unknown): PlanLimits {
   return {
     eventsPerMonth: limitOf(availableProductFeatures, limitFeatures.eventsPerMonth.key),
     eventsPerSecond: limitOf(availableProductFeatures, limitFeatures.eventsPerSecond.key),
+    flagRequestsPerMonth: limitOf(availableProductFeatures, limitFeatures.flagRequestsPerMonth.key),
   };
 }
 
 /** The elements that put these limits on an organization; unlimited ones have none. */
-export function toLimitFeatures({ eventsPerMonth, eventsPerSecond }: PlanLimits): ProductFeature[] {
-  return [
-    ...(eventsPerMonth === null ? [] : [{ ...limitFeatures.eventsPerMonth, limit: eventsPerMonth }]),
-    ...(eventsPerSecond === null ? [] : [{ ...limitFeatures.eventsPerSecond, limit: eventsPerSecond }]),
-  ];
+export function toLimitFeatures(limits: PlanLimits): ProductFeature[] {
+  const names = Object.keys(limitFeatures) as (keyof PlanLimits)[];
+  return names.flatMap((name) => {
+    const limit = limits[name];
+    return limit === null ? [] : [{ ...limitFeatures[name], limit }];
+  });
 }
 
 function limitOf(availableProductFeatures: unknown, key: string): number | null {

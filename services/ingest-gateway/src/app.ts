@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TopicNames } from '@millrace/contracts';
-import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
 import { createConnectionDrain } from '@millrace/http';
@@ -19,9 +18,12 @@ import { captureRoute } from './capture/capture-route.ts';
 import { captureV1Routes } from './capture-v1/capture-v1-route.ts';
 import type { GatewayConfig } from './config.ts';
 import { answerRoutes } from './config-and-flags/answer-route.ts';
-import { createEarlyAccessFeatures } from './config-and-flags/early-access-features.ts';
-import { createEnvironmentSettings } from './config-and-flags/environment-settings.ts';
 import { onlyMethods } from './config-and-flags/only-methods-route.ts';
+import { findDefinitionTarget } from './flag-definitions/definition-path.ts';
+import { type DefinitionDependencies, definitionRoute } from './flag-definitions/definition-route.ts';
+import type { FlagParts } from './flag-parts.ts';
+import { findFlagPath } from './flags/flag-path.ts';
+import { flagRoute } from './flags/flag-route.ts';
 import { findCapturePath } from './head/capture-path.ts';
 import { requestIdOf } from './head/request-id.ts';
 import { createLargeBodies } from './large-bodies/large-bodies.ts';
@@ -29,16 +31,22 @@ import type { TrafficControl } from './limits/traffic-control.ts';
 import { createByteBudget } from './memory/byte-budget.ts';
 import { withSingleSlashes } from './single-slashes.ts';
 
-export interface GatewayDependencies {
+/** What only events need. */
+export interface IngestParts {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
-  projectKeys: ProjectKeys;
-  /** Where settings of environments are read for remote config. */
-  sql: Sql;
-  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   traffic: TrafficControl;
   /** The program of threads for large bodies (large-bodies.ts). */
   bodyProgram: URL;
+}
+
+export interface GatewayDependencies {
+  projectKeys: ProjectKeys;
+  /** Null where events are not taken. */
+  ingest: IngestParts | null;
+  flags: FlagParts;
+  /** False where flags are not answered; browsers are told of them all the same. */
+  answersFlags: boolean;
   config: Pick<
     GatewayConfig,
     | 'maxBodyBytes'
@@ -72,45 +80,44 @@ const wholeRequestTimeoutMs = 300_000;
 const maxHeaderBytes = 64 * 1024;
 
 /**
- * The public ingest host. Capture paths are answered before Express sees the request, because for a small event Express
- * costs several times what the work itself does. Everything else goes to Express.
+ * The public ingest host. Paths of events and flags are answered before Express sees the request, because for a small one
+ * Express costs several times what the work itself does. Everything else goes to Express.
  */
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { config, metrics, health } = deps;
   const { largeBodyThreads: threads, largeBodyHeapMb: heapMb } = config;
   const budget = createByteBudget(config.maxInFlightBytes, threads);
-  const largeBodies = createLargeBodies({ program: deps.bodyProgram, budget, threads, heapMb, logger: deps.logger });
   const refusals = createRefusalLog(deps.logger);
-  const capture: CaptureDependencies = {
-    log: deps.log,
-    topics: deps.topics,
+  const shared = {
     projectKeys: deps.projectKeys,
     budget,
-    traffic: deps.traffic,
-    largeBodies,
     limits: config,
-    metrics: createCaptureMetrics(metrics, budget),
     logRefusal: refusals.write,
     isStopping: () => connections.isDraining(),
   };
-  const answers = answerRoutes({
-    ...capture,
-    settings: createEnvironmentSettings(deps.sql, deps.changes),
-    features: createEarlyAccessFeatures(deps.sql, deps.changes),
-  });
-  const app = createApp(health, [captureV1Routes(capture), answers]);
+  const capture: CaptureDependencies | null = deps.ingest && {
+    ...shared,
+    ...deps.ingest,
+    largeBodies: createLargeBodies({ program: deps.ingest.bodyProgram, budget, threads, heapMb, logger: deps.logger }),
+    metrics: createCaptureMetrics(metrics, budget),
+  };
+  const answers = answerRoutes({ ...shared, ...deps.flags });
+  const app = createApp(health, capture === null ? [answers] : [captureV1Routes(capture), answers]);
+  const flags = deps.answersFlags ? { ...shared, ...deps.flags } : null;
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     connections.note(response);
     const url = withSingleSlashes(request.url ?? '/');
     const mark = url.indexOf('?');
-    const path = findCapturePath(mark < 0 ? url : url.slice(0, mark));
-    if (path === undefined) {
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const query = mark < 0 ? '' : url.slice(mark + 1);
+    const capturePath = capture === null ? undefined : findCapturePath(path);
+    if (capture !== null && capturePath !== undefined) {
+      void captureRoute(request, response, { path: capturePath, query }, capture);
+    } else if (flags === null || !serveFlagPath(request, response, { path, query }, flags)) {
       request.url = url;
       app(request, response);
-      return;
     }
-    void captureRoute(request, response, { path, query: mark < 0 ? '' : url.slice(mark + 1) }, capture);
   }
 
   const server = createServer({
@@ -134,6 +141,23 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       refusals.stop();
     },
   };
+}
+
+/** @returns false for a path that has nothing to do with flags. */
+function serveFlagPath(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { path, query }: { path: string; query: string },
+  flags: DefinitionDependencies,
+): boolean {
+  const flagPath = findFlagPath(path);
+  if (flagPath !== undefined) {
+    void flagRoute(request, response, { path: flagPath, query }, flags);
+    return true;
+  }
+  const target = findDefinitionTarget(path);
+  if (target !== undefined) void definitionRoute(request, response, { target, query }, flags);
+  return target !== undefined;
 }
 
 /** Operational paths, preflights of any path, and the answer to what does not exist. */

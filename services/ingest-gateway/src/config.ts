@@ -1,6 +1,6 @@
 import { redisConfigFields } from '@millrace/cache';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting, metricsConfigFields } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
@@ -9,6 +9,11 @@ const mebibyte = 1024 * 1024;
 export const gatewayConfigSchema = Type.Object({
   ingestPort: integerSetting(8000, 'a TCP port; 0 takes a free one', { max: 65_535 }),
   ingestHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
+  gatewayRoles: Type.String({
+    default: 'ingest,flags',
+    pattern: '^\\s*(ingest|flags)(\\s*,\\s*(ingest|flags))?\\s*$',
+    description: 'what is answered here, separated by commas: ingest (events), flags (flags and their definitions)',
+  }),
   gatewayProcesses: integerSetting(1, 'processes on the port, e.g. one per core; they share MAX_IN_FLIGHT_BYTES', {
     min: 1,
     max: 256,
@@ -59,6 +64,16 @@ export const gatewayConfigSchema = Type.Object({
   trafficReportMs: integerSetting(60_000, 'a project is told of drops and refusals by one warning in this time', {
     min: 1,
   }),
+  secretsKey: secretsKeySetting,
+  flagDatabaseConnections: integerSetting(4, 'connections to PostgreSQL that only flags use, of each process', {
+    min: 1,
+    max: 100,
+  }),
+  flagDefinitionsMemoryMb: integerSetting(128, 'flag definitions kept in memory by each process, in MiB', { min: 1 }),
+  flagBurstPerKey: integerSetting(0, 'questions for flags with one project API key at once; 0: no limit'),
+  flagRequestsPerSecondPerKey: integerSetting(10, 'questions it gets back per second', { min: 1 }),
+  flagBurstPerAddress: integerSetting(0, 'questions for flags from one address at once; 0: no limit'),
+  flagRequestsPerSecondPerAddress: integerSetting(50, 'questions it gets back per second', { min: 1 }),
   ...metricsConfigFields,
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
   stopDelayMs: integerSetting(2000, 'between being unready and refusing connections, for balancers to notice'),
@@ -72,3 +87,9 @@ export type CaptureLimits = Pick<
   GatewayConfig,
   'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'
 >;
+
+export type GatewayRole = 'ingest' | 'flags';
+
+export function rolesOf({ gatewayRoles }: Pick<GatewayConfig, 'gatewayRoles'>): ReadonlySet<GatewayRole> {
+  return new Set(gatewayRoles.split(',').map((role) => role.trim() as GatewayRole));
+}

@@ -1,9 +1,15 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
+import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
-import { createSqlDatabase, type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
+import {
+  createSqlDatabase,
+  type ProjectChanges,
+  type Sql,
+  type SqlDatabase,
+  watchProjectChanges,
+} from '@millrace/db/sql';
 import {
   createFallbackLog,
   createKafkaLog,
@@ -19,6 +25,7 @@ import {
   createLogger,
   createMetrics,
   environment,
+  type Health,
   type Lifecycle,
   type Logger,
   type Metrics,
@@ -27,12 +34,13 @@ import {
   runService,
 } from '@millrace/runtime';
 import { createProjectKeys } from './access/project-keys.ts';
-import { createGateway, type Gateway } from './app.ts';
+import { createGateway, type Gateway, type IngestParts } from './app.ts';
 import { leaveCluster } from './cluster/leave-cluster.ts';
 import { createSharedMetrics } from './cluster/shared-metrics.ts';
 import { startProcesses } from './cluster/start-processes.ts';
-import { type GatewayConfig, gatewayConfigSchema } from './config.ts';
+import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
 import { ensureTopics } from './ensure-topics.ts';
+import { createFlagParts, type FlagParts } from './flag-parts.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
 
 // Little of the heap is in use. By default it grows to four times that before it is cleaned, as if the machine were
@@ -42,6 +50,8 @@ setFlagsFromString('--heap-growing-percent=150');
 const service = 'ingest-gateway';
 /** Lookups by key only; they must never keep a request waiting. */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 500, statementTimeoutMs: 500, queryTimeoutMs: 700 };
+/** Definitions of a large project take their time; what a request may wait for is bounded beside (flag-database.ts). */
+const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 3000, queryTimeoutMs: 3500, preparesQueries: true };
 /** The embedded log writes through a pool of its own, with its own time limits. */
 const logPool = {
   poolSize: 6,
@@ -88,28 +98,15 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     'cache',
     redis === undefined ? createInProcessKeyValue() : createRedisKeyValue(redis, logger),
   );
-  const { log: opened, pool } = openLog(config, logger, metrics);
-  const log = withAppendBreaker(opened, { logger, metrics });
-  if (pool !== undefined) lifecycle.own('log database', pool);
-  lifecycle.own('event log', { stop: () => log.close() });
-  const topics = topicNames(config.topicPrefix);
-  const creation = lifecycle.own('topics', ensureTopics(log, { topics, partitions: config.topicPartitions, logger }));
-  const startedAt = performance.now();
-  health.require('event log', () => {
-    if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
-    return 'The event log has not been reached yet.';
-  });
   const projectKeys = await createProjectKeys({ sql: database.sql, cache, changes, logger, metrics });
-  const trafficParts = { cache, sql: database.sql, changes, log, topics, config, logger, metrics };
-  const traffic = lifecycle.own('limits', await createTrafficControl(trafficParts));
+  const roles = rolesOf(config);
   const gateway = createGateway({
-    log,
-    topics,
     projectKeys,
-    sql: database.sql,
-    changes,
-    traffic,
-    bodyProgram: bodyProgram(import.meta.url),
+    ingest: roles.has('ingest')
+      ? await startIngest({ sql: database.sql, cache, changes, health, metrics, lifecycle })
+      : null,
+    flags: startFlags({ cache, changes, metrics, lifecycle }),
+    answersFlags: roles.has('flags'),
     config: { ...config, maxInFlightBytes: Math.floor(config.maxInFlightBytes / config.gatewayProcesses) },
     logger,
     metrics,
@@ -125,6 +122,40 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
   });
   logger.info('listening', { port });
   process.send?.({ type: 'listening', port });
+}
+
+interface Started {
+  cache: KeyValue;
+  changes: ProjectChanges;
+  metrics: Metrics;
+  lifecycle: Lifecycle;
+}
+
+async function startIngest(started: Started & { sql: Sql; health: Health }): Promise<IngestParts> {
+  const { sql, cache, changes, health, metrics, lifecycle } = started;
+  const { log: opened, pool } = openLog(config, logger, metrics);
+  const log = withAppendBreaker(opened, { logger, metrics });
+  if (pool !== undefined) lifecycle.own('log database', pool);
+  lifecycle.own('event log', { stop: () => log.close() });
+  const topics = topicNames(config.topicPrefix);
+  const creation = lifecycle.own('topics', ensureTopics(log, { topics, partitions: config.topicPartitions, logger }));
+  const startedAt = performance.now();
+  health.require('event log', () => {
+    if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
+    return 'The event log has not been reached yet.';
+  });
+  const parts = { cache, sql, changes, log, topics, config, logger, metrics };
+  const traffic = lifecycle.own('limits', await createTrafficControl(parts));
+  return { log, topics, traffic, bodyProgram: bodyProgram(import.meta.url) };
+}
+
+function startFlags({ cache, changes, metrics, lifecycle }: Started): FlagParts {
+  const pool = { ...flagPool, poolSize: config.flagDatabaseConnections };
+  const { sql } = lifecycle.own(
+    'flag database',
+    createSqlDatabase({ url: config.databaseUrl, logger, applicationName: `${service} flags`, ...pool }),
+  );
+  return lifecycle.own('flags', createFlagParts({ sql, cache, changes, config, metrics }));
 }
 
 function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: SqlDatabase } {

@@ -21,6 +21,7 @@ interface NewPlanOptions {
   plan: PlanName;
   eventsPerMonth?: number | 'unlimited';
   eventsPerSecond?: number | 'unlimited';
+  flagRequestsPerMonth?: number | 'unlimited';
 }
 
 export function addPlanCommands(program: Command, terminal: Terminal): void {
@@ -45,6 +46,11 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
       'accepted for each project API key, or unlimited (default: as it was)',
       parseLimit,
     )
+    .option(
+      '--flag-requests-per-month <n>',
+      'answered for each project API key, or unlimited (default: as it was)',
+      parseLimit,
+    )
     .action(({ organization, plan, ...limits }: NewPlanOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer, announce }) => {
         const changed = await change((tx, { actor }) =>
@@ -57,10 +63,14 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-function toLimits({ eventsPerMonth, eventsPerSecond }: Omit<NewPlanOptions, 'organization' | 'plan'>) {
+const limitNames = ['eventsPerMonth', 'eventsPerSecond', 'flagRequestsPerMonth'] as const;
+
+function toLimits(options: Omit<NewPlanOptions, 'organization' | 'plan'>) {
   const limits: Partial<PlanLimits> = {};
-  if (eventsPerMonth !== undefined) limits.eventsPerMonth = eventsPerMonth === 'unlimited' ? null : eventsPerMonth;
-  if (eventsPerSecond !== undefined) limits.eventsPerSecond = eventsPerSecond === 'unlimited' ? null : eventsPerSecond;
+  for (const name of limitNames) {
+    const limit = options[name];
+    if (limit !== undefined) limits[name] = limit === 'unlimited' ? null : limit;
+  }
   return limits;
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { redactedPayload } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, watchProjectChanges } from '@millrace/db/sql';
 import type { CompiledFlags } from '@millrace/flags';
 import { createLogger, createMetrics } from '@millrace/runtime';
@@ -132,7 +133,7 @@ describe('createFlagDefinitions', () => {
     expect(outcomes).not.toContain('failed');
   });
 
-  test('what is loaded while a change is announced is not kept', async () => {
+  test('what is loaded while a change is announced is used only until it is loaded anew', async () => {
     const environmentId = await fixture.createEnvironment();
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -189,6 +190,20 @@ describe('createFlagDefinitions', () => {
     await eventually(async () => (await keysOf(definitions.get(environmentId))).length === 2, { what: 'the change' });
   });
 
+  test('a database that says nothing keeps nobody waiting who knows something', async () => {
+    const environmentId = await fixture.createEnvironment();
+    await fixture.addFlag(environmentId, 'a');
+    let isSilent = false;
+    const sql: Sql = {
+      query: (text, values) => (isSilent ? new Promise(() => {}) : fixture.database.sql.query(text, values)),
+    };
+    const { definitions } = remember({ sql, changes: deaf });
+    await definitions.get(environmentId);
+    isSilent = true;
+    await sleep(1100);
+    expect(await keysOf(definitions.get(environmentId))).toEqual(['a']);
+  });
+
   test('memory is bounded; what is used least goes, and one that is too large stays alone', async () => {
     const [small, other, large] = await Promise.all([1, 2, 3].map(() => fixture.createEnvironment()));
     if (small === undefined || other === undefined || large === undefined) throw new Error('unreachable');
@@ -203,15 +218,15 @@ describe('createFlagDefinitions', () => {
     expect(definitions.usedBytes()).toBeLessThanOrEqual(10_000);
   });
 
-  test('encrypted payloads are no part of an evaluation', async () => {
+  test('of encrypted payloads an evaluation shows nothing', async () => {
     const environmentId = await fixture.createEnvironment();
-    const filters = { groups: [{}], payloads: { true: '{"sealed":"v1:x"}' } };
+    const filters = { groups: [{}], payloads: { true: 'v1:secret' } };
     await fixture.addFlag(environmentId, 'secret', {
       filters,
       is_remote_configuration: true,
       has_encrypted_payloads: true,
     });
     const flags = await remember().definitions.get(environmentId);
-    expect(flags.byKey.get('secret')?.payloads.size).toBe(0);
+    expect(flags.byKey.get('secret')?.payloads).toEqual(new Map([['true', redactedPayload]]));
   });
 });

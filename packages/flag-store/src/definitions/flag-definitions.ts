@@ -1,3 +1,4 @@
+import { isObject, redactedPayload } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 import { type CompiledFlags, compileFlagsInSteps } from '@millrace/flags';
 import { inTurns } from '../in-turns.ts';
@@ -30,13 +31,15 @@ export function createFlagDefinitions(options: DefinitionMemoryOptions): Version
 
 /** Definitions made ready for evaluation; of many at a time, others get their turn in between. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
-  const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withoutPayloads(flag) : flag));
+  const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
   return inTurns(compileFlagsInSteps({ ...definitions, flags }));
 }
 
 /** What is secret is for those who hold a secret key; an evaluation is for everybody. */
-function withoutPayloads<Flag extends { filters: unknown }>(flag: Flag): Flag {
-  return { ...flag, filters: { ...(flag.filters as object), payloads: {} } };
+function withRedactedPayloads<Flag extends { filters: unknown }>(flag: Flag): Flag {
+  const filters = isObject(flag.filters) ? flag.filters : {};
+  const keys = Object.keys(isObject(filters.payloads) ? filters.payloads : {});
+  return { ...flag, filters: { ...filters, payloads: Object.fromEntries(keys.map((key) => [key, redactedPayload])) } };
 }
 
 function noDefinitions(environmentId: number): StoredDefinitions {

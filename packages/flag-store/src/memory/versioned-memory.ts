@@ -41,6 +41,8 @@ interface Remembered<Value> extends Versioned<Value> {
 
 /** While changes are heard: a message may be lost all the same. */
 const trustedForMs = 60_000;
+/** Who waits for news of what is known already waits this long. */
+const patienceMs = 200;
 /** A database that is away is not asked again sooner. */
 const restAfterFailureMs = 1000;
 
@@ -50,11 +52,7 @@ const restAfterFailureMs = 1000;
  */
 export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Value>): VersionedMemory<Value> {
   const { changes, maxBytes, load, findVersion, onAsked } = options;
-  const memory = new LRUCache<number, Remembered<Value>>({
-    maxSize: maxBytes,
-    // One that is larger than all the room is alone in it, rather than made anew for every request.
-    sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
-  });
+  const memory = createMemory<Value>(maxBytes);
   const underWay = new Map<number, Promise<Value>>();
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
 
@@ -79,7 +77,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
       if (ageMs > usedForMs / 2 && isDue(remembered)) askOnce(environmentId).catch(() => {});
       return remembered.value;
     }
-    return isDue(remembered) ? askOnce(environmentId) : remembered.value;
+    return isDue(remembered) ? withPatience(askOnce(environmentId), remembered.value) : remembered.value;
   }
 
   const isCurrent = ({ isOutdated, checkedAtMs }: Remembered<Value>) =>
@@ -109,8 +107,10 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
         }
       }
       const loaded = await load(environmentId);
-      const entry = { ...loaded, checkedAtMs: askedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated: false };
-      if (isStillAsked()) memory.set(environmentId, entry);
+      const isOutdated = !isStillAsked();
+      const entry = { ...loaded, checkedAtMs: askedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
+      // What may be the old state is still better than nothing, should the database go away now.
+      if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
       onAsked('loaded');
       return loaded.value;
     } catch (error) {
@@ -122,4 +122,20 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   }
 
   return { get, usedBytes: () => memory.calculatedSize };
+}
+
+/** What was known before, when a database that says nothing would keep everybody waiting. */
+function withPatience<Value>(asked: Promise<Value>, known: Value): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(known), patienceMs);
+    asked.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function createMemory<Value>(maxBytes: number): LRUCache<number, Remembered<Value>> {
+  return new LRUCache({
+    maxSize: maxBytes,
+    // One that is larger than all the room is alone in it, rather than made anew for every request.
+    sizeCalculation: ({ bytes }) => Math.min(Math.max(1, Math.ceil(bytes)), maxBytes),
+  });
 }

@@ -39,10 +39,10 @@ function parseCopy(text: string): KnownProject | null | undefined {
   try {
     const copy = JSON.parse(text) as Partial<KnownProject> | null;
     if (copy === null) return null;
-    const { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond } = copy;
+    const { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond, flagRequestsPerMonth } = copy;
     if (typeof environmentId !== 'number' || typeof mayMigrate !== 'boolean') return undefined;
-    if (!isLimit(eventsPerMonth) || !isLimit(eventsPerSecond)) return undefined;
-    return { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond };
+    if (!isLimit(eventsPerMonth) || !isLimit(eventsPerSecond) || !isLimit(flagRequestsPerMonth)) return undefined;
+    return { environmentId, mayMigrate, eventsPerMonth, eventsPerSecond, flagRequestsPerMonth };
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import type { CaptureLimits } from '../config.ts';
 import type { CaptureQuery } from '../head/capture-query.ts';
 import type { ByteLease } from '../memory/byte-budget.ts';
 import { restorePlus } from './base64-text.ts';
-import { type BodyHints, type DecodedBody, decodeBody, missingData } from './decode-body.ts';
+import { type BodyHints, missingData } from './decode-body.ts';
 import { receiveBytes } from './receive-bytes.ts';
 
 export interface ReadBodyOptions {
@@ -20,22 +20,11 @@ export interface ReceivedBody {
 }
 
 /**
- * Step 2: the bytes of a request as JSON text. Query parameter `data` stands in for the body when it is there
+ * The first half of step 2: the bytes of a request. Query parameter `data` stands in for the body when it is there
  * (docs/wire-rules.md#decoding-of-bodies).
  *
- * @throws AppError see `receiveBytes` and `decodeBody`.
+ * @throws AppError see `receiveBytes`; `invalid` when there is nothing.
  */
-export async function readBody(
-  request: IncomingMessage,
-  query: CaptureQuery,
-  options: ReadBodyOptions,
-): Promise<DecodedBody> {
-  const { raw, hints } = await receiveBody(request, query, options);
-  const { limits, lease } = options;
-  return decodeBody(raw, hints, { maxDecompressedBytes: limits.maxDecompressedBytes, lease });
-}
-
-/** The first half of step 2. @throws AppError see `receiveBytes`; `invalid` when there is nothing. */
 export function receiveBody(
   request: IncomingMessage,
   query: CaptureQuery,

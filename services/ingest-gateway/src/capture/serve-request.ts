@@ -3,6 +3,7 @@ import { toAppError } from '@millrace/http';
 import { type Answer, type Refusal, sendAnswer, sendRefusal } from '../answer/send-answer.ts';
 import type { ByteLease } from '../memory/byte-budget.ts';
 import type { CaptureDependencies } from './capture-dependencies.ts';
+import type { CaptureMetrics } from './capture-metrics.ts';
 
 /** A request and the response to it, with what differs between the capture protocols. */
 export interface Exchange {
@@ -21,15 +22,20 @@ export interface Progress {
   readonly lease: ByteLease;
 }
 
+/** What the frame itself needs, whatever is served in it. */
+type Frame = Pick<CaptureDependencies, 'budget' | 'logRefusal' | 'isStopping'> & {
+  metrics: Pick<CaptureMetrics, 'began' | 'ended'>;
+};
+
 /**
- * What every capture request has around its steps: metrics, memory that is always given back, the answer to a refusal
+ * What every request has around its steps: metrics, memory that is always given back, the answer to a refusal
  * and its line in the log, and the end of the connection while the server stops. Never rejects.
  *
  * @param steps from the head of the request to its answer; what they throw is refused.
  */
 export async function serveRequest(
   { request, response, requestId, path, toRefusal }: Exchange,
-  deps: Pick<CaptureDependencies, 'budget' | 'metrics' | 'logRefusal' | 'isStopping'>,
+  deps: Frame,
   steps: (progress: Progress) => Promise<Answer>,
 ): Promise<void> {
   const startedAt = performance.now();

@@ -1,6 +1,5 @@
 import type { ProjectKeys } from '../access/project-keys.ts';
-import type { CaptureLimits } from '../config.ts';
-import type { ByteBudget } from '../memory/byte-budget.ts';
+import type { FlagData } from '../flag-data/flag-data.ts';
 import type { EarlyAccessFeatures } from './early-access-features.ts';
 import type { EnvironmentSettings } from './environment-settings.ts';
 
@@ -9,6 +8,6 @@ export interface AnswerDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;
-  budget: ByteBudget;
-  limits: CaptureLimits;
+  /** Whether there are flags to ask for. */
+  data: FlagData;
 }

@@ -3,8 +3,6 @@ import type { AnswerDependencies } from './answer-dependencies.ts';
 import { configRoutes } from './config-route.ts';
 import { earlyAccessFeatureRoutes } from './early-access-feature-route.ts';
 import { emptyListRoutes } from './empty-list-route.ts';
-import { flagDefinitionRoutes } from './flag-definition-route.ts';
-import { flagRoutes } from './flag-route.ts';
 import { recordingRoutes } from './recording-route.ts';
 
 /**
@@ -16,8 +14,6 @@ export function answerRoutes(deps: AnswerDependencies): Router {
   configRoutes(router, deps);
   earlyAccessFeatureRoutes(router, deps);
   emptyListRoutes(router, deps);
-  flagDefinitionRoutes(router, deps);
-  flagRoutes(router, deps);
   recordingRoutes(router);
   return router;
 }

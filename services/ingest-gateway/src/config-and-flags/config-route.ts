@@ -1,10 +1,12 @@
+import type { JsonObject } from '@millrace/contracts';
 import type { Response, Router } from 'express';
+import { hasFlags } from '../flag-data/has-flags.ts';
 import type { AnswerDependencies } from './answer-dependencies.ts';
 import type { EnvironmentSettings } from './environment-settings.ts';
 import type { ClientSettings } from './environment-settings-store.ts';
 import { onlyMethods } from './only-methods-route.ts';
-import { remoteConfig, remoteConfigScript } from './remote-config.ts';
-import { requireKnownToken } from './require-known-token.ts';
+import { clientConfig, remoteConfig, remoteConfigScript } from './remote-config.ts';
+import { requireKnownProject } from './require-known-token.ts';
 
 /** Pages share a copy for this time. A changed setting is seen after this and the time the gateway remembers it. */
 const cacheControl = 'public, max-age=60';
@@ -21,8 +23,21 @@ const undecided: ClientSettings = Object.freeze({
   captureDeadClicks: null,
 });
 
+/**
+ * What browsers are told beside their flags.
+ * @param environmentId null when it is not known whose key it is.
+ */
+export async function browserConfig(
+  token: string,
+  environmentId: number | null,
+  { settings, data }: Pick<AnswerDependencies, 'settings' | 'data'>,
+): Promise<JsonObject> {
+  const [found, hasFeatureFlags] = await Promise.all([settingsOrNull(token, settings), hasFlags(environmentId, data)]);
+  return { ...clientConfig(found), hasFeatureFlags };
+}
+
 /** The settings for a key; null when they cannot be read now. Clients work without them, so that is no failure. */
-export async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
+async function settingsOrNull(token: string, settings: EnvironmentSettings): Promise<ClientSettings | null> {
   try {
     return (await settings.find(token)) ?? undecided;
   } catch {
@@ -31,12 +46,15 @@ export async function settingsOrNull(token: string, settings: EnvironmentSetting
 }
 
 /** Remote config for clients (docs/wire-rules.md#config-and-flags). */
-export function configRoutes(router: Router, { projectKeys, settings }: AnswerDependencies): void {
+export function configRoutes(router: Router, { projectKeys, settings, data }: AnswerDependencies): void {
   async function configOf(key: unknown, response: Response) {
-    const token = await requireKnownToken(key, projectKeys);
-    const found = await settingsOrNull(token, settings);
+    const { token, environmentId } = await requireKnownProject(key, projectKeys);
+    const [found, hasFeatureFlags] = await Promise.all([
+      settingsOrNull(token, settings),
+      hasFlags(environmentId, data),
+    ]);
     response.set('cache-control', found === null ? cacheControlOfDefault : cacheControl);
-    return { token, config: remoteConfig(token, found) };
+    return { token, config: remoteConfig(token, { settings: found, hasFeatureFlags }) };
   }
   router
     .route('/array/:token/config')

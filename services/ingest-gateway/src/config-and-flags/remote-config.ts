@@ -3,16 +3,19 @@ import type { ClientSettings } from './environment-settings-store.ts';
 
 /**
  * What browser and mobile clients are told to do (docs/wire-rules.md#config-and-flags). Only what this service does:
- * there are no recordings, surveys, tours or flags here, and a client that hears so does not ask for them.
+ * there are no recordings, surveys or tours here, and a client that hears so does not ask for them.
  *
  * @param settings null when they cannot be read now.
  */
-export function remoteConfig(token: string, settings: ClientSettings | null): JsonObject {
+export function remoteConfig(
+  token: string,
+  { settings, hasFeatureFlags }: { settings: ClientSettings | null; hasFeatureFlags: boolean },
+): JsonObject {
   const capturesExceptions = settings?.exceptionsOptIn === true;
   return {
     token,
     ...clientConfig(settings),
-    hasFeatureFlags: false,
+    hasFeatureFlags,
     captureDeadClicks: settings?.captureDeadClicks === true,
     errorTracking: { autocaptureExceptions: capturesExceptions, suppressionRules: [] },
     logs: { captureConsoleLogs: false },

@@ -7,8 +7,17 @@ import { findProjectApiKey } from '../request/project-api-key.ts';
  * @throws AppError `unauthenticated`, `unavailable`.
  */
 export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys): Promise<string> {
-  const token = findProjectApiKey({ token: key }, [], null);
-  const { outcome } = await projectKeys.find(token);
-  requirePossible(outcome, 'token');
+  const { token } = await requireKnownProject(key, projectKeys);
   return token;
+}
+
+/** The same with the environment; null while nobody can say whose key it is. */
+export async function requireKnownProject(
+  key: unknown,
+  projectKeys: ProjectKeys,
+): Promise<{ token: string; environmentId: number | null }> {
+  const token = findProjectApiKey({ token: key }, [], null);
+  const lookup = await projectKeys.find(token);
+  requirePossible(lookup.outcome, 'token');
+  return { token, environmentId: lookup.outcome === 'known' ? lookup.project.environmentId : null };
 }

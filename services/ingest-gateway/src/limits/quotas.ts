@@ -1,13 +1,22 @@
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { SharedCounters } from './shared-counters.ts';
 
+export type QuotaProject = Pick<KnownProject, 'environmentId' | 'eventsPerMonth'>;
+
 export interface Quotas {
   /** True when the project's events of this month are used up. Unlimited projects cost nothing here. */
-  isUsedUp(project: KnownProject): boolean;
+  isUsedUp(project: QuotaProject): boolean;
   /** Counts live events that the log has acknowledged. */
-  noteStored(project: KnownProject, events: number): void;
+  noteStored(project: QuotaProject, events: number): void;
   /** The running month, `2026-11`. */
   period(): string;
+}
+
+export interface QuotaOptions {
+  counters: SharedCounters;
+  now(): number;
+  /** Of the counters; `quota` are those of events. */
+  name?: string;
 }
 
 /** The month's counter is kept a little longer than the month, for clocks that differ. */
@@ -17,7 +26,7 @@ const afterEndMs = 24 * 60 * 60 * 1000;
  * How many events of the plan are used, for each environment and calendar month in UTC. The request that reaches the
  * limit is taken whole and the next ones are not. So gateways exceed the limit by what arrives between two flushes.
  */
-export function createQuotas({ counters, now }: { counters: SharedCounters; now(): number }): Quotas {
+export function createQuotas({ counters, now, name = 'quota' }: QuotaOptions): Quotas {
   let month = monthOf(now());
 
   function currentMonth(): Month {
@@ -26,9 +35,9 @@ export function createQuotas({ counters, now }: { counters: SharedCounters; now(
     return month;
   }
 
-  function count(project: KnownProject, events: number): number {
+  function count(project: QuotaProject, events: number): number {
     const { period, endMs } = currentMonth();
-    return counters.add(`quota:${project.environmentId}:${period}`, events, endMs + afterEndMs);
+    return counters.add(`${name}:${project.environmentId}:${period}`, events, endMs + afterEndMs);
   }
 
   return {

@@ -3,14 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { createRedisKeyValue, type KeyValue } from '@millrace/cache';
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
-import { watchProjectChanges } from '@millrace/db/sql';
+import { createSqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import { createKafkaLog, type EventLog } from '@millrace/event-log';
-import { createHealth, createMetrics, type Logger, type Metrics, readConfig } from '@millrace/runtime';
+import { createHealth, createMetrics, type Logger, type Metrics, readConfig, type Stoppable } from '@millrace/runtime';
 import { createTestDatabase, eventually, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import { createGateway, type Gateway } from '../app.ts';
-import { type GatewayConfig, gatewayConfigSchema } from '../config.ts';
-import { createTrafficControl, type TrafficControl } from '../limits/traffic-control.ts';
+import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
+import { createFlagParts } from '../flag-parts.ts';
+import { createTrafficControl } from '../limits/traffic-control.ts';
 import { quietLogger } from './quiet-logger.ts';
 
 export interface TestGateway extends Gateway {
@@ -41,6 +42,8 @@ export interface GatewayFixture {
   stop(): Promise<void>;
 }
 
+const bodyProgram = new URL('../large-bodies/body-worker-source.mjs', import.meta.url);
+
 export async function createGatewayFixture(): Promise<GatewayFixture> {
   const { kafkaBrokers, redisUrl } = testServers();
   const logger = quietLogger();
@@ -55,7 +58,8 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const topics = topicNames(uniqueTopicPrefix());
   await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 3 })));
   const gateways: TestGateway[] = [];
-  const controls: TrafficControl[] = [];
+  const controls: Stoppable[] = [];
+  const flagDatabase = createSqlDatabase({ url: own.url, logger, poolSize: 4, preparesQueries: true });
 
   async function startGateway({ config = {}, keys = {}, ...parts }: GatewayParts = {}): Promise<TestGateway> {
     const metrics = createMetrics({ withProcessMetrics: false });
@@ -69,10 +73,15 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const clock = parts.now === undefined ? {} : { now: parts.now };
     const traffic = await createTrafficControl({ ...shared, cache: stores.cache, logger, ...clock });
     controls.push(traffic);
+    const flagParts = { cache: stores.cache, changes: keys.changes ?? changes, config: shared.config, metrics };
+    const flags = createFlagParts({ ...flagParts, sql: keys.sql ?? flagDatabase.sql });
+    controls.push(flags);
+    const roles = rolesOf(shared.config);
     const gateway = createGateway({
-      ...shared,
-      ...{ projectKeys, traffic, logger: parts.logger ?? logger, health: createHealth(metrics) },
-      bodyProgram: new URL('../large-bodies/body-worker-source.mjs', import.meta.url),
+      ...{ projectKeys, flags, config: shared.config, metrics, health: createHealth(metrics) },
+      ingest: roles.has('ingest') ? { log: shared.log, topics, traffic, bodyProgram } : null,
+      answersFlags: roles.has('flags'),
+      logger: parts.logger ?? logger,
     });
     await new Promise<void>((resolve) => gateway.server.listen(0, '127.0.0.1', resolve));
     const { port } = gateway.server.address() as AddressInfo;
@@ -91,7 +100,8 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     startGateway,
     async stop() {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
-      await Promise.all(controls.map((traffic) => traffic.stop()));
+      await Promise.all(controls.map((control) => control.stop()));
+      await flagDatabase.stop();
       await log.close();
       await cache.stop();
       await changes.stop();

@@ -1,13 +1,8 @@
+import { findEnvironment } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { Type } from 'typebox';
-import {
-  type AddressedProject,
-  type FoundProject,
-  findEnvironment,
-  findFirstOfProject,
-  firstEnvironment,
-} from './addressed-store.ts';
+import { type AddressedProject, type FoundProject, findFirstOfProject, firstEnvironment } from './addressed-store.ts';
 import { type Caller, onlyEnvironmentsOf, visibleOrganizationIds } from './caller.ts';
 import { requireProjectInKey } from './key-restrictions.ts';
 

@@ -1,5 +1,10 @@
+import {
+  effectiveLevel,
+  environmentsOfCaller,
+  type FoundEnvironment,
+  foundEnvironmentColumns,
+} from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { effectiveLevel, environmentsOfCaller } from './effective-level.ts';
 
 /** The environment whose data a path addresses. Environments and projects share one id space. */
 export interface AddressedProject {
@@ -11,27 +16,11 @@ export interface AddressedProject {
 }
 
 /** Found, but the caller may have no level there: it is private to others. */
-export type FoundProject = Omit<AddressedProject, 'level'> & { level: number | null };
-
-const columns = `e.id AS "environmentId", e.project_id AS "projectId", p.organization_id AS "organizationId",
-  ${effectiveLevel} AS level`;
+export type FoundProject = FoundEnvironment;
 
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM organization WHERE id = $1', [organizationId]);
   return rows.length > 0;
-}
-
-/** The environment with this id, if it belongs to an organization of the caller. */
-export async function findEnvironment(
-  sql: Sql,
-  userId: number,
-  environmentId: number,
-): Promise<FoundProject | undefined> {
-  const rows = await sql.query<FoundProject & Record<string, unknown>>(
-    `SELECT ${columns} FROM ${environmentsOfCaller} WHERE e.id = $2`,
-    [userId, environmentId],
-  );
-  return rows[0];
 }
 
 /** The first environment of the project with this id, if it belongs to an organization of the caller. */
@@ -41,7 +30,7 @@ export async function findFirstOfProject(
   projectId: number,
 ): Promise<FoundProject | undefined> {
   const rows = await sql.query<FoundProject & Record<string, unknown>>(
-    `SELECT ${columns} FROM ${environmentsOfCaller} WHERE e.project_id = $2 ORDER BY e.id LIMIT 1`,
+    `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller} WHERE e.project_id = $2 ORDER BY e.id LIMIT 1`,
     [userId, projectId],
   );
   return rows[0];
@@ -58,7 +47,7 @@ export async function firstEnvironment(
   { only, preferred }: { only: number[] | null; preferred: number | null },
 ): Promise<FoundProject | undefined> {
   const rows = await sql.query<FoundProject & Record<string, unknown>>(
-    `SELECT ${columns} FROM ${environmentsOfCaller}
+    `SELECT ${foundEnvironmentColumns} FROM ${environmentsOfCaller}
       WHERE p.organization_id = ANY ($2::uuid[]) AND ($3::int[] IS NULL OR e.id = ANY ($3::int[]))
       ORDER BY e.id = $4 DESC NULLS LAST, (${effectiveLevel}) IS NULL, array_position($2::uuid[], p.organization_id), e.id
       LIMIT 1`,

@@ -1,4 +1,7 @@
+import type { Membership } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
+
+export type { Membership } from '@millrace/accounts/access';
 
 /** Who makes a request: a person and the powers of the key used. */
 export interface Caller {
@@ -19,12 +22,6 @@ export interface Caller {
   memberships: Membership[];
   /** The environment the person has chosen to be the current one; it may be gone or out of reach by now. */
   currentEnvironmentId: number | null;
-}
-
-export interface Membership {
-  organizationId: string;
-  /** 1 member, 8 administrator, 15 owner. */
-  level: number;
 }
 
 /** Memberships in the organizations whose data the caller may see with this key. Every query is bounded by them. */

@@ -1,3 +1,4 @@
+import { isProjectInKey } from '@millrace/accounts/access';
 import { AppError } from '@millrace/errors';
 import type { Caller } from './caller.ts';
 
@@ -23,9 +24,6 @@ export function requireProjectInKey(
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
-  const { scopedOrganizations: organizations, scopedTeams: environments } = caller;
-  const isInOrganization = organizations.length === 0 || organizations.includes(found.organizationId);
-  const isItself = environments.length === 0 || found.environmentIds.some((id) => environments.includes(id));
-  if (isInOrganization && isItself) return;
+  if (isProjectInKey(caller, found)) return;
   throw new AppError('forbidden', `API key does not have access to the requested project: ID ${named}.`);
 }

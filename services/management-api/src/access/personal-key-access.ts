@@ -1,4 +1,5 @@
 import { hashPersonalApiKey } from '@millrace/accounts';
+import { findLiveKey, noteKeyUse } from '@millrace/accounts/access';
 import { grants } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
@@ -8,7 +9,6 @@ import type { Caller } from './caller.ts';
 import { coalesceLookups } from './coalesce-lookups.ts';
 import { findPersonalKey, type GivenKey } from './find-personal-key.ts';
 import type { GuessLimit } from './guess-limit.ts';
-import { findLiveKey, noteKeyUse } from './personal-key-store.ts';
 import { type RateLimit, throttled } from './rate-limit.ts';
 
 export interface PersonalKeyAccessDeps {

@@ -1,7 +1,7 @@
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { ExportInterval, TimeSpan } from '@millrace/schedule';
-import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
 /**

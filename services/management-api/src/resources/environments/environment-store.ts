@@ -1,5 +1,5 @@
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import { settingFields } from './setting-fields.ts';
 

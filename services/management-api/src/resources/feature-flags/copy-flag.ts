@@ -1,6 +1,7 @@
+import { findEnvironment } from '@millrace/accounts/access';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
-import { type AddressedProject, findEnvironment } from '../../access/addressed-store.ts';
+import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { copyCohorts } from './copy-cohorts.ts';
 import type { FlagCopy } from './copy-flag-schema.ts';

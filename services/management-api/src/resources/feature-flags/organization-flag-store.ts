@@ -1,5 +1,5 @@
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 
 /** Ids of the environments of an organization that are not private to others, the oldest first. */
 export async function findEnvironmentsOfOrganization(

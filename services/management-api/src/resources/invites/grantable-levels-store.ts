@@ -1,5 +1,5 @@
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 
 /** The inviter's own level on each environment of the organization that the inviter can see. */
 export async function grantableLevels(

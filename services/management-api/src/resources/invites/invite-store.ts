@@ -1,5 +1,5 @@
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';

@@ -1,5 +1,5 @@
+import { effectiveLevel, explicitMemberJoin } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
-import { effectiveLevel, explicitMemberJoin } from '../../access/effective-level.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { EnvironmentSummaryRow } from '../environments/environment-store.ts';
 import { activeMembers } from '../members/member-store.ts';

@@ -1,7 +1,7 @@
+import { effectiveLevel, explicitMemberJoin, mayHavePrivateEnvironments } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { Membership } from '../../access/caller.ts';
-import { effectiveLevel, explicitMemberJoin, mayHavePrivateEnvironments } from '../../access/effective-level.ts';
 import { type Counted, countedPage } from '../../sql/counted-page.ts';
 import { pageLimit } from '../../sql/page-limit.ts';
 import { pageText } from '../../sql/page-text.ts';

@@ -1,5 +1,5 @@
+import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Transaction } from '@millrace/db';
-import { effectiveLevel, environmentsOfCaller } from '../../access/effective-level.ts';
 
 /** The caller's level on each environment of a project; null where it is private to others. */
 export async function levelsInProject(

@@ -1,8 +1,8 @@
 import { recordActivity, setCurrentEnvironment, type UserFields, updateUser } from '@millrace/accounts';
+import { findEnvironment } from '@millrace/accounts/access';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { Static } from 'typebox';
-import { findEnvironment } from '../../access/addressed-store.ts';
 import { type Caller, isLimited, visibleOrganizationIds } from '../../access/caller.ts';
 import type { userChanges } from './user-changes.ts';
 import { findUser } from './user-store.ts';

@@ -1,5 +1,10 @@
-import type { Sql } from '@millrace/db';
-import type { Membership } from './caller.ts';
+import type { Sql } from '@millrace/db/sql';
+
+export interface Membership {
+  organizationId: string;
+  /** 1 member, 8 administrator, 15 owner. */
+  level: number;
+}
 
 export interface PersonalKeyRow {
   id: string;

@@ -1,0 +1,80 @@
+import { AppError } from '@millrace/errors';
+import { LRUCache } from 'lru-cache';
+import type { KnownProject } from '../access/project-key-store.ts';
+import type { GatewayConfig } from '../config.ts';
+import { createQuotas } from '../limits/quotas.ts';
+import type { SharedCounters } from '../limits/shared-counters.ts';
+
+/** How often flags may be asked for. */
+export interface FlagLimits {
+  /** @throws AppError `rate_limited` for a key or an address that asks faster than the operator allows. */
+  admit(token: string, address: string | null): void;
+  /** Whether the requests of the project's plan are used up this month. */
+  isUsedUp(project: KnownProject): boolean;
+  noteAnswered(project: KnownProject): void;
+  /** @throws AppError `rate_limited` beyond 600 requests for definitions a minute of one environment. */
+  admitDefinitions(environmentId: number): void;
+}
+
+export type FlagLimitConfig = Pick<
+  GatewayConfig,
+  'flagBurstPerKey' | 'flagRequestsPerSecondPerKey' | 'flagBurstPerAddress' | 'flagRequestsPerSecondPerAddress'
+>;
+
+const definitionsPerMinute = 600;
+const minuteMs = 60_000;
+const maxBuckets = 50_000;
+
+export function createFlagLimits(
+  config: FlagLimitConfig,
+  { counters, now }: { counters: SharedCounters; now(): number },
+): FlagLimits {
+  const ofKey = createBuckets({ burst: config.flagBurstPerKey, perSecond: config.flagRequestsPerSecondPerKey, now });
+  const ofAddress = createBuckets({
+    burst: config.flagBurstPerAddress,
+    perSecond: config.flagRequestsPerSecondPerAddress,
+    now,
+  });
+  const quotas = createQuotas({ counters, now, name: 'flag-quota' });
+  return {
+    admit(token, address) {
+      if (!ofKey(token) || (address !== null && !ofAddress(address))) throw tooFast(1);
+    },
+    isUsedUp: (project) => project.flagRequestsPerMonth !== null && quotas.isUsedUp(asQuota(project)),
+    noteAnswered(project) {
+      if (project.flagRequestsPerMonth !== null) quotas.noteStored(asQuota(project), 1);
+    },
+    admitDefinitions(environmentId) {
+      const nowMs = now();
+      const minute = Math.floor(nowMs / minuteMs);
+      const endMs = (minute + 1) * minuteMs;
+      const count = counters.add(`flag-definitions:${environmentId}:${minute}`, 1, endMs + minuteMs);
+      if (count > definitionsPerMinute) throw tooFast(Math.max(1, Math.ceil((endMs - nowMs) / 1000)));
+    },
+  };
+}
+
+/** Questions are counted as events are, under a name of their own. */
+function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
+  return { environmentId, eventsPerMonth: flagRequestsPerMonth };
+}
+
+/** Whether one more is allowed. A subject has `burst` to begin with and gets `perSecond` back; a burst of 0: no limit. */
+function createBuckets(options: { burst: number; perSecond: number; now(): number }): (subject: string) => boolean {
+  const { burst, perSecond, now } = options;
+  if (burst === 0) return () => true;
+  const buckets = new LRUCache<string, { left: number; atMs: number }>({ max: maxBuckets });
+  return (subject) => {
+    const atMs = now();
+    const before = buckets.get(subject);
+    const left =
+      before === undefined ? burst : Math.min(burst, before.left + ((atMs - before.atMs) / 1000) * perSecond);
+    const isAllowed = left >= 1;
+    buckets.set(subject, { left: isAllowed ? left - 1 : left, atMs });
+    return isAllowed;
+  };
+}
+
+function tooFast(retryAfterSeconds: number): AppError {
+  return new AppError('rate_limited', 'Rate limit exceeded', { retryAfterSeconds });
+}

@@ -1,0 +1,73 @@
+import { type Metrics, type Tally, tallies } from '@millrace/runtime';
+
+/** What became of a question for flags, beside refusals. */
+export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limited' | 'nothing_asked';
+
+export interface FlagMetrics {
+  began(): void;
+  /** @param code of the error answer; null for a success. */
+  ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
+  answered(outcome: FlagOutcome): void;
+  /** Counts a flag that could not be evaluated. */
+  failed(reason: string): void;
+}
+
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+export function createFlagMetrics(metrics: Metrics): FlagMetrics {
+  const requests = metrics.counter('millrace_flag_requests_total', 'Answered requests for flags and definitions', [
+    'path',
+    'status',
+  ]);
+  const refused = metrics.counter(
+    'millrace_flag_requests_refused_total',
+    'Requests for flags and definitions answered with an error',
+    ['code'],
+  );
+  const outcomes = metrics.counter(
+    'millrace_flag_questions_total',
+    'Answered questions for flags, by what became of them: evaluated, with_errors, disabled, quota_limited, nothing_asked',
+    ['outcome'],
+  );
+  const failures = metrics.counter(
+    'millrace_flag_evaluation_errors_total',
+    'Flags that could not be evaluated, by the reason their answer names',
+    ['reason'],
+  );
+  const running = metrics.gauge(
+    'millrace_flag_requests_in_flight',
+    'Requests for flags and definitions being worked on',
+  );
+  const duration = metrics.histogram(
+    'millrace_flag_request_seconds',
+    'From the head of a request for flags or definitions to its answer',
+    durationBuckets,
+  );
+  const requestsOf = tallies(requests);
+  const outcomesOf = tallies(outcomes);
+  /** By path and status, and by outcome, which are bounded sets. */
+  const answered = new Map<string, Tally>();
+  const counted = new Map<string, Tally>();
+  let inFlight = 0;
+  Object.assign(running, { collect: () => running.set(inFlight) });
+
+  function tallyOf(kept: Map<string, Tally>, name: string, create: () => Tally): Tally {
+    const tally = kept.get(name) ?? create();
+    kept.set(name, tally);
+    return tally;
+  }
+
+  return {
+    began: () => {
+      inFlight += 1;
+    },
+    ended({ path, status, code, seconds }) {
+      inFlight -= 1;
+      tallyOf(answered, `${status} ${path}`, () => requestsOf(path, String(status))).add(1);
+      if (code !== null) refused.inc({ code });
+      duration.observe(seconds);
+    },
+    answered: (outcome) => tallyOf(counted, outcome, () => outcomesOf(outcome)).add(1),
+    failed: (reason) => failures.inc({ reason }),
+  };
+}

@@ -1,0 +1,257 @@
+import { gunzipSync } from 'node:zlib';
+import { createPersonalApiKey, createProject, hashPersonalApiKey } from '@millrace/accounts';
+import { flagPayloadContext, type GrantedScope } from '@millrace/contracts';
+import { createFlagRows, type FlagRows } from '@millrace/flag-store/testing/flag-rows';
+import { createSecretBox } from '@millrace/runtime';
+import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
+
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let rows: FlagRows;
+let tenant: TestTenant;
+const secretsKey = Buffer.alloc(32, 7).toString('base64');
+beforeAll(async () => {
+  fixture = await createGatewayFixture();
+  rows = createFlagRows(fixture.database.sql);
+  gateway = await fixture.startGateway({ config: { secretsKey } });
+  tenant = await createTestTenant(fixture.database);
+  await rows.addFlag(tenant.environmentId, 'a', { filters: { groups: [{ rollout_percentage: 50 }] } });
+});
+afterAll(() => fixture.stop());
+
+const documentPaths = ['/flags/definitions', '/flags/definitions/', '/api/feature_flag/local_evaluation/'];
+
+async function get(path: string, bearer: string | null, headers: Record<string, string> = {}) {
+  const authorization: Record<string, string> = bearer === null ? {} : { authorization: `Bearer ${bearer}` };
+  const response = await fetch(gateway.url + path, { headers: { ...authorization, ...headers } });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: /^[{["n]/.test(text) ? JSON.parse(text) : null,
+  };
+}
+const documentOf = ({ token }: TestTenant, bearer: string | null, headers = {}) =>
+  get(`/flags/definitions?token=${token}&send_cohorts`, bearer, headers);
+
+async function addSecret(environmentId: number, slot: 'primary' | 'backup', value: string): Promise<string> {
+  await fixture.database.sql.query(
+    `INSERT INTO project_secret_key (project_id, slot, secure_value, mask_value) VALUES ($1, $2, $3, 'phs_...')`,
+    [environmentId, slot, hashPersonalApiKey(value)],
+  );
+  return value;
+}
+
+async function keyWith(owner: TestTenant, options: { scopes: GrantedScope[]; scopedTeams?: number[] }) {
+  const { value } = await createPersonalApiKey(fixture.database.sql, {
+    userId: owner.userId,
+    label: 'key',
+    ...options,
+  });
+  return value;
+}
+
+describe('the document', () => {
+  test.each(documentPaths)('%s', async (path) => {
+    const answer = await get(`${path}?token=${tenant.token}`, tenant.personalApiKey);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      {
+        flags: [expect.objectContaining({ key: 'a', filters: { groups: [{ rollout_percentage: 50 }] } })],
+        group_type_mapping: {},
+        cohorts: {},
+        minimal_flag_called_events: false,
+        property_matching_version: 1,
+      },
+    ]);
+    expect(answer.headers.get('etag')).toMatch(/^W\/"[\w-]{32}"$/);
+    expect(answer.headers.get('cache-control')).toBe('private, must-revalidate');
+  });
+
+  test('F-77: 304 for who has it, however the tag is written; F-78: another tag when a flag is switched off', async () => {
+    const own = await createTestTenant(fixture.database);
+    const flag = await rows.addFlag(own.environmentId, 'a');
+    const etag = (await documentOf(own, own.personalApiKey)).headers.get('etag') ?? '';
+    for (const tag of [etag, etag.slice(2), etag.slice(3, -1), `"other", ${etag}`]) {
+      const answer = await documentOf(own, own.personalApiKey, { 'if-none-match': tag });
+      expect([answer.status, answer.text, answer.headers.get('etag')]).toEqual([304, '', etag]);
+    }
+    await fixture.database.sql.query('UPDATE feature_flag SET active = false WHERE id = $1', [flag]);
+    await eventually(
+      async () => {
+        const answer = await documentOf(own, own.personalApiKey, { 'if-none-match': etag });
+        expect([answer.status, answer.json?.flags]).toEqual([
+          200,
+          [expect.objectContaining({ key: 'a', active: false })],
+        ]);
+        expect(answer.headers.get('etag')).not.toBe(etag);
+      },
+      { what: 'the change' },
+    );
+  });
+
+  test('compressed and plain, and its head alone', async () => {
+    const { request } = await import('node:http');
+    const raw = (method: string, encoding: string) =>
+      new Promise<{ body: Buffer; encoding: string | undefined }>((resolve) => {
+        const headers = { authorization: `Bearer ${tenant.personalApiKey}`, 'accept-encoding': encoding };
+        request(`${gateway.url}/flags/definitions?token=${tenant.token}`, { method, headers }, async (response) =>
+          resolve({
+            body: Buffer.concat(await response.toArray()),
+            encoding: response.headers['content-encoding'],
+          }),
+        ).end();
+      });
+    const [zipped, plain, head] = await Promise.all([
+      raw('GET', 'gzip, br'),
+      raw('GET', 'identity'),
+      raw('HEAD', 'gzip'),
+    ]);
+    expect([zipped.encoding, plain.encoding, head.body.length]).toEqual(['gzip', undefined, 0]);
+    expect(gunzipSync(zipped.body).toString()).toBe(plain.body.toString());
+  });
+
+  test('the key of the project may be in a header', async () => {
+    const answer = await get('/flags/definitions', tenant.personalApiKey, {
+      'x-posthog-project-api-key': tenant.token,
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('who may read it', () => {
+  test('a secret key of the project, primary or backup, until it is revoked', async () => {
+    const own = await createTestTenant(fixture.database);
+    const [primary, backup] = [`phs_${own.environmentId}p`, `phs_${own.environmentId}b`];
+    await addSecret(own.environmentId, 'primary', primary);
+    await addSecret(own.environmentId, 'backup', backup);
+    expect([(await documentOf(own, primary)).status, (await documentOf(own, backup)).status]).toEqual([200, 200]);
+    await fixture.database.sql.query('DELETE FROM project_secret_key WHERE secure_value = $1', [
+      hashPersonalApiKey(backup),
+    ]);
+    await eventually(async () => expect((await documentOf(own, backup)).status).toBe(401), { what: 'the revocation' });
+    expect((await documentOf(own, primary)).status).toBe(200);
+    expect((await documentOf(tenant, primary)).json).toMatchObject({ detail: 'Secret API token is invalid.' });
+  });
+
+  test.each<[string, number, object]>([
+    ['none', 401, { code: 'not_authenticated', detail: 'Authentication credentials were not provided.' }],
+    ['phs_wrong', 401, { code: 'authentication_failed', detail: 'Secret API token is invalid.' }],
+    [
+      'phx_wrong',
+      401,
+      {
+        code: 'authentication_failed',
+        detail: 'Personal API key found in request Authorization header is invalid.',
+      },
+    ],
+    ['the project API key', 401, { type: 'authentication_error', code: 'authentication_failed' }],
+    ['without the scope', 403, { code: 'permission_denied' }],
+    ['of somebody else', 403, { code: 'permission_denied' }],
+    ['for another project', 403, { code: 'permission_denied' }],
+  ])('F-79: %s', async (name, status, expected) => {
+    const stranger = await createTestTenant(fixture.database);
+    const bearers: Record<string, () => Promise<string | null> | string | null> = {
+      none: () => null,
+      'the project API key': () => tenant.token,
+      'without the scope': () => keyWith(tenant, { scopes: ['project:read'] }),
+      'of somebody else': () => stranger.personalApiKey,
+      'for another project': async () => {
+        const { environment } = await fixture.database.transaction((tx) =>
+          createProject(tx, { organizationId: tenant.organizationId, settings: { name: 'Other' }, actor: null }),
+        );
+        return keyWith(tenant, { scopes: ['*'], scopedTeams: [environment.id] });
+      },
+    };
+    const bearer = Object.hasOwn(bearers, name) ? await bearers[name]?.() : name;
+    const answer = await documentOf(tenant, bearer ?? null);
+    expect([answer.status, answer.json]).toEqual([status, expect.objectContaining({ attr: null, ...expected })]);
+  });
+
+  test('an unknown project, and none', async () => {
+    expect((await get('/flags/definitions?token=phc_no', tenant.personalApiKey)).status).toBe(401);
+    expect((await get('/flags/definitions', tenant.personalApiKey)).status).toBe(401);
+  });
+
+  test('a member who left is refused within a second', async () => {
+    const leaver = await createTestTenant(fixture.database);
+    expect((await documentOf(leaver, leaver.personalApiKey)).status).toBe(200);
+    await fixture.database.sql.query('DELETE FROM membership WHERE user_id = $1', [leaver.userId]);
+    await eventually(async () => expect((await documentOf(leaver, leaver.personalApiKey)).status).toBe(403), {
+      what: 'the refusal',
+    });
+  });
+
+  test('600 requests a minute', async () => {
+    const own = await createTestTenant(fixture.database);
+    const statuses: number[] = [];
+    for (let round = 0; round < 13; round++) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => documentOf(own, own.personalApiKey)));
+      statuses.push(...answers.map(({ status }) => status));
+      if (statuses.includes(429)) break;
+    }
+    expect(statuses).toContain(429);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(600);
+  });
+
+  test('a plan whose requests are used up: 402', async () => {
+    const own = await createTestTenant(fixture.database);
+    await fixture.database.sql.query('UPDATE organization SET available_product_features = $2::jsonb WHERE id = $1', [
+      own.organizationId,
+      JSON.stringify([{ key: 'flag_requests_per_month', name: 'x', limit: 0 }]),
+    ]);
+    const answer = await documentOf(own, own.personalApiKey);
+    expect([answer.status, answer.json]).toEqual([
+      402,
+      {
+        type: 'quota_limited',
+        code: 'payment_required',
+        detail: 'You have exceeded your feature flag request quota',
+        attr: null,
+      },
+    ]);
+  });
+});
+
+describe('payloads of flags that carry nothing else', () => {
+  const remote = { is_remote_configuration: true };
+  const withPayload = (payload: string) => ({ ...remote, filters: { groups: [{}], payloads: { true: payload } } });
+
+  test('by key and by id, and none', async () => {
+    const { environmentId, token, personalApiKey } = tenant;
+    const id = await rows.addFlag(environmentId, 'config', { ...withPayload('{"a": 1}'), active: false });
+    await rows.addFlag(environmentId, 'empty', remote);
+    const read = async (flag: string | number) =>
+      (await get(`/api/projects/@current/feature_flags/${flag}/remote_config?token=${token}`, personalApiKey)).json;
+    expect([await read('config'), await read(id), await read('empty')]).toEqual(['{"a": 1}', '{"a": 1}', null]);
+    const numbered = `/api/projects/${environmentId}/feature_flags/config/remote_config/?token=${token}`;
+    expect((await get(numbered, personalApiKey)).json).toBe('{"a": 1}');
+  });
+
+  test('F-88: 404 without a body for other flags', async () => {
+    for (const flag of ['a', 'unknown', '%zz']) {
+      const path = `/api/projects/@current/feature_flags/${flag}/remote_config/?token=${tenant.token}`;
+      expect(await get(path, tenant.personalApiKey)).toMatchObject({ status: 404, text: '' });
+      expect((await get(path, null)).status).toBe(401);
+    }
+  });
+
+  test('encrypted ones are opened here, and nowhere else', async () => {
+    const { environmentId, token, personalApiKey } = tenant;
+    const { sealed } = createSecretBox(secretsKey).seal({ payload: '{"s":1}' }, flagPayloadContext(environmentId));
+    await rows.addFlag(environmentId, 'secret', { ...withPayload(sealed), has_encrypted_payloads: true });
+    const path = `/api/projects/@current/feature_flags/secret/remote_config/?token=${token}`;
+    expect((await get(path, personalApiKey)).json).toBe('{"s":1}');
+    expect((await documentOf(tenant, personalApiKey)).text).not.toContain('secret');
+    const withoutKey = await fixture.startGateway();
+    const headers = { authorization: `Bearer ${personalApiKey}` };
+    expect((await fetch(withoutKey.url + path, { headers })).status).toBe(503);
+    const flags = await fetch(`${gateway.url}/flags?v=2`, {
+      method: 'POST',
+      body: JSON.stringify({ token, distinct_id: 'u', flag_keys: ['secret'] }),
+    });
+    expect(await flags.text()).not.toContain('v1:');
+  });
+});

@@ -1,0 +1,57 @@
+import type { KeyValue } from '@millrace/cache';
+import type { ProjectChanges, Sql } from '@millrace/db/sql';
+import { createSecretBox, type Metrics, type Stoppable } from '@millrace/runtime';
+import type { GatewayConfig } from './config.ts';
+import { createEarlyAccessFeatures, type EarlyAccessFeatures } from './config-and-flags/early-access-features.ts';
+import { createEnvironmentSettings, type EnvironmentSettings } from './config-and-flags/environment-settings.ts';
+import { createFlagData, type FlagData } from './flag-data/flag-data.ts';
+import { createFlagDatabase } from './flag-data/flag-database.ts';
+import { createFlagLimits, type FlagLimitConfig, type FlagLimits } from './flag-data/flag-limits.ts';
+import { createFlagMetrics, type FlagMetrics } from './flag-data/flag-metrics.ts';
+import { type BearerRights, createBearerRights } from './flag-definitions/bearer-rights.ts';
+import { createPayloadOpener, type PayloadOpener } from './flag-definitions/payload-opener.ts';
+import { createSharedCounters } from './limits/shared-counters.ts';
+
+/** What flags and the config of browsers are served with. */
+export interface FlagParts extends Stoppable {
+  data: FlagData;
+  settings: EnvironmentSettings;
+  features: EarlyAccessFeatures;
+  flagLimits: FlagLimits;
+  metrics: FlagMetrics;
+  rights: BearerRights;
+  openPayload: PayloadOpener;
+}
+
+export interface FlagPartsOptions {
+  /** A pool of its own, so that a flood of questions takes nothing from events. */
+  sql: Sql;
+  cache: KeyValue;
+  changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
+  config: FlagLimitConfig &
+    Pick<GatewayConfig, 'flagDatabaseConnections' | 'flagDefinitionsMemoryMb' | 'limitFlushMs' | 'secretsKey'>;
+  metrics: Metrics;
+}
+
+const mebibyte = 1024 * 1024;
+
+export function createFlagParts({ sql, cache, changes, config, metrics }: FlagPartsOptions): FlagParts {
+  const database = createFlagDatabase(sql, config.flagDatabaseConnections);
+  const counters = createSharedCounters({
+    store: cache,
+    now: Date.now,
+    flushAfterMs: config.limitFlushMs,
+    onFlush: () => {},
+  });
+  const memoryBytes = config.flagDefinitionsMemoryMb * mebibyte;
+  return {
+    data: createFlagData({ database, changes, memoryBytes, metrics }),
+    settings: createEnvironmentSettings(database.requests, changes),
+    features: createEarlyAccessFeatures(database.requests, changes),
+    flagLimits: createFlagLimits(config, { counters, now: Date.now }),
+    metrics: createFlagMetrics(metrics),
+    rights: createBearerRights(database.requests, changes),
+    openPayload: createPayloadOpener(createSecretBox(config.secretsKey)),
+    stop: counters.stop,
+  };
+}

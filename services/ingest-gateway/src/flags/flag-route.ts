@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AppError } from '@millrace/errors';
+import type { EvaluatedFlags } from '@millrace/flags';
+import type { KnownProject } from '../access/project-key-store.ts';
+import { preflightHeaders } from '../answer/cors.ts';
+import type { Answer } from '../answer/send-answer.ts';
+import { type Progress, serveRequest } from '../capture/serve-request.ts';
+import { browserConfig } from '../config-and-flags/config-route.ts';
+import { findFlagProject } from '../flag-data/find-flag-project.ts';
+import type { FlagOutcome } from '../flag-data/flag-metrics.ts';
+import { toFlagRefusal } from '../flag-data/flag-refusal.ts';
+import { clientAddress } from '../head/client-address.ts';
+import { requestIdOf } from '../head/request-id.ts';
+import { evaluateQuestion } from './evaluate-question.ts';
+import { flagAnswer } from './flag-answer.ts';
+import type { FlagDependencies } from './flag-dependencies.ts';
+import type { FlagPath } from './flag-path.ts';
+import { type FlagQuery, parseFlagQuery } from './flag-query.ts';
+import type { FlagQuestion } from './flag-question.ts';
+import { readFlagRequest } from './read-flag-request.ts';
+import { requestRuntime } from './request-runtime.ts';
+
+/** A path of flags and the text after `?`. */
+export interface FlagTarget {
+  path: FlagPath;
+  query: string;
+}
+
+/** One request for flags, from its head to its answer (docs/architecture.md, "The way of one flag request"). Never rejects. */
+export function flagRoute(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: FlagTarget,
+  deps: FlagDependencies,
+): Promise<void> {
+  const exchange = {
+    request,
+    response,
+    requestId: requestIdOf(request),
+    path: target.path,
+    toRefusal: toFlagRefusal('GET, HEAD, POST, OPTIONS'),
+  };
+  return serveRequest(exchange, deps, (progress) => serveFlags(request, target, progress, deps));
+}
+
+/** The steps in their order. */
+async function serveFlags(
+  request: IncomingMessage,
+  target: FlagTarget,
+  progress: Progress,
+  deps: FlagDependencies,
+): Promise<Answer> {
+  if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
+  if (request.method === 'HEAD') return { status: 200, body: '', headers: {} };
+  requireGetOrPost(request);
+  const query = parseFlagQuery(target.path, target.query);
+  // A body that comes with its head is there after this.
+  await undefined;
+  const read = readFlagRequest(request, query, { ...deps, lease: progress.lease });
+  const question = read instanceof Promise ? await read : read;
+  if (question === null) return toAnswer(request, query, noFlags, 'nothing_asked', deps);
+  deps.flagLimits.admit(question.token, addressOf(request, deps));
+  const project = await findFlagProject(question.token, deps.projectKeys);
+  progress.environmentId = project.environmentId;
+  const { evaluated, outcome } = await answerQuestion(request, question, { project, query, deps });
+  const config = query.withConfig ? await browserConfig(question.token, project.environmentId, deps) : {};
+  return toAnswer(request, query, evaluated, outcome, deps, config);
+}
+
+interface Answering {
+  project: KnownProject;
+  query: FlagQuery;
+  deps: FlagDependencies;
+}
+
+const noFlags: EvaluatedFlags = { results: [], hasErrors: false };
+const surveyPrefix = 'survey-targeting-';
+
+async function answerQuestion(
+  request: IncomingMessage,
+  question: FlagQuestion,
+  { project, query, deps }: Answering,
+): Promise<{ evaluated: EvaluatedFlags; outcome: FlagOutcome }> {
+  const { context, keys, contexts } = question;
+  if (question.isDisabled || context === null) return { evaluated: noFlags, outcome: 'disabled' };
+  if (deps.flagLimits.isUsedUp(project)) return { evaluated: noFlags, outcome: 'quota_limited' };
+  const evaluated = await evaluateQuestion({
+    environmentId: project.environmentId,
+    context,
+    selection: {
+      runtime: requestRuntime(question.runtime, request.headers),
+      contexts,
+      ...(keys === undefined ? {} : { keys }),
+      ...(query.onlySurveys ? { keyPrefix: surveyPrefix } : {}),
+    },
+    onlySentProperties: query.onlySentProperties,
+    data: deps.data,
+    onFailure: () => deps.metrics.failed('stored_data_unavailable'),
+  });
+  for (const { failure } of evaluated.results) if (failure !== null) deps.metrics.failed(failure);
+  if (!query.onlySurveys) deps.flagLimits.noteAnswered(project);
+  return { evaluated, outcome: evaluated.hasErrors ? 'with_errors' : 'evaluated' };
+}
+
+function toAnswer(
+  request: IncomingMessage,
+  query: FlagQuery,
+  evaluated: EvaluatedFlags,
+  outcome: FlagOutcome,
+  { metrics }: FlagDependencies,
+  config: object = {},
+): Answer {
+  metrics.answered(outcome);
+  const flags = flagAnswer(query.shape, {
+    ...evaluated,
+    requestId: uuidOf(request),
+    evaluatedAt: Date.now(),
+    isQuotaLimited: outcome === 'quota_limited',
+  });
+  // Not a document to keep: it is about one person.
+  return { status: 200, body: JSON.stringify({ ...flags, ...config }), headers: { 'cache-control': 'no-store' } };
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The caller's own id, by which it finds its question again in events. */
+function uuidOf({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && uuid.test(sent) ? sent : randomUUID();
+}
+
+function addressOf({ headers, socket }: IncomingMessage, { limits }: FlagDependencies): string | null {
+  return clientAddress(headers, socket.remoteAddress, limits.trustProxy);
+}
+
+function requireGetOrPost({ method }: IncomingMessage): void {
+  if (method === 'GET' || method === 'POST') return;
+  throw new AppError('method_not_allowed', 'This path takes GET, HEAD, POST, OPTIONS.');
+}
