@@ -60,7 +60,13 @@ test('a key leads to its environment and what its plan includes', async () => {
     const { token, environmentId } = await createTestTenant(database, { plan });
     expect(await keys.find(token)).toEqual({
       outcome: 'known',
-      project: { environmentId, mayMigrate, eventsPerMonth: null, eventsPerSecond: null },
+      project: {
+        environmentId,
+        mayMigrate,
+        eventsPerMonth: null,
+        eventsPerSecond: null,
+        flagRequestsPerMonth: null,
+      },
     });
   }
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
