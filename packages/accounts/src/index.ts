@@ -45,6 +45,14 @@ export {
 } from './projects/environment-store.ts';
 export { countEnvironments, countProjects, findIsDemo } from './projects/plan-count-store.ts';
 export { requireRoom, requireUncounted } from './projects/plan-limits.ts';
+export type { ProjectSecretKey } from './projects/project-secret-key-store.ts';
+export {
+  createProjectSecretKey,
+  listProjectSecretKeys,
+  type RolledSecretKey,
+  revokeProjectSecretKeys,
+  rollProjectSecretKey,
+} from './projects/project-secret-keys.ts';
 export {
   getEnvironment,
   getProject,

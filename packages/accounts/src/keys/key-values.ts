@@ -11,7 +11,12 @@ export function newPersonalApiKeyValue(): string {
   return `phx_${randomBase62(35)}`;
 }
 
-/** What is stored and looked up instead of the key: its SHA-256 in lower-case hexadecimal, no salt (the key is random). */
+/** A new secret key of an environment: `phs_` and 48 random characters. Servers read flag definitions with it. */
+export function newProjectSecretKeyValue(): string {
+  return `phs_${randomBase62(35)}`;
+}
+
+/** What is stored and looked up instead of a personal or a secret key: its SHA-256 in lower-case hexadecimal, no salt (the key is random). */
 export function hashPersonalApiKey(value: string): string {
   return createHash('sha256').update(value, 'utf8').digest('hex');
 }

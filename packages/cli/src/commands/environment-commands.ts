@@ -11,6 +11,7 @@ import type { Row } from '../print.ts';
 import { withSession } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { requireYes } from './require-yes.ts';
+import { addSecretKeyCommands } from './secret-key-commands.ts';
 
 interface NewEnvironmentOptions {
   project: number;
@@ -30,6 +31,7 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
   addShow(commands, terminal);
   addRename(commands, terminal);
   addDelete(commands, terminal);
+  addSecretKeyCommands(commands, terminal);
 }
 
 function addCreate(commands: Command, terminal: Terminal): void {

@@ -112,7 +112,8 @@ describe.each(actorNames)('%s is told nothing it does not reach', (name) => {
 
 /** What would take a place away for those who come after. */
 const isLasting = ({ method, path }: Route<Caller>) =>
-  method === 'DELETE' || /\/(reset_token|roll|accept|bulk_delete)$/.test(path);
+  method === 'DELETE' ||
+  /\/(reset_token|rotate_secret_token|delete_secret_token_backup|roll|accept|bulk_delete)$/.test(path);
 
 /** Whether the path of the request names something the actor does not reach. */
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {

@@ -3,7 +3,7 @@ import type { TObject } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { accessRuleChangeRoute } from './access-rule-routes.ts';
 import { findEnvironmentForCaller } from './environment-store.ts';
-import type { ItemDeps, ItemFamily } from './item-routes.ts';
+import type { ItemDeps, ItemFamily } from './item-family.ts';
 
 /**
  * Who may use an environment. Reading answers the environment itself (docs/api-rules.md#ordered-routes, row 28), in

@@ -4,7 +4,7 @@ import { type TObject, Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { accessLevels } from './access-level.ts';
 import { changeAccessRule } from './change-access-rule.ts';
-import type { ItemDeps, ItemFamily } from './item-routes.ts';
+import type { ItemDeps, ItemFamily } from './item-family.ts';
 import { describeRule, readAccessRules } from './read-access-rules.ts';
 import { accessLevelOf } from './to-environment.ts';
 

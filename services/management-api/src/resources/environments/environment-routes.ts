@@ -12,13 +12,16 @@ import { environmentExample, environmentListExample } from './environment-exampl
 import { environment, environmentChanges, environmentListItem } from './environment-schema.ts';
 import { findEnvironmentForCaller, listEnvironments } from './environment-store.ts';
 import { isAskedForDemo } from './is-asked-for-demo.ts';
-import { type ItemDeps, type ItemFamily, itemRoutes } from './item-routes.ts';
+import type { ItemDeps, ItemFamily } from './item-family.ts';
+import { itemRoutes } from './item-routes.ts';
 import { addressedParent, parentParams } from './parent-project.ts';
+import { withSecretKeys } from './secret-key-schema.ts';
 import { toEnvironment } from './to-environment.ts';
 
 const page = offsetPageOf(environmentListItem);
 const listAnswer = { 200: { description: 'One page of environments.', schema: page } };
 const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
+const environmentWithSecretKeys = withSecretKeys(environment, 'EnvironmentWithSecretKeys');
 const tags: [string] = ['environments'];
 
 /** Environments (docs/api-rules.md#ordered-routes, rows 23 to 30), under their project and by their id alone. */
@@ -30,6 +33,7 @@ export function environmentRoutes(deps: ItemDeps) {
   const common = {
     kind: 'environment',
     schema: environment,
+    schemaWithSecretKeys: environmentWithSecretKeys,
     example: environmentExample,
     changes: environmentChanges,
     show: toEnvironment,

@@ -198,6 +198,36 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
+  test('a secret key: made and rolled by administrators, shown once, recorded without it', async () => {
+    const [rotate, deleteBackup] = [path('rotate_secret_token/'), path('delete_secret_token_backup/')];
+    for (const route of [rotate, deleteBackup]) {
+      expect(await api.send('PATCH', route, { key: fixture.keys.M })).toMatchObject(insufficient);
+    }
+    const patch = async (route: string) => (await api.send('PATCH', route, { key: fixture.keys.A })).body;
+    const first = await patch(rotate);
+    expect(first.secret_api_token).toMatch(/^phs_[0-9A-Za-z]{48}$/);
+    expect(first).toMatchObject({ id: fixture.tenant.projectId, secret_api_token_backup: null });
+    const second = await patch(rotate);
+    expect(second.secret_api_token).not.toBe(first.secret_api_token);
+    expect(second.secret_api_token_backup).toBe(`phs_...${first.secret_api_token.slice(-4)}`);
+    expect(await patch(deleteBackup)).toMatchObject({
+      secret_api_token: `phs_...${second.secret_api_token.slice(-4)}`,
+      secret_api_token_backup: null,
+    });
+    expect(await patch(deleteBackup)).toMatchObject({ secret_api_token_backup: null });
+    const reads = [await api.get(path(), fixture.keys.A), await api.get(path('activity/'), fixture.keys.A)];
+    expect(JSON.stringify(reads)).not.toMatch(/phs_[0-9A-Za-z]/);
+    const rows = await api.database.sql.query<{ detail: { changes: [{ action: string; field: string }] } }>(
+      'SELECT detail FROM activity_log WHERE environment_id = $1 ORDER BY id',
+      [fixture.tenant.environmentId],
+    );
+    expect(rows.map(({ detail: { changes } }) => changes.map(({ action, field }) => `${action} ${field}`))).toEqual([
+      ['created secret_api_token'],
+      ['changed secret_api_token'],
+      ['deleted secret_api_token_backup'],
+    ]);
+  });
+
   test('T51, T52, T54: removed by administrators, at once and for good', async () => {
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     const removed = await api.send('DELETE', path(), { key: fixture.keys.A });

@@ -1,51 +1,17 @@
 import { resetToken } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import type { Static, TObject, TSchema } from 'typebox';
-import { Type } from 'typebox';
+import { type TObject, type TSchema, Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import type { KeyChanges } from '../../access/announce-key-change.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../activity/activity-page.ts';
 import { requireAccessControlLevel } from './access-control-level.ts';
 import { checkDemoChange } from './check-demo-change.ts';
-import { type EnvironmentRow, findEnvironmentForCaller } from './environment-store.ts';
+import type { ItemDeps, ItemFamily } from './item-family.ts';
 import { upsertProductIntent } from './product-intent-store.ts';
-import type { Signing } from './to-environment.ts';
-
-export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
-  announceKeyChange: KeyChanges['announce'];
-  /** Signs `live_events_token`. */
-  tokenSecret: string;
-}
-
-/** One of the paths under which one project or environment is addressed, and what is particular to it. */
-export interface ItemFamily<P extends TObject> {
-  kind: 'project' | 'environment';
-  /** Ends in `/:id`. */
-  path: string;
-  /** Prefix of operation ids. */
-  prefix: string;
-  params: P;
-  target: (context: { caller: Caller; params: Static<P> }) => Promise<AddressedProject>;
-  schema: TSchema;
-  example: Record<string, unknown>;
-  changes: TObject<Record<string, TSchema>>;
-  show: (row: EnvironmentRow, signing: Signing) => Record<string, unknown>;
-  /** Makes the change. @returns the key whose settings changed. */
-  change: (
-    tx: Transaction,
-    context: { caller: Caller; target: AddressedProject; sent: Record<string, unknown> },
-  ) => Promise<string>;
-  /** Removes the record. @returns the keys that stop working. */
-  remove: (context: { caller: Caller; target: AddressedProject }) => Promise<string[]>;
-  /** Scopes of the activity records that are about it. */
-  activityScopes: string[];
-  /** The contract has the activity of environments as an action without a body. */
-  isActivityOnlyIfPreferred: boolean;
-}
+import { secretKeyRoutes } from './secret-key-routes.ts';
+import { showItem } from './show-item.ts';
 
 const intent = {
   product_type: Type.Optional(
@@ -69,17 +35,12 @@ const intentFields = new Set(Object.keys(intent));
  * under which it is addressed (docs/api-rules.md#projects, docs/api-rules.md#environments).
  */
 export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily<P>) {
-  const { sql, transaction, announceKeyChange, tokenSecret } = deps;
+  const { sql, transaction, announceKeyChange } = deps;
   const { kind, path, prefix, params, target, schema, example, changes } = family;
   const tags: [string] = [`${kind}s`];
   const shown = { description: `The ${kind}.`, schema };
 
-  /** @throws AppError `not_found` when it was removed meanwhile. */
-  async function show(caller: Caller, { environmentId }: AddressedProject): Promise<Record<string, unknown>> {
-    const row = await findEnvironmentForCaller(sql, caller.userId, environmentId);
-    if (!row) throw new AppError('not_found', 'Not found.');
-    return family.show(row, { secret: tokenSecret, now: new Date() });
-  }
+  const show = (caller: Caller, found: AddressedProject) => showItem(deps, family, { caller, target: found });
 
   const change: typeof family.change = async (tx, context) => {
     await checkDemoChange(tx, context.caller, context);
@@ -160,6 +121,7 @@ export function itemRoutes<P extends TObject>(deps: ItemDeps, family: ItemFamily
         return show(caller, found);
       },
     }),
+    ...secretKeyRoutes(deps, family),
     defineRoute({
       method: 'GET',
       path: `${path}/is_generating_demo_data`,

@@ -10,7 +10,9 @@ import { refuseProjectScopedKey } from '../../access/key-restrictions.ts';
 import { accessRuleRoutes } from '../environments/access-rule-routes.ts';
 import { requireMaker } from '../environments/environment-routes.ts';
 import { findEnvironmentForCaller } from '../environments/environment-store.ts';
-import { type ItemDeps, type ItemFamily, itemRoutes } from '../environments/item-routes.ts';
+import type { ItemDeps, ItemFamily } from '../environments/item-family.ts';
+import { itemRoutes } from '../environments/item-routes.ts';
+import { withSecretKeys } from '../environments/secret-key-schema.ts';
 import { createProjectFor } from './create-project.ts';
 import { listProjects } from './list-projects-store.ts';
 import {
@@ -26,6 +28,7 @@ import { toProject } from './to-project.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
+const projectWithSecretKeys = withSecretKeys(project, 'ProjectWithSecretKeys');
 const tags: [string] = ['projects'];
 const creation = {
   summary: 'Create a project',
@@ -54,6 +57,7 @@ export function projectRoutes(deps: ItemDeps) {
   const common = {
     kind: 'project',
     schema: project,
+    schemaWithSecretKeys: projectWithSecretKeys,
     example: projectFullExample,
     changes: projectChanges,
     show: toProject,

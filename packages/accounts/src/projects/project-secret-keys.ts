@@ -1,0 +1,127 @@
+import type { Sql, Transaction } from '@millrace/db';
+import { AppError } from '@millrace/errors';
+import type { FieldChange } from '../activity/changed-fields.ts';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { notFound } from '../input/account-errors.ts';
+import { isRowId } from '../input/account-input.ts';
+import { hashPersonalApiKey, maskPersonalApiKey, newProjectSecretKeyValue } from '../keys/key-values.ts';
+import { lockEnvironment, type StoredEnvironment } from './environment-store.ts';
+import {
+  deleteSecretKeys,
+  insertPrimaryKey,
+  makePrimaryKeyBackup,
+  type ProjectSecretKey,
+  type SecretKeySlot,
+  selectSecretKeys,
+} from './project-secret-key-store.ts';
+import { getEnvironment, organizationOfProject } from './projects.ts';
+
+interface SecretKeyChange {
+  environmentId: number;
+  actor: Actor;
+}
+
+export interface RolledSecretKey {
+  keys: ProjectSecretKey[];
+  /** The new key itself, `phs_…`. Not stored: show it once. */
+  value: string;
+}
+
+/** What history calls them; the API's names. */
+const fieldOfSlot = { primary: 'secret_api_token', backup: 'secret_api_token_backup' } as const;
+
+/** Masks of an environment's secret keys, the one in use in front. @throws AppError `not_found`. */
+export async function listProjectSecretKeys(sql: Sql, environmentId: number): Promise<ProjectSecretKey[]> {
+  await getEnvironment(sql, environmentId);
+  return selectSecretKeys(sql, environmentId);
+}
+
+/**
+ * The first secret key of an environment. Only its hash and mask are stored.
+ * @throws AppError `not_found`, or `conflict` where there is one already: to replace it is another decision.
+ */
+export async function createProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
+  const environment = await lock(tx, change.environmentId);
+  const keys = await selectSecretKeys(tx, change.environmentId);
+  if (keys.some(({ slot }) => slot === 'primary')) {
+    throw new AppError('conflict', 'The environment has a secret key already. Roll it to get another one.');
+  }
+  return addPrimary(tx, { ...change, environment }, 'created');
+}
+
+/**
+ * Gives an environment another secret key. The former one stays valid as the backup, so that servers can change over; an
+ * older backup stops working.
+ * @throws AppError `not_found`.
+ */
+export async function rollProjectSecretKey(tx: Transaction, change: SecretKeyChange): Promise<RolledSecretKey> {
+  const environment = await lock(tx, change.environmentId);
+  const keys = await selectSecretKeys(tx, change.environmentId);
+  const hasPrimary = keys.some(({ slot }) => slot === 'primary');
+  if (hasPrimary) {
+    await deleteSecretKeys(tx, change.environmentId, ['backup']);
+    await makePrimaryKeyBackup(tx, change.environmentId);
+  }
+  return addPrimary(tx, { ...change, environment }, hasPrimary ? 'changed' : 'created');
+}
+
+/**
+ * Removes the secret keys in the given slots; they stop working at once.
+ * @returns the slots that had one.
+ * @throws AppError `not_found`.
+ */
+export async function revokeProjectSecretKeys(
+  tx: Transaction,
+  { slots, ...change }: SecretKeyChange & { slots: readonly SecretKeySlot[] },
+): Promise<SecretKeySlot[]> {
+  const environment = await lock(tx, change.environmentId);
+  const removed = await deleteSecretKeys(tx, change.environmentId, slots);
+  await record(
+    tx,
+    { ...change, environment },
+    removed.map((slot) => ({ field: fieldOfSlot[slot], action: 'deleted' })),
+  );
+  return removed;
+}
+
+async function addPrimary(
+  tx: Transaction,
+  change: SecretKeyChange & { environment: StoredEnvironment },
+  action: FieldChange['action'],
+): Promise<RolledSecretKey> {
+  const { environmentId, actor } = change;
+  const value = newProjectSecretKeyValue();
+  await insertPrimaryKey(tx, {
+    environmentId,
+    secureValue: hashPersonalApiKey(value),
+    maskValue: maskPersonalApiKey(value),
+    createdById: actor && 'userId' in actor ? actor.userId : null,
+  });
+  await record(tx, change, [{ field: fieldOfSlot.primary, action }]);
+  return { keys: await selectSecretKeys(tx, environmentId), value };
+}
+
+/** Changes of the same environment's keys come one after the other. */
+async function lock(tx: Transaction, environmentId: number): Promise<StoredEnvironment> {
+  const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
+  if (!environment) throw notFound('Environment');
+  return environment;
+}
+
+/** Says that it happened and shows no key. */
+async function record(
+  tx: Transaction,
+  { environment, actor }: SecretKeyChange & { environment: StoredEnvironment },
+  changes: Pick<FieldChange, 'field' | 'action'>[],
+): Promise<void> {
+  await recordActivity(tx, {
+    organizationId: await organizationOfProject(tx, environment.project_id),
+    environmentId: environment.id,
+    scope: 'Team',
+    itemId: environment.id,
+    activity: 'updated',
+    actor,
+    name: environment.name,
+    changes: changes.map((change) => ({ type: 'Team', ...change, before: null, after: null })),
+  });
+}
