@@ -3,10 +3,13 @@ export type { FieldChange } from './activity/changed-fields.ts';
 export { type Activity, type ActivityScope, type Actor, recordActivity } from './activity/record-activity.ts';
 export { createOwnedOrganization } from './create-owned-organization.ts';
 export { type AcceptedInvite, acceptInvite, findInvite } from './invites/accept-invite.ts';
-export { createFirstKey } from './invites/create-first-key.ts';
-export { deleteInvite, findPendingInvite, insertInvite, noteEmailingAttempt } from './invites/invite-store.ts';
-export { hashInviteToken, inviteExpiresAt, isInviteExpired, newInviteToken } from './invites/invite-validity.ts';
+export type { Inviter, NewInvite } from './invites/create-invite.ts';
+export { createInvites } from './invites/create-invites.ts';
+export { noteEmailingAttempt } from './invites/invite-store.ts';
+export { hashInviteToken, inviteExpiresAt, isInviteExpired } from './invites/invite-validity.ts';
 export { listInvites, revokeInvite } from './invites/invites.ts';
+export type { ProjectGrant } from './invites/project-grants.ts';
+export { signUpByInvite } from './invites/sign-up-by-invite.ts';
 export { hashPersonalApiKey } from './keys/key-values.ts';
 export { lockKeysOf, type PersonalApiKey } from './keys/personal-api-key-store.ts';
 export {
@@ -20,8 +23,9 @@ export {
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
 export { recordKeyActivity } from './keys/record-key-activity.ts';
-export { deleteMember, updateMemberLevel } from './members/member-store.ts';
-export { addMember, listMembers, removeMember, setMemberLevel } from './members/members.ts';
+export { removeMember, setMemberLevel } from './members/change-member.ts';
+export { refuseEditing } from './members/member-rules.ts';
+export { addMember, listMembers } from './members/members.ts';
 export { withdrawInvites } from './members/withdraw-invites.ts';
 export { changeOrganization, removeOrganization } from './organizations/change-organization.ts';
 export { type LockedOrganization, lockOrganization } from './organizations/lock-organization-store.ts';
@@ -33,7 +37,8 @@ export {
   listOrganizations,
   setOrganizationPlan,
 } from './organizations/organizations.ts';
-export { deleteAccessRule, findAccessRule, putAccessRule } from './projects/access-rule-store.ts';
+export { accessLevels, toAccessLevel } from './projects/access-level.ts';
+export { changeAccessRule } from './projects/change-access-rule.ts';
 export { changeEnvironment } from './projects/change-environment.ts';
 export { changeProject } from './projects/change-project.ts';
 export { createEnvironment } from './projects/create-environment.ts';

@@ -16,7 +16,6 @@ const others: Record<string, string> = {
   'services/delivery-worker/src/privacy/person-deletion-store.ts': 'how far the deletion of a person is',
   'services/delivery-worker/src/retention/retention-store.ts': 'records of the history that are too old',
   'services/event-consumer/src/events/first-event-store.ts': 'that an environment has stored an event',
-  'services/management-api/src/access/personal-key-store.ts': 'when a key was used last',
 };
 
 function sources(): string[] {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createUser } from '@millrace/accounts';
 import { restrictionKinds } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
@@ -63,6 +64,24 @@ test('members, with their level before and after', async () => {
   expect((await historyOf('member', 'remove', ...of)).rows).toMatchObject([
     entry('member remove', { ...common, activity: 'deleted' }),
   ]);
+});
+
+test('an invite that is accepted: a new account, its membership and its first key', async () => {
+  const id = randomUUID();
+  await database.prisma.organization_invite.create({
+    data: {
+      id,
+      organization_id: tenant.organizationId,
+      target_email: 'new@example.com',
+      email_key: 'new@example.com',
+      token_hash: '',
+      created_by_id: tenant.userId,
+    },
+  });
+  const { result, rows } = await historyOf('invite', 'accept', id);
+  expect(result.personalApiKey).toMatch(/^phx_/);
+  const created = (scope: string) => entry('invite accept', { scope, activity: 'created' });
+  expect(rows).toMatchObject(['User', 'OrganizationMembership', 'PersonalAPIKey'].map(created));
 });
 
 test('keys, without anything of their values', async () => {

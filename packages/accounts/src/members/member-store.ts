@@ -8,6 +8,10 @@ export interface Membership extends Record<string, unknown> {
   joined_at: Date;
 }
 
+export interface MemberWithEmail extends Membership {
+  email: string;
+}
+
 export async function insertMembership(
   sql: Sql,
   row: { id: string; organizationId: string; userId: number; level: number },
@@ -19,24 +23,24 @@ export async function insertMembership(
   return rows[0] as Membership;
 }
 
-export async function findMembership(
+const members = 'SELECT m.*, u.email FROM membership m JOIN "user" u ON u.id = m.user_id WHERE m.organization_id = $1';
+
+/** Members of an organization with their addresses, the latest first. */
+export async function selectMemberships(sql: Sql, organizationId: string): Promise<MemberWithEmail[]> {
+  return sql.query<MemberWithEmail>(`${members} ORDER BY m.joined_at DESC, m.id DESC`, [organizationId]);
+}
+
+export async function findMember(
   sql: Sql,
   { organizationId, userId }: { organizationId: string; userId: number },
-): Promise<Membership | undefined> {
-  const rows = await sql.query<Membership>('SELECT * FROM membership WHERE organization_id = $1 AND user_id = $2', [
-    organizationId,
-    userId,
-  ]);
+): Promise<MemberWithEmail | undefined> {
+  const rows = await sql.query<MemberWithEmail>(`${members} AND m.user_id = $2`, [organizationId, userId]);
   return rows[0];
 }
 
-/** Members of an organization with their addresses, the latest first. */
-export async function selectMemberships(sql: Sql, organizationId: string): Promise<(Membership & { email: string })[]> {
-  return sql.query<Membership & { email: string }>(
-    `SELECT m.*, u.email FROM membership m JOIN "user" u ON u.id = m.user_id
-      WHERE m.organization_id = $1 ORDER BY m.joined_at DESC, m.id DESC`,
-    [organizationId],
-  );
+/** Whether somebody with this address (in lower case) is a member. */
+export async function isMember(sql: Sql, organizationId: string, emailKey: string): Promise<boolean> {
+  return (await sql.query(`${members} AND lower(u.email) = $2`, [organizationId, emailKey])).length > 0;
 }
 
 export async function countOwners(tx: Transaction, organizationId: string, ownerLevel: number): Promise<number> {

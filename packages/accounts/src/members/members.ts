@@ -1,25 +1,26 @@
 import { isMembershipLevel, type MembershipLevel, membershipLevels } from '@millrace/contracts';
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import { v7 as uuidv7 } from 'uuid';
+import type { Actor } from '../activity/record-activity.ts';
 import { answeringConstraints, notFound } from '../input/account-errors.ts';
 import { invalidField, isRowId, isUuid } from '../input/account-input.ts';
-import { lockOrganization } from '../organizations/lock-organization-store.ts';
 import {
-  countOwners,
-  deleteMember,
-  findMembership,
+  findMember,
   insertMembership,
   type Membership,
+  type MemberWithEmail,
   selectMemberships,
-  updateMemberLevel,
 } from './member-store.ts';
+import { recordMembership } from './record-membership.ts';
 
 export interface NewMember {
   organizationId: string;
   userId: number;
   /** 1 member (default), 8 administrator, 15 owner (docs/api-rules.md#levels). */
   level?: MembershipLevel;
+  /** Who did it; absent where the record of something greater, like a new organization, tells of it. */
+  actor?: Actor;
 }
 
 /**
@@ -33,7 +34,7 @@ export async function addMember(sql: Sql, input: NewMember): Promise<Membership>
   }
   if (!isUuid(input.organizationId)) throw notFound('Organization');
   if (!isRowId(input.userId)) throw notFound('User');
-  return answeringConstraints(
+  const added = await answeringConstraints(
     {
       membership_organization_id_fkey: (cause) => notFound('Organization', cause),
       membership_user_id_fkey: (cause) => notFound('User', cause),
@@ -41,65 +42,15 @@ export async function addMember(sql: Sql, input: NewMember): Promise<Membership>
     },
     () => insertMembership(sql, { id: uuidv7(), organizationId: input.organizationId, userId: input.userId, level }),
   );
+  if (input.actor === undefined) return added;
+  const member = await findMember(sql, input);
+  if (member) await recordMembership(sql, member, { activity: 'created', actor: input.actor });
+  return added;
 }
 
 /** Members of an organization with their addresses, the latest first (docs/api-rules.md#pages). */
-export async function listMembers(
-  sql: Sql,
-  filter: { organizationId: string },
-): Promise<(Membership & { email: string })[]> {
+export async function listMembers(sql: Sql, filter: { organizationId: string }): Promise<MemberWithEmail[]> {
   return selectMemberships(sql, filter.organizationId);
-}
-
-/** Who is changed, and what the membership was before. */
-export interface ChangedMember {
-  before: Membership;
-  after: Membership;
-}
-
-/**
- * Gives a member another level, whoever asks: the rules on who may do so are the caller's.
- * @throws AppError `invalid` naming `level`; `not_found`; `conflict` for the last owner.
- */
-export async function setMemberLevel(tx: Transaction, input: Required<NewMember>): Promise<ChangedMember> {
-  if (!isMembershipLevel(input.level)) {
-    throw invalidField('level', 'invalid_choice', `"${String(input.level)}" is not a valid choice: 1, 8 or 15.`);
-  }
-  const before = await lockMember(tx, input);
-  if (input.level !== membershipLevels.owner) await keepAnOwner(tx, before);
-  await updateMemberLevel(tx, before.id, input.level);
-  return { before, after: { ...before, level: input.level } };
-}
-
-/**
- * Takes a user out of an organization.
- * @throws AppError `not_found`; `conflict` for the last owner.
- */
-export async function removeMember(
-  tx: Transaction,
-  input: { organizationId: string; userId: number },
-): Promise<Membership> {
-  const member = await lockMember(tx, input);
-  await keepAnOwner(tx, member);
-  await deleteMember(tx, member.id);
-  return member;
-}
-
-async function lockMember(
-  tx: Transaction,
-  { organizationId, userId }: { organizationId: string; userId: number },
-): Promise<Membership> {
-  await lockOrganization(tx, organizationId);
-  const member = isRowId(userId) ? await findMembership(tx, { organizationId, userId }) : undefined;
-  if (!member) throw notFound('Member');
-  return member;
-}
-
-/** An organization without an owner could be administered by nobody but the operator. */
-async function keepAnOwner(tx: Transaction, member: Membership): Promise<void> {
-  if (member.level !== membershipLevels.owner) return;
-  if ((await countOwners(tx, member.organization_id, membershipLevels.owner)) > 1) return;
-  throw new AppError('conflict', 'The last owner has to stay. Make another member an owner first.');
 }
 
 function isMemberAlready(cause: unknown): AppError {

@@ -1,15 +1,15 @@
 import {
+  type Actor,
   acceptInvite,
-  createFirstKey,
-  createUser,
+  findInvite,
+  findUser,
   getOrganization,
-  getUser,
   inviteExpiresAt,
   listInvites,
   revokeInvite,
+  signUpByInvite,
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { isAppError } from '@millrace/errors';
 import type { Command } from 'commander';
 import { levelName } from '../option-values.ts';
 import { withSession } from '../session.ts';
@@ -51,28 +51,19 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
     .option('--last-name <name>', 'last name of a new account')
     .action((id: string, options: AcceptOptions, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const { accepted, value } = await change(async (tx, { record }) => {
-          const done = await acceptForPerson(tx, id, options);
-          const { membership, user } = done.accepted;
-          await record({
-            organizationId: membership.organization_id,
-            scope: 'OrganizationMembership',
-            itemId: membership.id,
-            activity: 'created',
-            name: user.email,
-          });
-          return done;
-        });
+        const { membership, user, personalApiKey } = await change((tx, { actor }) =>
+          acceptForPerson(tx, id, { ...options, actor }),
+        );
         printer.record({
-          id: accepted.membership.id,
-          organizationId: accepted.membership.organization_id,
-          userId: accepted.user.id,
-          email: accepted.user.email,
-          level: accepted.membership.level,
-          role: levelName(accepted.membership.level),
-          personalApiKey: value,
+          id: membership.id,
+          organizationId: membership.organization_id,
+          userId: user.id,
+          email: user.email,
+          level: membership.level,
+          role: levelName(membership.level),
+          personalApiKey,
         });
-        if (value !== null) printer.note('Keep the personal API key: it is not shown again.');
+        if (personalApiKey !== null) printer.note('Keep the personal API key: it is not shown again.');
       }),
     );
   commands
@@ -88,21 +79,11 @@ export function addInviteCommands(program: Command, terminal: Terminal): void {
 }
 
 /** The operator stands for the person: neither the secret of the mail nor a key is asked for. */
-async function acceptForPerson(tx: Transaction, inviteId: string, options: AcceptOptions) {
-  let isNew = false;
-  const accepted = await acceptInvite(tx, inviteId, {
-    now: new Date(),
-    requireInvited: () => {},
-    chooseUser: async (invite) => {
-      const existing = await getUser(tx, { email: invite.email_key }).catch((error) => {
-        if (!isAppError(error, 'not_found')) throw error;
-      });
-      isNew = !existing;
-      const { firstName = invite.first_name, lastName = '' } = options;
-      return existing ?? createUser(tx, { email: invite.email_key, firstName, lastName });
-    },
-  });
-  if (!isNew) return { accepted, value: null };
-  const { value } = await createFirstKey(tx, { invite: accepted.invite, userId: accepted.user.id });
-  return { accepted, value };
+async function acceptForPerson(tx: Transaction, inviteId: string, options: AcceptOptions & { actor: Actor }) {
+  const now = new Date();
+  const { email_key: email } = await findInvite(tx, inviteId);
+  const user = await findUser(tx, { email });
+  if (!user) return signUpByInvite(tx, inviteId, { ...options, now, isEmailVerified: false });
+  const accepted = await acceptInvite(tx, inviteId, { now, chooseUser: async () => user, actor: options.actor });
+  return { ...accepted, personalApiKey: null };
 }

@@ -1,14 +1,5 @@
-import {
-  addMember,
-  getOrganization,
-  getUser,
-  listMembers,
-  removeMember,
-  setMemberLevel,
-  withdrawInvites,
-} from '@millrace/accounts';
+import { addMember, getOrganization, listMembers, removeMember, setMemberLevel } from '@millrace/accounts';
 import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
-import type { Sql } from '@millrace/db';
 import type { Command } from 'commander';
 import { levelName, levelOption, resolveUserId } from '../option-values.ts';
 import type { Row } from '../print.ts';
@@ -32,11 +23,8 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .action((options: NewMemberOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const userId = await resolveUserId(sql, options.user);
-        const added = await change(async (tx, { record }) => {
-          const made = await addMember(tx, { organizationId: options.organization, userId, level: options.level });
-          await record({ ...(await recordOf(tx, made)), activity: 'created' });
-          return made;
-        });
+        const { organization: organizationId, level } = options;
+        const added = await change((tx, { actor }) => addMember(tx, { organizationId, userId, level, actor }));
         printer.record(toRow(added));
       }),
     );
@@ -49,16 +37,8 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .action((options: NewMemberOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const userId = await resolveUserId(sql, options.user);
-        const input = { organizationId: options.organization, userId, level: options.level };
-        const changed = await change(async (tx, { actor, record }) => {
-          const { before, after } = await setMemberLevel(tx, input);
-          const change = { before: { level: before.level }, after: { level: after.level } };
-          await record({ ...(await recordOf(tx, after)), activity: 'updated', change });
-          if (after.level < before.level) {
-            await withdrawInvites(tx, { organizationId: after.organization_id, userId, level: after.level, actor });
-          }
-          return after;
-        });
+        const { organization: organizationId, level } = options;
+        const changed = await change((tx, { actor }) => setMemberLevel(tx, { organizationId, userId, level, actor }));
         printer.record(toRow(changed));
       }),
     );
@@ -70,13 +50,8 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
     .action((options: Pick<NewMemberOptions, 'organization' | 'user'>, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const userId = await resolveUserId(sql, options.user);
-        const input = { organizationId: options.organization, userId };
-        const removed = await change(async (tx, { actor, record }) => {
-          const gone = await removeMember(tx, input);
-          await record({ ...(await recordOf(tx, gone)), activity: 'deleted' });
-          await withdrawInvites(tx, { organizationId: gone.organization_id, userId, level: null, actor });
-          return gone;
-        });
+        const { organization: organizationId } = options;
+        const removed = await change((tx, { actor }) => removeMember(tx, { organizationId, userId, actor }));
         printer.record({ ...toRow(removed), removed: true });
       }),
     );
@@ -100,14 +75,6 @@ export function addMemberCommands(program: Command, terminal: Terminal): void {
         );
       }),
     );
-}
-
-async function recordOf(
-  tx: Sql,
-  { id, organization_id: organizationId, user_id: userId }: { id: string; organization_id: string; user_id: number },
-) {
-  const { email } = await getUser(tx, { id: userId });
-  return { organizationId, scope: 'OrganizationMembership' as const, itemId: id, name: email };
 }
 
 function toRow(membership: Awaited<ReturnType<typeof addMember>>): Row {

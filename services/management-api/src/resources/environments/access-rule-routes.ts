@@ -1,9 +1,9 @@
+import { accessLevels, changeAccessRule } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 import { type TObject, Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
-import { accessLevels } from './access-level.ts';
-import { changeAccessRule } from './change-access-rule.ts';
+import { hideMissing } from '../../access/hide-missing.ts';
 import type { ItemDeps, ItemFamily } from './item-family.ts';
 import { describeRule, readAccessRules } from './read-access-rules.ts';
 import { accessLevelOf } from './to-environment.ts';
@@ -103,7 +103,8 @@ export function accessRuleChangeRoute<P extends TObject>(
             : 'You can not scope an access control to both a member and a role.',
         );
       }
-      const token = await transaction((tx) => changeAccessRule(tx, caller, { target: found, level, membershipId }));
+      const change = { environmentId: found.environmentId, membershipId, level, actor: caller };
+      const token = await hideMissing(() => transaction((tx) => changeAccessRule(tx, change)));
       announceKeyChange([token]);
       const rules = await readAccessRules(sql, found.environmentId);
       const now = rules.find((rule) => rule.organization_member === membershipId);

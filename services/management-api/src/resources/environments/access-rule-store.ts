@@ -23,15 +23,6 @@ export async function listAccessRules(sql: Sql, environmentId: number): Promise<
   );
 }
 
-/** Whether a membership belongs to the organization. */
-export async function isMembershipOf(tx: Sql, membershipId: string, organizationId: string): Promise<boolean> {
-  const rows = await tx.query('SELECT 1 FROM membership WHERE id = $1 AND organization_id = $2', [
-    membershipId,
-    organizationId,
-  ]);
-  return rows.length > 0;
-}
-
 /** Whether an environment is private, and what the rule for everybody gives otherwise. */
 export interface DefaultAccess extends Record<string, unknown> {
   access_control: boolean;

@@ -1,6 +1,6 @@
+import { toAccessLevel } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
-import { toAccessLevel } from './access-level.ts';
 import { findDefaultAccess, listAccessRules } from './access-rule-store.ts';
 
 /** The rules of an environment as the API shows them: the one for everybody, then those for members. */

@@ -1,12 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
-import { findInvite, getOrganization, hashInviteToken, inviteExpiresAt, isInviteExpired } from '@millrace/accounts';
+import {
+  findInvite,
+  getOrganization,
+  hashInviteToken,
+  inviteExpiresAt,
+  isInviteExpired,
+  signUpByInvite,
+} from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
 import { type ApiRequest, formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
+import { hideMissing } from '../../access/hide-missing.ts';
 import type { SignUpLimit } from '../../access/sign-up-limit.ts';
-import { acceptAsUser, signUpByInvite } from './accept-invite.ts';
+import { acceptAsUser, toJoined } from './accept-invite.ts';
 import {
   acceptedInvite,
   acceptedInviteExample,
@@ -34,7 +42,7 @@ export function acceptInviteRoutes({
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
   /** Who has not the secret is told nothing, and not for ever. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
-    hiddenFromStrangers(async () => {
+    hideMissing(async () => {
       try {
         return await work();
       } catch (error) {
@@ -98,10 +106,16 @@ export function acceptInviteRoutes({
       handler: async ({ params, body }) =>
         withSecret(params.id, async () =>
           toldTo(
-            await signUpByInvite({ transaction }, params.id, {
-              firstName: body.first_name,
-              lastName: body.last_name,
-              requireInvited: (invite) => requireToken(invite, body.token),
+            await transaction(async (tx) => {
+              const joined = await signUpByInvite(tx, params.id, {
+                now: new Date(),
+                firstName: body.first_name,
+                lastName: body.last_name,
+                // Having got the mail proves the address.
+                isEmailVerified: true,
+                requireInvited: (invite) => requireToken(invite, body.token),
+              });
+              return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
             }),
           ),
         ),
@@ -118,7 +132,7 @@ export function acceptInviteRoutes({
       responses: { 201: { description: 'The organization joined.', schema: acceptedInvite } },
       examples: { response: acceptedInviteExample },
       handler: async ({ caller, params }) =>
-        hiddenFromStrangers(async () => toldTo(await acceptAsUser({ transaction }, params.id, caller))),
+        hideMissing(async () => toldTo(await acceptAsUser({ transaction }, params.id, caller))),
     }),
   ];
 }
@@ -127,13 +141,4 @@ export function acceptInviteRoutes({
 function requireToken(invite: { token_hash: string }, token: string): void {
   const given = Buffer.from(hashInviteToken(token), 'hex');
   if (!timingSafeEqual(given, Buffer.from(invite.token_hash, 'hex'))) throw new AppError('not_found', 'Not found.');
-}
-
-/** What is not there and what is not for the caller's eyes look the same. */
-async function hiddenFromStrangers<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isAppError(error, 'not_found') ? new AppError('not_found', 'Not found.', { cause: error }) : error;
-  }
 }

@@ -1,10 +1,8 @@
-import { lockOrganization, recordActivity } from '@millrace/accounts';
+import { createInvites, type NewInvite } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
-import { AppError } from '@millrace/errors';
 import type { Caller, Membership } from '../../access/caller.ts';
-import { findMember } from '../members/member-store.ts';
-import { type CreatedInvite, createInvite, type NewInvite } from './create-invite.ts';
 import type { InviteMailing } from './invite-mailing.ts';
+import type { InviteBody } from './invite-schema.ts';
 import { findInvites } from './invite-store.ts';
 import { invitingKeyOf } from './inviting-key.ts';
 import { ofElement } from './parse-invites.ts';
@@ -13,7 +11,7 @@ import { toInvite } from './to-invite.ts';
 export interface InviteMembersInput {
   caller: Caller;
   membership: Membership;
-  invites: NewInvite[];
+  invites: InviteBody[];
   /** Whether an error has to name the element. */
   isBulk: boolean;
 }
@@ -29,39 +27,31 @@ export async function inviteMembers(
   { caller, membership, invites, isBulk }: InviteMembersInput,
 ) {
   const now = new Date();
+  const { userId } = caller;
+  const { organizationId } = membership;
+  const inviter = { organizationId, userId, key: invitingKeyOf(caller) };
   const { organization, mailable } = await transaction(async (tx) => {
-    const organization = await lockOrganization(tx, membership.organizationId);
-    // Behind the lock: who was removed or demoted a moment ago promises nothing more.
-    const own = await findMember(tx, organization.id, { id: caller.userId });
-    if (!own) throw new AppError('not_found', 'Organization not found.');
-    const inviter = { userId: caller.userId, level: own.level, key: invitingKeyOf(caller), organization };
-    const created: CreatedInvite[] = [];
-    for (const [index, invite] of invites.entries()) {
-      created.push(
-        await createInvite(tx, inviter, { invite, now }).catch((error) => {
-          throw isBulk ? ofElement(index, error, 'target_email') : error;
-        }),
-      );
-    }
-    // An invite that a later one of the same request replaced is not there any more.
-    const rows = await findInvites(
-      tx,
-      caller.userId,
-      created.map(({ id }) => id),
-    );
-    for (const row of rows) {
-      await recordActivity(tx, {
-        organizationId: organization.id,
-        scope: 'OrganizationInvite',
-        itemId: row.id,
-        activity: 'created',
-        actor: caller,
-        name: row.target_email,
-      });
-    }
+    const { organization, created } = await createInvites(tx, inviter, {
+      invites: invites.map(toNewInvite),
+      now,
+      explain: (index, error) => (isBulk ? ofElement(index, error, 'target_email') : error),
+    });
     const tokens = new Map(created.map(({ id, token }) => [id, token]));
+    const rows = await findInvites(tx, userId, [...tokens.keys()]);
     return { organization, mailable: rows.map((row) => ({ row, token: tokens.get(row.id) ?? '' })) };
   });
   const attempted = await inviteMailing.send(mailable, organization);
   return mailable.map(({ row }) => ({ ...toInvite(row, now), emailing_attempt_made: attempted.has(row.id) }));
+}
+
+function toNewInvite(body: InviteBody): NewInvite {
+  return {
+    targetEmail: body.target_email,
+    firstName: body.first_name,
+    level: body.level,
+    message: body.message,
+    privateProjectAccess: body.private_project_access,
+    sendEmail: body.send_email,
+    combinePendingInvites: body.combine_pending_invites,
+  };
 }

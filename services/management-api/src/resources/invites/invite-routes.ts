@@ -1,11 +1,11 @@
 import { revokeInvite } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
-import { AppError, isAppError } from '@millrace/errors';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
+import { hideMissing } from '../../access/hide-missing.ts';
 import type { InviteMailing } from './invite-mailing.ts';
 import { inviteMembers } from './invite-members.ts';
 import { invite, inviteExample, newInvite } from './invite-schema.ts';
@@ -99,14 +99,11 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       }),
       responses: { 204: { description: 'Withdrawn.' } },
       target: addressedOrganization(sql),
-      handler: async ({ caller, target, params }) =>
-        transaction(async (tx) => {
-          const { organizationId } = target;
-          await revokeInvite(tx, { inviteId: params.id, organizationId, actor: caller }).catch((error: unknown) => {
-            throw isAppError(error, 'not_found') ? new AppError('not_found', 'Not found.', { cause: error }) : error;
-          });
-          return undefined;
-        }),
+      handler: async ({ caller, target: { organizationId }, params }) => {
+        const invite = { inviteId: params.id, organizationId, actor: caller };
+        await hideMissing(() => transaction((tx) => revokeInvite(tx, invite)));
+        return undefined;
+      },
     }),
   ];
 }

@@ -1,5 +1,5 @@
 import { membershipLevels } from '@millrace/contracts';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../embedded-users/embedded-user.ts';
 
 const projectGrants = Type.Union(
@@ -45,7 +45,7 @@ export const newInvite = Type.Object(
       }),
     ),
     message: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'Your words in the mail.' })),
-    // Its own sentences are made by parseProjectGrants.
+    // Its own sentences are made by `createInvites`.
     private_project_access: Type.Optional(
       Type.Unknown({ description: 'Access to private projects, a list of `{id, level}` with level 1 or 8.' }),
     ),
@@ -59,6 +59,7 @@ export const newInvite = Type.Object(
   },
   { title: 'NewInvite' },
 );
+export type InviteBody = Static<typeof newInvite>;
 
 export const inviteExample = {
   id: '0193f0c5-7a4e-4000-8000-0000000000e1',

@@ -1,7 +1,6 @@
 import { AppError, isAppError } from '@millrace/errors';
 import { parseInput } from '@millrace/http';
-import type { NewInvite } from './create-invite.ts';
-import { newInvite } from './invite-schema.ts';
+import { type InviteBody, newInvite } from './invite-schema.ts';
 
 const maxInvites = 20;
 
@@ -9,7 +8,7 @@ const maxInvites = 20;
  * The body of a bulk request: a list of up to 20 invites, or one invite.
  * @throws AppError `invalid`; in a list the field is named `<index>__<field>`.
  */
-export function parseInvites(body: unknown): NewInvite[] {
+export function parseInvites(body: unknown): InviteBody[] {
   if (!Array.isArray(body)) {
     if (typeof body === 'object' && body !== null) return [parseInput(newInvite, body, { trimStrings: true })];
     throw new AppError('invalid', 'This endpoint needs an array of data for bulk invite creation.', {

@@ -1,3 +1,4 @@
+import { refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/errors';
@@ -6,11 +7,9 @@ import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { refuseEditing } from './member-rules.ts';
+import { hideMissing } from '../../access/hide-missing.ts';
 import { member, memberChanges, memberExample } from './member-schema.ts';
 import { findMember, listMembers, type MemberRow, memberOrders } from './member-store.ts';
-import { removeMember } from './remove-member.ts';
-import { setMemberLevel } from './set-member-level.ts';
 import { toMember } from './to-member.ts';
 
 const memberParams = Type.Object({
@@ -94,12 +93,16 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         responses: { 200: { description: 'The member.', schema: member } },
         examples: { request: { level: membershipLevels.administrator }, response: memberExample },
         target: addressedMember,
-        handler: async ({ caller, target, body }) =>
-          toMember(
-            body.level === undefined
-              ? target.member
-              : await setMemberLevel({ transaction }, caller, { ...target, level: body.level }),
-          ),
+        handler: async ({ caller, target, body: { level } }) => {
+          if (level === undefined) return toMember(target.member);
+          const { organizationId, userId } = addressOf(target);
+          return hideMissing(() =>
+            transaction(async (tx) => {
+              await setMemberLevel(tx, { organizationId, userId, level, actor: caller });
+              return toMember((await findMember(tx, organizationId, { id: userId })) ?? target.member);
+            }),
+          );
+        },
       }),
     ),
     defineRoute({
@@ -115,9 +118,14 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
       responses: { 204: { description: 'Removed.' } },
       target: addressedMember,
       handler: async ({ caller, target }) => {
-        await removeMember({ transaction }, caller, target);
+        const removal = { ...addressOf(target), actor: caller };
+        await hideMissing(() => transaction((tx) => removeMember(tx, removal)));
         return undefined;
       },
     }),
   ];
+}
+
+function addressOf({ membership, member }: { membership: Membership; member: MemberRow }) {
+  return { organizationId: membership.organizationId, userId: member.user.id };
 }

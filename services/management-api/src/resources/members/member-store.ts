@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Counted, countedPage } from '../../sql/counted-page.ts';
 import { pageLimit } from '../../sql/page-limit.ts';
@@ -86,13 +86,4 @@ export async function findMember(
     value,
   ]);
   return rows[0];
-}
-
-/** Whether somebody with this address (in lower case) is a member. */
-export async function isMember(tx: Transaction, organizationId: string, emailKey: string): Promise<boolean> {
-  const rows = await tx.query(`SELECT 1 ${from} WHERE m.organization_id = $1 AND lower(u.email) = $2`, [
-    organizationId,
-    emailKey,
-  ]);
-  return rows.length > 0;
 }

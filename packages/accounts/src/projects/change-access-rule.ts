@@ -1,45 +1,48 @@
-import {
-  deleteAccessRule,
-  findAccessRule,
-  lockEnvironment,
-  putAccessRule,
-  recordActivity,
-  type StoredEnvironment,
-  updateEnvironment,
-} from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import type { AddressedProject } from '../../access/addressed-store.ts';
-import type { Caller } from '../../access/caller.ts';
+import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import { notFound } from '../input/account-errors.ts';
+import { isRowId, isUuid } from '../input/account-input.ts';
 import { type AccessLevel, toAccessLevel, toMembershipLevel } from './access-level.ts';
-import { isMembershipOf } from './access-rule-store.ts';
+import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
+import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
+import { organizationOfProject } from './projects.ts';
+
+export interface AccessRuleChange {
+  environmentId: number;
+  /** Whom the rule is for; null: everybody. */
+  membershipId: string | null;
+  /** Null removes the rule. */
+  level: AccessLevel | null;
+  actor: Actor;
+}
 
 /**
  * Sets one rule of who may use an environment (docs/api-rules.md#access-to-an-environment). Without a member it is the
  * rule for everybody: `none` makes the environment private. Null removes a rule; without the one for everybody all have
  * access.
  *
+ * @returns the key of the environment.
  * @throws AppError `invalid` for a member that is none of the organization, `not_found` when the environment is gone.
  */
 export async function changeAccessRule(
   tx: Transaction,
-  caller: Caller,
-  { target, level, membershipId }: { target: AddressedProject; level: AccessLevel | null; membershipId: string | null },
+  { environmentId, membershipId, level, actor }: AccessRuleChange,
 ): Promise<string> {
-  const { environmentId, organizationId } = target;
-  const environment = await lockEnvironment(tx, environmentId);
-  if (!environment) throw new AppError('not_found', 'Not found.');
+  const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
+  if (!environment) throw notFound('Environment');
+  const organizationId = await organizationOfProject(tx, environment.project_id);
   const change =
     membershipId === null
       ? await changeDefault(tx, environment, level)
-      : await changeMember(tx, caller, { environmentId, organizationId, membershipId, level });
+      : await changeMember(tx, { environmentId, organizationId, membershipId, level, actor });
   await recordActivity(tx, {
     organizationId,
     environmentId,
     scope: 'Team',
     itemId: environmentId,
     activity: 'updated',
-    actor: caller,
+    actor,
     name: environment.name,
     change,
   });
@@ -60,11 +63,10 @@ async function changeDefault(
 
 async function changeMember(
   tx: Transaction,
-  caller: Caller,
-  rule: { environmentId: number; organizationId: string; membershipId: string; level: AccessLevel | null },
+  rule: AccessRuleChange & { organizationId: string; membershipId: string },
 ) {
-  const { environmentId, organizationId, membershipId, level } = rule;
-  if (!(await isMembershipOf(tx, membershipId, organizationId))) {
+  const { environmentId, organizationId, membershipId, level, actor } = rule;
+  if (!isUuid(membershipId) || !(await isMembershipOf(tx, membershipId, organizationId))) {
     throw new AppError('invalid', `Invalid pk "${membershipId}" - object does not exist.`, {
       code: 'does_not_exist',
       attr: 'organization_member',
@@ -72,7 +74,7 @@ async function changeMember(
   }
   const before = await findAccessRule(tx, environmentId, membershipId);
   if (level === null) await deleteAccessRule(tx, environmentId, membershipId);
-  else await putAccessRule(tx, { environmentId, membershipId, level: toMembershipLevel(level) }, caller.userId);
+  else await putAccessRule(tx, { environmentId, membershipId, level: toMembershipLevel(level), actor });
   const field = `access_of_${membershipId}`;
   return { before: { [field]: before ? toAccessLevel(before.level) : null }, after: { [field]: level } };
 }

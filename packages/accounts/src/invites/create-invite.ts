@@ -1,32 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import {
-  deleteInvite,
-  findPendingInvite,
-  hashInviteToken,
-  insertInvite,
-  isInviteExpired,
-  type LockedOrganization,
-  newInviteToken,
-} from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import type { Static } from 'typebox';
 import { isMember } from '../members/member-store.ts';
 import { grantableLevels } from './grantable-levels-store.ts';
-import type { newInvite } from './invite-schema.ts';
+import { deleteInvite, findPendingInvite, insertInvite } from './invite-store.ts';
+import { hashInviteToken, isInviteExpired, newInviteToken } from './invite-validity.ts';
 import { type InvitingKey, requireFullReach } from './inviting-key.ts';
 import { checkGrants, combineGrants, type ProjectGrant, parseProjectGrants } from './project-grants.ts';
 
-export type NewInvite = Static<typeof newInvite>;
-
+/** The user who invites, and what limits them. */
 export interface Inviter {
+  organizationId: string;
   userId: number;
-  /** The inviter's own level. */
+  /** The inviter's own in the organization. It is locked, so that two requests cannot invite the same person at once. */
   level: number;
   key: InvitingKey;
-  /** Held by the transaction, so that two requests cannot invite the same person at once. */
-  organization: LockedOrganization;
+}
+
+export interface NewInvite {
+  targetEmail: string;
+  firstName?: string | undefined;
+  /** 1 by default. */
+  level?: number | undefined;
+  message?: string | null | undefined;
+  /** Access to private projects, checked by `parseProjectGrants`. */
+  privateProjectAccess?: unknown;
+  /** True by default. */
+  sendEmail?: boolean | undefined;
+  /** Whether what a pending invite of the same person grants counts on; false by default. */
+  combinePendingInvites?: boolean | undefined;
 }
 
 /** What an invite gives. */
@@ -39,6 +42,8 @@ interface Granted {
 export interface CreatedInvite {
   id: string;
   token: string;
+  targetEmail: string;
+  emailKey: string;
 }
 
 /**
@@ -51,20 +56,20 @@ export async function createInvite(
   inviter: Inviter,
   { invite, now }: { invite: NewInvite; now: Date },
 ): Promise<CreatedInvite> {
-  const { organization } = inviter;
+  const { organizationId } = inviter;
   const asked = {
     level: invite.level ?? membershipLevels.member,
-    grants: parseProjectGrants(invite.private_project_access),
+    grants: parseProjectGrants(invite.privateProjectAccess),
   };
   await requirePowers(tx, inviter, asked);
-  const targetEmail = withLowerCaseDomain(invite.target_email);
+  const targetEmail = withLowerCaseDomain(invite.targetEmail);
   const emailKey = targetEmail.toLowerCase();
-  if (await isMember(tx, organization.id, emailKey)) {
+  if (await isMember(tx, organizationId, emailKey)) {
     throw new AppError('invalid', 'A user with this email address already belongs to the organization.', {
       code: 'invalid_input',
     });
   }
-  const granted = await replacePending(tx, organization.id, { emailKey, asked, invite, now });
+  const granted = await replacePending(tx, organizationId, { emailKey, asked, invite, now });
   // What somebody else has promised counts on only if this inviter could promise it too.
   if (granted !== asked) await requirePowers(tx, inviter, granted);
   const token = newInviteToken();
@@ -72,19 +77,19 @@ export async function createInvite(
   const id = randomUUID();
   await insertInvite(tx, {
     id,
-    organizationId: organization.id,
+    organizationId,
     targetEmail,
     emailKey,
-    firstName: invite.first_name ?? '',
+    firstName: invite.firstName ?? '',
     ...granted,
     createdById: inviter.userId,
     message: invite.message ?? null,
-    sendEmail: invite.send_email ?? true,
-    combinePendingInvites: invite.combine_pending_invites ?? false,
+    sendEmail: invite.sendEmail ?? true,
+    combinePendingInvites: invite.combinePendingInvites ?? false,
     tokenHash: hashInviteToken(token),
     key: inviter.key,
   });
-  return { id, token };
+  return { id, token, targetEmail, emailKey };
 }
 
 async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants }: Granted): Promise<void> {
@@ -104,7 +109,7 @@ async function replacePending(
   const pending = await findPendingInvite(tx, organizationId, emailKey);
   if (!pending) return asked;
   await deleteInvite(tx, pending.id, organizationId);
-  if (!invite.combine_pending_invites || isInviteExpired(pending, now)) return asked;
+  if (!invite.combinePendingInvites || isInviteExpired(pending, now)) return asked;
   const grants = combineGrants(asked.grants ?? [], pending.private_project_access ?? []);
   return { level: Math.max(asked.level, pending.level), grants: grants.length > 0 ? grants : null };
 }

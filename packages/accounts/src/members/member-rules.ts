@@ -1,7 +1,7 @@
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
 
-/** Who does something to whom; both as they are in the organization concerned. */
+/** Who does something to whom; both as they are in the organization concerned. An operator is bound by none of this. */
 export interface Acting {
   userId: number;
   level: number;

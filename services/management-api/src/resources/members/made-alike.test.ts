@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import {
+  acceptInvite,
+  changeAccessRule,
+  getUser,
+  hashInviteToken,
+  removeMember,
+  revokeInvite,
+  setMemberLevel,
+  signUpByInvite,
+} from '@millrace/accounts';
+import type { Transaction } from '@millrace/db';
+import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+/** Members, invites and rules of access change in the same way whether the API or the command line changes them. */
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api.stop());
+
+const actor = { command: 'member' };
+
+interface Scene extends OrganizationActors {
+  /** One more administrator, who has invited a member and an administrator. */
+  other: Actor;
+  path: string;
+  inviteIds: string[];
+}
+
+async function setScene(): Promise<Scene> {
+  const actors = await createActors(api.database);
+  const other = await createActor(api.database, actors.organizationId, 8);
+  const path = `/api/organizations/${actors.organizationId}`;
+  const inviteIds: string[] = [];
+  for (const level of [1, 8]) {
+    const body = { target_email: `${randomUUID()}@example.com`, first_name: 'Grace', level };
+    inviteIds.push((await api.send('POST', `${path}/invites/`, { key: other.key, body })).body.id);
+  }
+  return { ...actors, other, path, inviteIds };
+}
+
+/** Members, invites, rules of access and the history of an organization, without what is each one's own. */
+async function stateOf({ organizationId }: Scene) {
+  const rows = (text: string) => api.database.sql.query(text, [organizationId]);
+  const members = await rows(
+    `SELECT m.level, u.first_name, u.last_name, u.current_organization_id = $1 AS is_current,
+            k.label, k.scopes, k.scoped_organizations, k.expires_at
+       FROM membership m JOIN "user" u ON u.id = m.user_id LEFT JOIN personal_api_key k ON k.user_id = u.id
+      WHERE m.organization_id = $1 ORDER BY m.joined_at, m.id`,
+  );
+  const invites = await rows('SELECT level FROM organization_invite WHERE organization_id = $1 ORDER BY level');
+  const rules = await rows(
+    `SELECT e.access_control, e.default_access_level, em.level
+       FROM environment e JOIN project p ON p.id = e.project_id
+       LEFT JOIN environment_member em ON em.environment_id = e.id
+      WHERE p.organization_id = $1 ORDER BY e.id, em.created_at`,
+  );
+  const history = await rows(
+    `SELECT scope, activity, environment_id IS NOT NULL AS is_of_environment, detail ->> 'name' IS NOT NULL AS is_named,
+            regexp_replace(detail ->> 'changes', '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'id', 'g') AS changes
+       FROM activity_log
+      WHERE organization_id = $1
+         OR item_id IN (SELECT u.uuid::text FROM membership m JOIN "user" u ON u.id = m.user_id WHERE m.organization_id = $1)
+         OR item_id IN (SELECT k.id FROM membership m JOIN personal_api_key k USING (user_id) WHERE m.organization_id = $1)
+      ORDER BY id`,
+  );
+  return { members, invites, rules, history: history.slice(2) };
+}
+
+/** Does the same by the API in one organization, and as the command line does it in another one. */
+async function changed(
+  byApi: (scene: Scene) => Promise<{ status: number }>,
+  byCommand: (tx: Transaction, scene: Scene) => Promise<unknown>,
+) {
+  const one = await setScene();
+  const { status } = await byApi(one);
+  expect(Math.trunc(status / 100)).toBe(2);
+  const other = await setScene();
+  await api.database.transaction((tx) => byCommand(tx, other));
+  const state = await stateOf(one);
+  expect(await stateOf(other)).toEqual(state);
+  return { ...state, records: state.history.map(({ scope, activity }) => `${scope} ${activity}`) };
+}
+
+test('a lower level, with which what was promised goes', async () => {
+  const { invites, records } = await changed(
+    ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 1 } }),
+    (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 1, actor }),
+  );
+  expect(invites).toEqual([{ level: 1 }]);
+  expect(records).toEqual(['OrganizationMembership updated', 'OrganizationInvite deleted']);
+});
+
+test('the level somebody has already, which changes nothing', async () => {
+  const { records } = await changed(
+    ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 8 } }),
+    (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 8, actor }),
+  );
+  expect(records).toEqual([]);
+});
+
+test('a member who is removed, with the invites', async () => {
+  const { invites, records } = await changed(
+    ({ path, other, W }) => api.send('DELETE', `${path}/members/${other.uuid}/`, { key: W.key }),
+    (tx, { organizationId, other: { userId } }) => removeMember(tx, { organizationId, userId, actor }),
+  );
+  expect(invites).toEqual([]);
+  const withdrawn = 'OrganizationInvite deleted';
+  expect(records).toEqual(['OrganizationMembership deleted', withdrawn, withdrawn]);
+});
+
+test('an invite that is withdrawn', async () => {
+  const { invites, records } = await changed(
+    ({ path, M, inviteIds }) => api.send('DELETE', `${path}/invites/${inviteIds[1]}/`, { key: M.key }),
+    (tx, { inviteIds: [, inviteId = ''] }) => revokeInvite(tx, { inviteId, actor }),
+  );
+  expect([invites, records]).toEqual([[{ level: 1 }], ['OrganizationInvite deleted']]);
+});
+
+test('an invite that is accepted by somebody new', async () => {
+  const { members, records } = await changed(
+    async ({ inviteIds: [id = ''] }) => {
+      const token = randomUUID();
+      const data = { token_hash: hashInviteToken(token) };
+      await api.database.prisma.organization_invite.update({ where: { id }, data });
+      return api.send('POST', `/api/signup/${id}/`, { body: { token } });
+    },
+    (tx, { inviteIds: [id = ''] }) => signUpByInvite(tx, id, { now: new Date(), isEmailVerified: false, actor }),
+  );
+  expect(members.at(-1)).toMatchObject({ level: 1, first_name: 'Grace', is_current: true, label: 'First key' });
+  expect(records).toEqual(['User created', 'OrganizationMembership created', 'PersonalAPIKey created']);
+});
+
+test('an invite that is accepted by somebody with an account', async () => {
+  const invited = async ({ organizationId, off, inviteIds: [, id = ''] }: Scene) => {
+    const { email } = await getUser(api.database.sql, { id: off.userId });
+    const data = { target_email: email, email_key: email.toLowerCase() };
+    await api.database.prisma.organization_invite.update({ where: { id, organization_id: organizationId }, data });
+    return id;
+  };
+  const { members, records } = await changed(
+    async (scene) =>
+      api.send('POST', `/api/invites/${await invited(scene)}/accept/`, { key: scene.off.personalApiKey }),
+    async (tx, scene) => {
+      const chooseUser = () => getUser(tx, { id: scene.off.userId });
+      return acceptInvite(tx, await invited(scene), { now: new Date(), chooseUser, actor });
+    },
+  );
+  expect(members.at(-1)).toMatchObject({ level: 8, label: 'Test key' });
+  expect(records).toEqual(['OrganizationMembership created']);
+});
+
+test('rules of access', async () => {
+  const membershipOf = async ({ organizationId, M: { userId } }: Scene) => {
+    const where = { organization_id: organizationId, user_id: userId };
+    return (await api.database.prisma.membership.findFirstOrThrow({ where })).id;
+  };
+  const { rules, records } = await changed(
+    async (scene) => {
+      const { projectId, W } = scene;
+      const path = `/api/projects/${projectId}/access_controls/`;
+      await api.send('PUT', path, { key: W.key, body: { access_level: 'none' } });
+      const body = { access_level: 'admin', organization_member: await membershipOf(scene) };
+      return api.send('PUT', path, { key: W.key, body });
+    },
+    async (tx, scene) => {
+      const { projectId: environmentId } = scene;
+      await changeAccessRule(tx, { environmentId, membershipId: null, level: 'none', actor });
+      await changeAccessRule(tx, { environmentId, membershipId: await membershipOf(scene), level: 'admin', actor });
+    },
+  );
+  expect(rules).toEqual([{ access_control: true, default_access_level: null, level: 8 }]);
+  expect(records).toEqual(['Team updated', 'Team updated']);
+});
