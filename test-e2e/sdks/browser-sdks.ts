@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findChromium } from '@millrace/testing';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { installedVersion } from './installed-version.ts';
-import { startPageServer } from './page-server.ts';
 import type { Call, Sdk } from './sdk.ts';
+import { openSdkPage } from './sdk-page.ts';
 
 const packages = [
   { packageName: 'posthog-js', bundle: 'module.js', options: {} },
@@ -16,16 +13,6 @@ const packages = [
 
 const text = 'Grüße 👋';
 
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
 export function browserSdks(): Sdk[] {
   const executablePath = findChromium();
   return packages.map(({ packageName, bundle, options }) => ({
@@ -34,38 +21,15 @@ export function browserSdks(): Sdk[] {
     calls: ['capture', 'identify', 'alias', 'group identify', 'batch', 'unload'],
     unavailable: executablePath === null ? 'there is no Chromium' : null,
     async open(target) {
-      const site = await startPageServer(packageName, bundle, options);
-      const profile = await mkdtemp(join(tmpdir(), 'millrace-chromium-'));
-      const context = await chromium.launchPersistentContext(profile, {
-        executablePath: executablePath ?? '',
-        headless: true,
-        args: flags,
-      });
-      const complaints: string[] = [];
-      const page = await openPage(context, complaints);
-      await page.goto(site.pageUrl(target));
-      await page.waitForFunction('window.posthog !== undefined');
+      const { page, otherPage, complaints, close } = await openSdkPage(
+        { packageName, bundle, options },
+        executablePath ?? '',
+        target,
+      );
       await page.evaluate(`window.text = ${JSON.stringify(text)}`);
-      return {
-        complaints,
-        make: (call) => makeCall(page, call, new URL('/left', site.pageUrl(target)).href),
-        async close() {
-          await context.close();
-          await site.stop();
-          await rm(profile, { recursive: true, force: true });
-        },
-      };
+      return { complaints, make: (call) => makeCall(page, call, otherPage), close };
     },
   }));
-}
-
-async function openPage(context: BrowserContext, complaints: string[]): Promise<Page> {
-  const page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
-  });
-  return page;
 }
 
 /** What the page itself runs; the browser's user is nobody until `identify`. */

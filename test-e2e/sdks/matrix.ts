@@ -1,3 +1,4 @@
+import { printTable } from '../support/print-table.ts';
 import { type Call, calls, type Sdk } from './sdk.ts';
 
 /** Collects what became of every call of every SDK, for people to read at the end of the run. */
@@ -12,18 +13,13 @@ export function createMatrix(sdks: readonly Sdk[]) {
       storedAs.set(`${sdk.name}/${call}`, text);
     },
     print(): void {
-      const lines = [['SDK', ...calls], ...sdks.map((sdk) => [sdk.name, ...calls.map((call) => cell(sdk, call))])];
-      const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-      const table = lines.map((cells) =>
-        cells
-          .map((text, column) => text.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd(),
-      );
       const skipped = sdks.flatMap(({ name, unavailable }) =>
         unavailable === null ? [] : `! ${name} is skipped: ${unavailable}`,
       );
-      process.stdout.write(`\nStored as, by SDK and call\n${[...table, ...skipped].join('\n')}\n`);
+      printTable('Stored as, by SDK and call', {
+        rows: [['SDK', ...calls], ...sdks.map((sdk) => [sdk.name, ...calls.map((call) => cell(sdk, call))])],
+        notes: skipped,
+      });
     },
   };
 }

@@ -7,7 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { testCacheDirectory } from '@millrace/testing';
 import type { Call, Sdk } from './sdk.ts';
 
-/** A program in another language that makes the call it is given as its argument. */
+/** A program in another language that does what it is given as its argument: a call, or `flags`. */
+export interface SdkProgram {
+  folder: 'python' | 'go' | 'rust';
+  /** As in its registry, with the version. */
+  name: string;
+  /** The command line before the argument. */
+  command: string[];
+  unavailable: string | null;
+}
+
+/** How a program is had. */
 interface Recipe {
   /** Folder with its source and the SDK's pinned version. */
   folder: 'python' | 'go' | 'rust';
@@ -35,14 +45,18 @@ const recipes: Recipe[] = [
 ];
 
 /**
- * The SDKs of other languages, built and ready. One whose tool or registry cannot be reached is there all the same and
+ * The programs of other languages, built and ready. One whose tool or registry cannot be reached is there all the same and
  * says why it cannot run.
  */
-export async function programSdks(): Promise<Sdk[]> {
-  return Promise.all(recipes.map(toSdk));
+export async function buildSdkPrograms(): Promise<SdkProgram[]> {
+  return Promise.all(recipes.map(buildProgram));
 }
 
-async function toSdk({ folder, name, pin: [file, version], tool, build }: Recipe): Promise<Sdk> {
+export async function programSdks(): Promise<Sdk[]> {
+  return (await buildSdkPrograms()).map(toSdk);
+}
+
+async function buildProgram({ folder, name, pin: [file, version], tool, build }: Recipe): Promise<SdkProgram> {
   const source = fileURLToPath(new URL(`./${folder}/`, import.meta.url));
   let command: string[] = [];
   let unavailable: string | null = null;
@@ -54,8 +68,13 @@ async function toSdk({ folder, name, pin: [file, version], tool, build }: Recipe
   } catch (error) {
     unavailable = error instanceof Error ? error.message : String(error);
   }
+  const pinned = version.exec(await readFile(join(source, file), 'utf8'))?.[1];
+  return { folder, name: `${name} ${pinned}`, command, unavailable };
+}
+
+function toSdk({ name, command, unavailable }: SdkProgram): Sdk {
   return {
-    name: `${name} ${version.exec(await readFile(join(source, file), 'utf8'))?.[1]}`,
+    name,
     kind: 'server',
     calls,
     unavailable,
@@ -93,7 +112,7 @@ async function buildPython(source: string, cache: string): Promise<string[]> {
     // Only the scripts of an environment know where it is; its interpreter is started by path.
     await rename(draft, installed);
   }
-  return [python(installed), join(source, 'main.py')];
+  return [python(installed), '-B', join(source, 'main.py')];
 }
 
 async function buildGo(source: string, cache: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-// Makes one call of the SDK matrix (../scenario.ts) with the Go SDK. Whatever the SDK complains of goes to stderr.
+// Makes one call of the SDK matrix (../scenario.ts) with the Go SDK, or asks about flags. Whatever the SDK complains of goes to stderr.
 package main
 
 import (
@@ -33,6 +33,8 @@ func main() {
 	check(err)
 	enqueue := func(message posthog.Message) { check(client.Enqueue(message)) }
 	switch call {
+	case "flags":
+		askFlags(client)
 	case "capture":
 		enqueue(posthog.Capture{DistinctId: "buyer", Event: "order placed", Properties: posthog.NewProperties().
 			Set("total", 42).Set("currency", "EUR").Set("text", "Grüße 👋").

@@ -1,16 +1,20 @@
-"""Makes one call of the SDK matrix (../scenario.ts) with the Python SDK. Whatever the SDK complains of goes to stderr."""
+"""Makes one call of the SDK matrix (../scenario.ts) with the Python SDK, or asks about flags. Whatever the SDK complains of
+goes to stderr."""
 
 import logging
 import os
 import sys
 from datetime import datetime, timezone
 
+from flags import ask_flags
 from posthog import Posthog
 
 logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
 call = sys.argv[1]
+definitions_key = os.environ.get("DEFINITIONS_KEY")
 client = Posthog(
     os.environ["PROJECT_API_KEY"],
+    secret_key=definitions_key,
     host=os.environ["INGEST_URL"],
     historical_migration=call == "historical migration",
     on_error=lambda error, batch: print(f"on_error: {error}", file=sys.stderr),
@@ -61,6 +65,7 @@ calls = {
     "group identify": group_identify,
     "batch": batch,
     "historical migration": historical_migration,
+    "flags": lambda: ask_flags(client, is_local=definitions_key is not None),
 }
 calls[call]()
 client.shutdown()

@@ -1,4 +1,6 @@
-//! Makes one call of the SDK matrix (../scenario.ts) with the Rust SDK. Whatever the SDK complains of goes to stderr.
+//! Makes one call of the SDK matrix (../scenario.ts) with the Rust SDK, or asks about flags. Whatever the SDK complains of goes to stderr.
+
+mod flags;
 
 use std::env;
 use std::error::Error;
@@ -66,6 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             client.capture_batch(events, true);
         }
+        Some("flags") => flags::ask_flags(&client)?,
         other => return Err(format!("no such call: {other:?}").into()),
     }
     client.shutdown();

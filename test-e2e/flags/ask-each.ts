@@ -1,0 +1,11 @@
+import { concurrency } from './flag-sdk.ts';
+
+/** Calls for each, a few at a time. */
+export async function askEach<T>(things: readonly T[], ask: (thing: T) => Promise<void>): Promise<void> {
+  const waiting = things.values();
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      for (const thing of waiting) await ask(thing);
+    }),
+  );
+}

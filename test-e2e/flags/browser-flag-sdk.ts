@@ -1,0 +1,83 @@
+import { findChromium } from '@millrace/testing';
+import { installedVersion } from '../sdks/installed-version.ts';
+import { openSdkPage } from '../sdks/sdk-page.ts';
+import type { FlagCase } from './flag-cases.ts';
+import type { FlagSdk, SdkAnswer } from './flag-sdk.ts';
+
+const packageName = 'posthog-js';
+
+/** Nothing but flags: no event is sent that would make persons of those who ask. */
+const options = {
+  persistence: 'memory',
+  autocapture: false,
+  capture_pageview: false,
+  capture_pageleave: false,
+  capture_performance: false,
+  capture_dead_clicks: false,
+  disable_session_recording: true,
+  disable_surveys: true,
+};
+
+/** In the page. A browser has one user at a time, so a few instances of the SDK ask one case after the other. */
+const askAll = `async (cases) => {
+  const loaded = (posthog) => new Promise((resolve) => {
+    let isAsked = false;
+    const stop = posthog.onFeatureFlags(() => { if (isAsked) { stop(); resolve(); } });
+    isAsked = true;
+    posthog.reloadFeatureFlags();
+  });
+  const ask = async (posthog, one) => {
+    posthog.resetPersonPropertiesForFlags();
+    posthog.resetGroupPropertiesForFlags();
+    posthog.register({ distinct_id: one.distinctId, $device_id: one.deviceId, $groups: one.groups });
+    posthog.setPersonPropertiesForFlags(one.personProperties, false);
+    posthog.setGroupPropertiesForFlags(one.groupProperties, false);
+    await loaded(posthog);
+    return { value: posthog.getFeatureFlag(one.flag, { send_event: false }), payload: posthog.getFeatureFlagPayload(one.flag) };
+  };
+  const answers = [];
+  const waiting = cases.values();
+  const { token, ...config } = window.posthog.config;
+  await Promise.all(Array.from({ length: 4 }, async (_, n) => {
+    const posthog = await new Promise((loaded) => {
+      window.posthog.init(token, { ...config, loaded }, 'asker' + n);
+    });
+    for (const one of waiting) answers.push([one.number, await ask(posthog, one)]);
+  }));
+  return answers;
+}`;
+
+export function browserFlagSdk(): FlagSdk {
+  const executablePath = findChromium();
+  return {
+    name: `${packageName} ${installedVersion(packageName)}`,
+    unavailable: executablePath === null ? 'there is no Chromium' : null,
+    async ask(target, cases) {
+      const { page, close } = await openSdkPage(
+        { packageName, bundle: 'module.js', options },
+        executablePath ?? '',
+        target,
+      );
+      try {
+        const answers = await page.evaluate<[number, SdkAnswer][]>(
+          `(${askAll})(${JSON.stringify(cases.map(toQuestion))})`,
+        );
+        return new Map(answers);
+      } finally {
+        await close();
+      }
+    },
+  };
+}
+
+function toQuestion({ number, flag, distinctId, context }: FlagCase) {
+  return {
+    number,
+    flag,
+    distinctId,
+    deviceId: context.device_id ?? null,
+    personProperties: context.person_properties ?? {},
+    groups: context.groups ?? {},
+    groupProperties: context.group_properties ?? {},
+  };
+}

@@ -1,0 +1,43 @@
+import type { CaseFlag } from './flag-cases.ts';
+
+export interface ApiCaller {
+  apiUrl: string;
+  projectId: number;
+  personalApiKey: string;
+}
+
+/** What was made, or why the API does not take it. */
+export interface ApiAnswer {
+  id?: number;
+  /** Of a flag, as it was stored. */
+  operators?: string;
+  refused: string | null;
+}
+
+/** @throws Error for an answer that is neither of the two. */
+export async function callApi(
+  { apiUrl, projectId, personalApiKey }: ApiCaller,
+  method: string,
+  path: string,
+  body: object,
+): Promise<ApiAnswer> {
+  const response = await fetch(`${apiUrl}/api/projects/${projectId}/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as { id?: number; filters?: CaseFlag['filters']; detail?: string };
+  if (response.status === 400) return { refused: answer.detail ?? '' };
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+  return {
+    refused: null,
+    ...(answer.id === undefined ? {} : { id: answer.id }),
+    ...(answer.filters?.groups ? { operators: operatorsOf(answer.filters) } : {}),
+  };
+}
+
+/** Of all filters of a flag, in their order; that of a cohort may be left out. */
+export function operatorsOf(filters: CaseFlag['filters']): string {
+  const all = filters.groups.flatMap(({ properties = [] }) => properties);
+  return all.map(({ operator, type }) => operator ?? (type === 'cohort' ? 'in' : '')).join();
+}

@@ -1,0 +1,16 @@
+import type { TestTenant } from '@millrace/testing';
+import type { RunningServices } from '../support/start-services.ts';
+
+/** @returns the key, `phs_…`, with which a server reads the definitions of the tenant's environment. */
+export async function createSecretKey(
+  { apiUrl }: RunningServices,
+  { environmentId, personalApiKey }: TestTenant,
+): Promise<string> {
+  const response = await fetch(`${apiUrl}/api/environments/${environmentId}/rotate_secret_token/`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${personalApiKey}` },
+  });
+  const answer = (await response.json()) as { secret_api_token?: string };
+  if (!answer.secret_api_token?.startsWith('phs_')) throw new Error(`No secret key was made: ${response.status}`);
+  return answer.secret_api_token;
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import type { Tally } from './expect-agreement.ts';
+import type { FlagCase } from './flag-cases.ts';
+
+type Language = keyof FlagCase['locally'];
+
+/** A row of the table in docs/flags.md: how often SDKs that evaluate by themselves ask, or say something else. */
+export interface DocumentedDifference extends Record<Language, Omit<Tally, 'agree'>> {
+  categories: string[];
+}
+
+const page = new URL('../../docs/flags.md', import.meta.url);
+const columns: Language[] = ['python', 'node'];
+
+export function documentedDifferences(): DocumentedDifference[] {
+  const [, section = ''] = readFileSync(page, 'utf8').split('\n## Where SDKs differ\n');
+  return section
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => {
+      const [, names = '', ...counts] = line.split('|');
+      const [python, node] = columns.map((_, index) => toCounts(counts[index] ?? ''));
+      if (python === undefined || node === undefined) throw new Error(`A row lacks columns: ${line}`);
+      return { categories: [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name), python, node };
+    });
+}
+
+/** What a run has seen, in the rows of the page; a category that the page does not have is a row of its own. */
+export function seenDifferences(
+  rows: readonly DocumentedDifference[],
+  seen: Record<Language, Map<string, Tally>>,
+): DocumentedDifference[] {
+  const named = new Set(rows.flatMap(({ categories }) => categories));
+  const unnamed = [...new Set([...seen.python.keys(), ...seen.node.keys()])].filter(
+    (category) => !named.has(category) && columns.some((language) => isDifferent(seen[language].get(category))),
+  );
+  return [...rows.map(({ categories }) => categories), ...unnamed.map((category) => [category])].map((categories) => ({
+    categories,
+    python: sumOf(categories, seen.python),
+    node: sumOf(categories, seen.node),
+  }));
+}
+
+function isDifferent(tally: Tally | undefined): boolean {
+  return tally !== undefined && tally.asks + tally.differ > 0;
+}
+
+function sumOf(categories: readonly string[], tallies: Map<string, Tally>): Omit<Tally, 'agree'> {
+  const found = categories.flatMap((category) => tallies.get(category) ?? []);
+  return {
+    asks: found.reduce((sum, { asks }) => sum + asks, 0),
+    differ: found.reduce((sum, { differ }) => sum + differ, 0),
+  };
+}
+
+/** `19 asked, 7 other`, or a part of it. */
+function toCounts(cell: string): Omit<Tally, 'agree'> {
+  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(cell)?.[1] ?? 0);
+  return { asks: count('asked'), differ: count('other') };
+}

@@ -1,0 +1,117 @@
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { printTable } from '../support/print-table.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+import { browserFlagSdk } from './browser-flag-sdk.ts';
+import { createSecretKey } from './create-secret-key.ts';
+import { documentedDifferences, seenDifferences } from './documented-differences.ts';
+import { disagreements, surprises, type Tally, tallyByCategory } from './expect-agreement.ts';
+import { caseFile, casesOf, type FlagCase } from './flag-cases.ts';
+import type { FlagSdk } from './flag-sdk.ts';
+import { loadFlags, type StoredPastApi } from './load-flags.ts';
+import { nodeFlagSdk } from './node-flag-sdk.ts';
+import { programFlagSdks } from './program-flag-sdks.ts';
+import { storedPastApi } from './stored-past-api.ts';
+
+/**
+ * The same questions, asked by every SDK and evaluated by those that can, against the whole system. What the server says
+ * without an SDK is shown in the gateway's room.
+ */
+const node = nodeFlagSdk();
+const programs = await programFlagSdks();
+const asking: FlagSdk[] = [node, ...programs, browserFlagSdk()];
+const evaluating: [keyof FlagCase['locally'], FlagSdk | undefined][] = [
+  ['python', programs.find(({ name }) => name.startsWith('posthog-python'))],
+  ['node', node],
+];
+const cases = casesOf(0);
+/** No project can be given the other matching version of properties. */
+const skipped = casesOf(1).length;
+const tallies = new Map<string, Map<string, Tally>>();
+const ownTallies: Partial<Record<keyof FlagCase['locally'], Map<string, Tally>>> = {};
+let services: RunningServices;
+let tenant: TestTenant;
+let pastApi: StoredPastApi;
+
+beforeAll(async () => {
+  services = await startServices({ eventLog: 'postgres' });
+  tenant = await createTestTenant(services.databaseUrl);
+  const [document] = caseFile.docs;
+  if (document === undefined) throw new Error('The table of cases has no document');
+  pastApi = await loadFlags({ services, tenant, document, staticCohorts: caseFile.static_cohorts });
+}, 120_000);
+afterAll(async () => {
+  printAgreement();
+  await services?.stop();
+});
+
+test('the management API takes every flag that is as it should be', () => {
+  expect(pastApi).toEqual(storedPastApi);
+});
+
+for (const sdk of asking) {
+  // What cannot be had is skipped, and said: a skipped test fails in CI.
+  (sdk.unavailable === null ? test : test.skip)(
+    `${sdk.name} asks and is told what the server says`,
+    async () => {
+      const answers = await sdk.ask({ ...targetOf(), definitionsKey: null }, cases);
+      tallies.set(sdk.name, tallyByCategory(cases, answers, { isLocal: false }));
+      expect(disagreements(cases, answers)).toEqual([]);
+    },
+    240_000,
+  );
+}
+
+for (const [language, sdk] of evaluating) {
+  (sdk?.unavailable === null ? test : test.skip)(
+    `${sdk?.name} evaluates by itself and differs only where it is known to`,
+    async () => {
+      if (sdk === undefined) throw new Error(`There is no SDK for ${language}`);
+      // Each of the two kinds of key that open the definitions is used by one of them.
+      const definitionsKey = language === 'node' ? await createSecretKey(services, tenant) : tenant.personalApiKey;
+      const answers = await sdk.ask({ ...targetOf(), definitionsKey }, cases);
+      const own = tallyByCategory(cases, answers, { isLocal: true });
+      tallies.set(`${sdk.name} by itself`, own);
+      ownTallies[language] = own;
+      expect(surprises(cases, answers, language)).toEqual([]);
+    },
+    120_000,
+  );
+}
+
+(evaluating.every(([, sdk]) => sdk?.unavailable === null) ? test : test.skip)(
+  'docs/flags.md names every difference, and no other',
+  () => {
+    const { python, node: ofNode } = ownTallies;
+    if (python === undefined || ofNode === undefined) throw new Error('An SDK has not evaluated');
+    const documented = documentedDifferences();
+    expect(seenDifferences(documented, { python, node: ofNode })).toEqual(documented);
+  },
+);
+
+function targetOf() {
+  return { ingestUrl: services.ingestUrl, projectApiKey: tenant.projectApiKey };
+}
+
+function printAgreement(): void {
+  const categories = [...new Set(cases.map(({ category }) => category))];
+  const names = [...tallies.keys()];
+  const cell = ({ agree, asks, differ }: Tally) =>
+    [`${agree}`, asks > 0 ? `${asks} asked` : '', differ > 0 ? `${differ} other` : ''].filter(Boolean).join(', ');
+  const none: Tally = { agree: 0, asks: 0, differ: 0 };
+  printTable('Flags: answers that agree with the server, by category and SDK', {
+    rows: [
+      ['Category', 'Cases', ...names.map((name) => name.replace('posthog-', ''))],
+      ...categories.map((category) => [
+        category,
+        String(cases.filter((one) => one.category === category).length),
+        ...names.map((name) => cell(tallies.get(name)?.get(category) ?? none)),
+      ]),
+    ],
+    notes: [
+      `! ${skipped} cases are skipped: no project can be given matching version 2 of properties`,
+      ...asking.flatMap(({ name, unavailable }) =>
+        unavailable === null ? [] : [`! ${name} is skipped: ${unavailable}`],
+      ),
+    ],
+  });
+}

@@ -1,0 +1,25 @@
+import type { CaseFlag } from './flag-cases.ts';
+
+/** Those that others depend on come before them; in a circle one has to be the first. */
+export function inDependencyOrder(flags: readonly CaseFlag[]): CaseFlag[] {
+  const byKey = new Map(flags.map((flag) => [flag.key, flag]));
+  const ordered = new Set<CaseFlag>();
+  const visiting = new Set<CaseFlag>();
+  function visit(flag: CaseFlag): void {
+    if (visiting.has(flag)) return;
+    visiting.add(flag);
+    for (const key of dependenciesOf(flag)) {
+      const target = byKey.get(key);
+      if (target !== undefined) visit(target);
+    }
+    ordered.add(flag);
+  }
+  flags.forEach(visit);
+  return [...ordered];
+}
+
+function dependenciesOf({ filters }: CaseFlag): string[] {
+  return filters.groups.flatMap(({ properties = [] }) =>
+    properties.flatMap(({ type, key }) => (type === 'flag' ? [key] : [])),
+  );
+}

@@ -1,0 +1,127 @@
+import { eventually, type TestTenant } from '@millrace/testing';
+import { createManagementClient } from '../support/management-client.ts';
+import { post } from '../support/post.ts';
+import type { RunningServices } from '../support/start-services.ts';
+import { callApi, operatorsOf } from './call-api.ts';
+import type { CaseDocument, CaseFilter, CaseFlag } from './flag-cases.ts';
+import { inDependencyOrder } from './in-dependency-order.ts';
+import { storeCohort, storeFilters, storeFlag } from './past-api-store.ts';
+
+/** Flags and cohorts that the API does not take as they are, by the reason it gave. They are stored past it. */
+export type StoredPastApi = Record<string, string[]>;
+
+interface Loading {
+  services: RunningServices;
+  tenant: TestTenant;
+  document: CaseDocument;
+  staticCohorts: Record<string, string[]>;
+}
+
+/** Makes a project have the flags of a document, as an administrator would, and waits until it is asked about them. */
+export async function loadFlags(loading: Loading): Promise<StoredPastApi> {
+  const pastApi: StoredPastApi = {};
+  await makeGroupTypesAndPersons(loading);
+  const cohortIds = await makeCohorts(loading, pastApi);
+  await makeFlags(loading, cohortIds, pastApi);
+  const last = loading.document.flags.findLast(({ active }) => active)?.key ?? '';
+  await eventually(async () => {
+    const { body } = await post(`${loading.services.ingestUrl}/flags?v=2`, {
+      token: loading.tenant.projectApiKey,
+      distinct_id: 'anybody',
+    });
+    expect(body.flags).toHaveProperty(last);
+  });
+  return pastApi;
+}
+
+/** Both come to be by events only. Members of static cohorts are persons without properties. */
+async function makeGroupTypesAndPersons({ services, tenant, document, staticCohorts }: Loading): Promise<void> {
+  const groupTypes = Object.values(document.group_type_mapping);
+  const members = Object.values(staticCohorts).flat();
+  const api = createManagementClient({ ...services, tenant });
+  await post(`${services.ingestUrl}/batch`, {
+    api_key: tenant.projectApiKey,
+    batch: [
+      ...groupTypes.map((type) => ({
+        event: '$groupidentify',
+        distinct_id: 'administrator',
+        properties: { $group_type: type, $group_key: 'first' },
+      })),
+      ...members.map((distinct_id) => ({ event: 'seen', distinct_id })),
+    ],
+  });
+  await eventually(async () => {
+    expect((await api.groups()).length).toBe(groupTypes.length);
+    expect((await api.events({ event: 'seen' })).length).toBe(members.length);
+  });
+}
+
+/** @returns the ids by which flags name them here, by those in the document. */
+async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Map<string, number>> {
+  const { tenant, services, document, staticCohorts } = loading;
+  const ids = new Map<string, number>();
+  const caller = { ...services, ...tenant };
+  const persons = createManagementClient({ ...services, tenant });
+  for (const [name, tree] of Object.entries(document.cohorts)) {
+    const filters = { properties: withCohortIds(tree, ids) };
+    const made = await callApi(caller, 'POST', 'cohorts/', { name, filters });
+    ids.set(name, made.id ?? (await storeCohort(services.database, tenant.projectId, { name, filters })));
+    if (made.refused !== null) notePastApi(pastApi, made.refused, `cohort ${name}`);
+  }
+  for (const [name, members] of Object.entries(staticCohorts)) {
+    const { id } = await callApi(caller, 'POST', 'cohorts/', { name, is_static: true });
+    const found = await Promise.all(members.map((distinct_id) => persons.persons({ distinct_id })));
+    const added = await callApi(caller, 'PATCH', `cohorts/${id}/add_persons_to_static_cohort/`, {
+      person_ids: found.flat().map(({ uuid }) => uuid),
+    });
+    expect({ id, ...added }).toEqual({ id: expect.any(Number), refused: null });
+    ids.set(name, Number(id));
+  }
+  return ids;
+}
+
+async function makeFlags(loading: Loading, cohortIds: Map<string, number>, pastApi: StoredPastApi): Promise<void> {
+  const { services, tenant } = loading;
+  const caller = { ...services, ...tenant };
+  const ids = new Map<string, number>();
+  const past: CaseFlag[] = [];
+  for (const flag of inDependencyOrder(loading.document.flags)) {
+    const wanted = { ...flag, filters: storedFilters(flag, ids, cohortIds) };
+    const { id, refused, operators } = await callApi(caller, 'POST', 'feature_flags/', wanted);
+    ids.set(flag.key, id ?? (await storeFlag(services.database, tenant.projectId, flag)));
+    const isRewritten = refused === null && operators !== operatorsOf(wanted.filters);
+    if (refused === null && !isRewritten) continue;
+    notePastApi(pastApi, refused ?? 'An operator is written in another way', flag.key);
+    past.push(flag);
+  }
+  // Only now all flags have ids, also those that depend on each other.
+  for (const flag of past) {
+    await storeFilters(services.database, Number(ids.get(flag.key)), storedFilters(flag, ids, cohortIds));
+  }
+}
+
+/** What is stored names flags and cohorts by their ids; those that are not there get ids that nobody has. */
+function storedFilters({ filters }: CaseFlag, flagIds: Map<string, number>, cohortIds: Map<string, number>) {
+  const toStored = ({ dependency_chain: _, ...filter }: CaseFilter & { dependency_chain?: unknown }) => {
+    if (filter.type === 'flag') return { ...filter, key: String(flagIds.get(filter.key) ?? 999_999_999) };
+    if (filter.type === 'cohort') return { ...filter, value: cohortIds.get(String(filter.value)) ?? 999_999_999 };
+    return filter;
+  };
+  const groups = filters.groups.map((group) => ({ ...group, properties: (group.properties ?? []).map(toStored) }));
+  return { ...filters, groups };
+}
+
+function withCohortIds(node: unknown, ids: Map<string, number>): unknown {
+  if (Array.isArray(node)) return node.map((member) => withCohortIds(member, ids));
+  if (typeof node !== 'object' || node === null) return node;
+  if ('type' in node && node.type === 'cohort' && 'value' in node) {
+    return { ...node, value: ids.get(String(node.value)) };
+  }
+  return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, withCohortIds(value, ids)]));
+}
+
+/** Names of values and numbers are left out of the reason. */
+function notePastApi(pastApi: StoredPastApi, refused: string, what: string): void {
+  const reason = refused.replace(/(?<=[:.]) .*$|'.*'|\d+/gs, '…');
+  pastApi[reason] = [...(pastApi[reason] ?? []), what];
+}

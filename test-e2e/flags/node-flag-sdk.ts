@@ -1,0 +1,59 @@
+import { PostHog } from 'posthog-node';
+import { installedVersion } from '../sdks/installed-version.ts';
+import { askEach } from './ask-each.ts';
+import type { FlagCase } from './flag-cases.ts';
+import { type FlagSdk, personPropertiesOf, type SdkAnswer } from './flag-sdk.ts';
+
+export function nodeFlagSdk(): FlagSdk {
+  return {
+    name: `posthog-node ${installedVersion('posthog-node')}`,
+    unavailable: null,
+    async ask({ ingestUrl, projectApiKey, definitionsKey }, cases) {
+      const client = new PostHog(projectApiKey, {
+        host: ingestUrl,
+        ...(definitionsKey === null ? {} : { personalApiKey: definitionsKey }),
+      });
+      const answers = new Map<number, SdkAnswer>();
+      const printAgain = leaveOutKnownWarnings();
+      try {
+        if (definitionsKey !== null && !(await client.waitForLocalEvaluationReady(30_000))) {
+          throw new Error('posthog-node got no definitions');
+        }
+        await askEach(cases, async (one) => {
+          answers.set(one.number, await askNode(client, one, definitionsKey !== null));
+        });
+      } finally {
+        await client.shutdown();
+        printAgain();
+      }
+      return answers;
+    },
+  };
+}
+
+async function askNode(client: PostHog, one: FlagCase, onlyEvaluateLocally: boolean): Promise<SdkAnswer> {
+  const { groups, group_properties: groupProperties } = one.context;
+  const result = await client.getFeatureFlagResult(one.flag, one.distinctId, {
+    personProperties: personPropertiesOf(one),
+    // Its types know no numbers as keys of groups; programs without types send them.
+    ...(groups === undefined ? {} : { groups: groups as Record<string, string> }),
+    ...(groupProperties === undefined ? {} : { groupProperties }),
+    onlyEvaluateLocally,
+    sendFeatureFlagEvents: false,
+  });
+  return { value: result && (result.variant ?? result.enabled), payload: result?.payload };
+}
+
+/** It warns of flags that failed or need the server, and some cases are about just those. @returns the undoing. */
+function leaveOutKnownWarnings(): () => void {
+  const { error, warn } = console;
+  const unlessKnown =
+    (print: (...words: unknown[]) => void) =>
+    (...words: unknown[]) => {
+      if (!/Error while computing feature flags|You are using local evaluation but/.test(String(words[0])))
+        print(...words);
+    };
+  console.error = unlessKnown(error);
+  console.warn = unlessKnown(warn);
+  return () => Object.assign(console, { error, warn });
+}

@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { buildSdkPrograms, type SdkProgram } from '../sdks/program-sdks.ts';
+import type { FlagCase } from './flag-cases.ts';
+import { type FlagSdk, type FlagTarget, personPropertiesOf, type SdkAnswer } from './flag-sdk.ts';
+
+/** The SDKs of other languages, each a program that reads questions and writes answers, both as lines of JSON. */
+export async function programFlagSdks(): Promise<FlagSdk[]> {
+  return (await buildSdkPrograms()).map(toFlagSdk);
+}
+
+function toFlagSdk({ name, command, unavailable }: SdkProgram): FlagSdk {
+  return {
+    name,
+    unavailable,
+    async ask(target, cases) {
+      const questions = cases.map((one) => JSON.stringify(toQuestion(one))).join('\n');
+      const answers = await runProgram([...command, 'flags'], settingsFor(target), questions);
+      return new Map(
+        answers
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => {
+            const { number, ...answer } = JSON.parse(line) as SdkAnswer & { number: number };
+            return [number, answer];
+          }),
+      );
+    },
+  };
+}
+
+function settingsFor({ ingestUrl, projectApiKey, definitionsKey }: FlagTarget): Record<string, string> {
+  return {
+    INGEST_URL: ingestUrl,
+    PROJECT_API_KEY: projectApiKey,
+    ...(definitionsKey === null ? {} : { DEFINITIONS_KEY: definitionsKey }),
+  };
+}
+
+function toQuestion(one: FlagCase) {
+  return {
+    number: one.number,
+    key: one.flag,
+    distinct_id: one.distinctId,
+    person_properties: personPropertiesOf(one),
+    device_id: one.context.device_id ?? null,
+    groups: one.context.groups ?? {},
+    group_properties: one.context.group_properties ?? {},
+    has_payload: one.payload !== null,
+  };
+}
+
+/** @returns what it wrote. @throws with what it complained of, when it failed; SDKs also warn of flags that failed. */
+async function runProgram(
+  [program = '', ...programArguments]: string[],
+  settings: Record<string, string>,
+  input: string,
+): Promise<string> {
+  const child = spawn(program, programArguments, { env: settings, timeout: 240_000, killSignal: 'SIGKILL' });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code) => resolve(`ended with ${code}`));
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(`${input}\n`);
+  const [said, complained, end] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (end !== 'ended with 0') throw new Error(`${complained.slice(0, 2000)}\n${end}`);
+  return said;
+}

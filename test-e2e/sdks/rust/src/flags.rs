@@ -1,0 +1,55 @@
+//! Asks about flags (../../../flags/program-flag-sdks.ts): questions come as lines of JSON, answers go the same way.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::io::{stdin, BufRead};
+use std::sync::Mutex;
+use std::thread;
+
+use posthog_rs::{Client, FlagValue};
+use serde_json::{from_str, from_value, json, Value};
+
+pub fn ask_flags(client: &Client) -> Result<(), Box<dyn Error>> {
+    let lines = stdin().lock().lines().collect::<Result<Vec<String>, _>>()?;
+    let waiting = Mutex::new(lines.into_iter());
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| loop {
+                let Some(line) = waiting.lock().unwrap().next() else { return };
+                match ask(client, &line) {
+                    Ok(answer) => println!("{answer}"),
+                    Err(error) => eprintln!("{error}"),
+                }
+            });
+        }
+    });
+    Ok(())
+}
+
+// The one call that gives value and payload and sends no event.
+#[allow(deprecated)]
+fn ask(client: &Client, line: &str) -> Result<Value, Box<dyn Error>> {
+    let question: Value = from_str(line)?;
+    let key = question["key"].as_str().unwrap_or_default();
+    let (values, payloads) = client.get_feature_flags(
+        question["distinct_id"].as_str().unwrap_or_default(),
+        Some(groups_of(&question["groups"])),
+        Some(from_value(question["person_properties"].clone())?),
+        Some(from_value(question["group_properties"].clone())?),
+    )?;
+    let value = match values.get(key) {
+        Some(FlagValue::Boolean(is_on)) => json!(is_on),
+        Some(FlagValue::String(variant)) => json!(variant),
+        None => Value::Null,
+    };
+    Ok(json!({ "number": question["number"], "value": value, "payload": payloads.get(key) }))
+}
+
+/// The SDK takes nothing but texts.
+fn groups_of(sent: &Value) -> HashMap<String, String> {
+    sent.as_object()
+        .into_iter()
+        .flatten()
+        .map(|(kind, key)| (kind.clone(), key.as_str().map_or_else(|| key.to_string(), str::to_string)))
+        .collect()
+}
