@@ -98,6 +98,26 @@ test('properties of the person and of groups, and memberships: one question each
   });
 });
 
+test('of a person with many properties only those are read that the flags ask about', async () => {
+  const id = await fixture.createEnvironment();
+  const others = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`other-${index}`, 'x'.repeat(50)]));
+  await fixture.addPerson(id, ['ann'], { ...others, plan: 'pro', tier: null, $browser: 'Chrome' });
+  const filters = [
+    ...person('plan', 'pro'),
+    ...person('$initial_browser', 'chrome'),
+    { key: 'tier', type: 'person', operator: 'is_set', value: 'is_set' },
+    { key: 'nothing', type: 'person', operator: 'is_not_set', value: 'is_not_set' },
+  ];
+  await fixture.addFlag(id, 'one', { filters: { groups: [{ properties: filters }] } });
+  const asked = await ask(id, { distinctId: 'ann' });
+  expect([asked.stored.personProperties, asked.answers]).toEqual([
+    { plan: 'pro', tier: null, $browser: 'Chrome' },
+    { one: true },
+  ]);
+  const sent = await ask(id, { distinctId: 'ann', personProperties: { plan: 'pro', $browser: 'Safari' } });
+  expect([sent.stored.personProperties, sent.answers]).toEqual([{ tier: null }, { one: false }]);
+});
+
 describe('the experience is kept across logging in', () => {
   const half = { filters: { groups: [{ rollout_percentage: 50 }] }, ensure_experience_continuity: true };
   const keysStored = async (environmentId: number) =>

@@ -20,7 +20,9 @@ export async function loadStoredData(sql: Sql, request: StoredDataRequest): Prom
       return 'unavailable' as const;
     });
   const [personProperties, groupProperties, staticCohorts, hashKeyOverrides] = await Promise.all([
-    needed.personProperties ? orUnavailable(findPersonProperties(sql, request)) : {},
+    needed.personProperties.length > 0
+      ? orUnavailable(findPersonProperties(sql, request, needed.personProperties))
+      : {},
     needed.groups.length > 0 ? orUnavailable(groupsByType(sql, environmentId, needed.groups)) : new Map(),
     needed.staticCohorts.length > 0 ? orUnavailable(cohortsOf(sql, request)) : new Set<number>(),
     needed.hashKeyOverrides
@@ -32,7 +34,7 @@ export async function loadStoredData(sql: Sql, request: StoredDataRequest): Prom
 
 /** Whether anything has to be read. */
 export function needsStoredData({ personProperties, groups, staticCohorts, hashKeyOverrides }: NeededData): boolean {
-  return personProperties || hashKeyOverrides || groups.length > 0 || staticCohorts.length > 0;
+  return hashKeyOverrides || [personProperties, groups, staticCohorts].some((list) => list.length > 0);
 }
 
 async function groupsByType(sql: Sql, environmentId: number, groups: NeededData['groups']) {

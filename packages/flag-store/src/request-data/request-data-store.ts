@@ -6,18 +6,36 @@ export interface Asker {
   distinctId: string;
 }
 
-/** Empty for a person nobody has heard of. */
+/**
+ * The named ones of stored properties: a person may have hundreds, of which flags need a few. Added to nothing they are
+ * unpacked once, and not again for each name.
+ */
+const named = (column: string, names: string) =>
+  `LATERAL (SELECT ${column} || '{}'::jsonb AS whole OFFSET 0) unpacked
+   CROSS JOIN LATERAL (
+     SELECT coalesce(jsonb_object_agg(name, whole -> name), '{}') AS properties
+       FROM unnest(${names}::text[]) AS name
+      WHERE whole ? name
+   ) named`;
+
+const personText = `
+  SELECT named.properties
+    FROM person_distinct_id d
+    JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
+   CROSS JOIN ${named('p.properties', '$3')}
+   WHERE d.project_id = $1::int AND d.distinct_id = $2`;
+
+/** Of the named properties those the person has; empty for a person nobody has heard of. */
 export async function findPersonProperties(
   sql: Sql,
   { environmentId, distinctId }: Asker,
+  names: readonly string[],
 ): Promise<Record<string, unknown>> {
-  const [row] = await sql.query<{ properties: Record<string, unknown> }>(
-    `SELECT p.properties
-       FROM person_distinct_id d
-       JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
-      WHERE d.project_id = $1::int AND d.distinct_id = $2`,
-    [environmentId, distinctId],
-  );
+  const [row] = await sql.query<{ properties: Record<string, unknown> }>(personText, [
+    environmentId,
+    distinctId,
+    names,
+  ]);
   return row?.properties ?? {};
 }
 
@@ -26,19 +44,25 @@ export interface GroupRow {
   properties: Record<string, unknown>;
 }
 
-/** Groups nobody has heard of are left out. */
+const groupsText = `
+  SELECT g.group_type_index AS "groupType", named.properties
+    FROM unnest($2::int[], $3::text[]) AS asked (group_type_index, group_key)
+    JOIN "group" g USING (group_type_index, group_key)
+   CROSS JOIN ${named('g.group_properties', '$4')}
+   WHERE g.project_id = $1::int`;
+
+/** Of the properties named for any of the groups those that each has. Groups nobody has heard of are left out. */
 export async function findGroupProperties(
   sql: Sql,
   environmentId: number,
-  groups: readonly { groupType: number; key: string }[],
+  groups: readonly { groupType: number; key: string; properties: readonly string[] }[],
 ): Promise<GroupRow[]> {
-  return sql.query<GroupRow & Record<string, unknown>>(
-    `SELECT g.group_type_index AS "groupType", g.group_properties AS properties
-       FROM unnest($2::int[], $3::text[]) AS asked (group_type_index, group_key)
-       JOIN "group" g USING (group_type_index, group_key)
-      WHERE g.project_id = $1::int`,
-    [environmentId, groups.map(({ groupType }) => groupType), groups.map(({ key }) => key)],
-  );
+  return sql.query<GroupRow & Record<string, unknown>>(groupsText, [
+    environmentId,
+    groups.map(({ groupType }) => groupType),
+    groups.map(({ key }) => key),
+    groups.flatMap(({ properties }) => properties),
+  ]);
 }
 
 /** Which of these static cohorts the person belongs to. */

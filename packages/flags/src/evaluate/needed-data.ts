@@ -2,12 +2,14 @@ import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import { groupKeyOf } from './group-key.ts';
+import { currentOf } from './initial-properties.ts';
 
 /** What has to be read before an evaluation; all empty where the request says enough. */
 export interface NeededData {
-  personProperties: boolean;
-  /** Groups whose stored properties are needed. */
-  groups: { groupType: number; key: string }[];
+  /** Names of the stored properties that are needed. */
+  personProperties: readonly string[];
+  /** Groups of which stored properties are needed, and their names. */
+  groups: { groupType: number; key: string; properties: readonly string[] }[];
   /** Static cohorts of which the person's membership is needed. */
   staticCohorts: number[];
   hashKeyOverrides: boolean;
@@ -23,44 +25,52 @@ export function neededData(
   request: Omit<EvaluationContext, 'stored' | 'now'>,
 ): NeededData {
   const staticCohorts = new Set<number>();
-  const groups = new Map<number, string>();
-  let personProperties = false;
+  const personProperties = new Set<string>();
+  const groups = new Map<number, NeededGroup>();
   let hashKeyOverrides = false;
   for (const { needs } of selected) {
     for (const id of needs.staticCohorts) staticCohorts.add(id);
-    for (const { groupType, keys } of needs.groupProperties) {
-      const group = groupToRead(flags, request, groupType, keys);
-      if (group !== null) groups.set(groupType, group);
-    }
-    personProperties ||= !isSent(request.personProperties, needs.personProperties, 'distinct_id');
+    for (const { groupType, keys } of needs.groupProperties) addGroup(groupType, keys);
+    for (const key of needs.personProperties) addPersonProperty(key);
     hashKeyOverrides ||= needs.hashKeyOverride;
   }
   return {
-    personProperties,
-    groups: [...groups].map(([groupType, key]) => ({ groupType, key })),
+    personProperties: [...personProperties],
+    groups: [...groups].map(([groupType, { key, properties }]) => ({ groupType, key, properties: [...properties] })),
     staticCohorts: [...staticCohorts],
     hashKeyOverrides,
   };
+
+  function addPersonProperty(key: string): void {
+    if (key === 'distinct_id' || Object.hasOwn(request.personProperties, key)) return;
+    personProperties.add(key);
+    const current = currentOf(key);
+    if (current !== undefined && !Object.hasOwn(request.personProperties, current)) personProperties.add(current);
+  }
+  function addGroup(groupType: number, keys: readonly string[]): void {
+    const known = groups.get(groupType) ?? askedGroup(flags, request, groupType);
+    if (known === null) return;
+    for (const key of keys) if (key !== '$group_key' && !Object.hasOwn(known.sent, key)) known.properties.add(key);
+    if (known.properties.size > 0) groups.set(groupType, known);
+  }
 }
 
-/** The key of the group whose stored properties are needed; null when the request names no group, or all its properties. */
-function groupToRead(
+interface NeededGroup {
+  key: string;
+  /** What the request says of it. */
+  sent: Record<string, unknown>;
+  properties: Set<string>;
+}
+
+/** The group of a type that the request names; null when it names none. */
+function askedGroup(
   { groupTypes }: CompiledFlags,
   { groups, groupProperties }: Pick<EvaluationContext, 'groups' | 'groupProperties'>,
   groupType: number,
-  keys: readonly string[],
-): string | null {
+): NeededGroup | null {
   const name = groupTypes.get(groupType);
   const key = groupKeyOf(groups, name);
   if (name === undefined || key === null) return null;
   const sent = Object.hasOwn(groupProperties, name) ? groupProperties[name] : {};
-  return isSent(isObject(sent) ? sent : {}, keys, '$group_key') ? null : key;
-}
-
-/** @param alwaysKnown a key that has its value from elsewhere */
-function isSent(properties: Record<string, unknown>, keys: readonly string[], alwaysKnown: string): boolean {
-  for (const key of keys) {
-    if (key !== alwaysKnown && !Object.hasOwn(properties, key)) return false;
-  }
-  return true;
+  return { key, sent: isObject(sent) ? sent : {}, properties: new Set() };
 }

@@ -31,7 +31,7 @@ export async function evaluateQuestion(evaluating: Evaluating): Promise<Evaluate
   const flags = await definitionsOf(environmentId, data);
   const selected = selectFlags(flags, evaluating.selection);
   const needed = neededData(flags, selected, context);
-  if (evaluating.onlySentProperties) needed.personProperties = false;
+  if (evaluating.onlySentProperties) needed.personProperties = [];
   const stored = needsStoredData(needed)
     ? await loadStoredData(data.database.requests, { ...context, environmentId, flags, needed, onFailure })
     : nothingStored;
