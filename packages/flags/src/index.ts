@@ -8,7 +8,7 @@ export { type FlagFailure, type FlagResult, type FlagValue, flagValue } from './
 export { type NeededData, neededData } from './evaluate/needed-data.ts';
 export { type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
 export { explainFlag, type FlagExplanation } from './explain/explain-flag.ts';
+export { patternProblem } from './filters/compile-pattern.ts';
 export { isFilterDate } from './filters/date-tests.ts';
 export { isPropertyOperator, type PropertyOperator, propertyOperators } from './filters/operators.ts';
-export { patternProblem } from './filters/regex-test.ts';
 export { runSteps, type Steps } from './steps.ts';

@@ -48,7 +48,7 @@ function noDefinitions(environmentId: number): StoredDefinitions {
 }
 
 /** What compiled definitions take of the heap, measured: for each character that is stored, and beside for each pattern. */
-const bytesPerCharacter = 4;
+const bytesPerCharacter = 3;
 const bytesPerPattern = 20_000;
 const bytesPerProject = 4096;
 

@@ -3,7 +3,7 @@ import type { ProjectDefinitions } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
 import { runSteps, type Steps } from '../steps.ts';
 import { compileCohorts } from './compile-cohorts.ts';
-import { compileFlag, type FlagDraft } from './compile-flag.ts';
+import { compileFlag } from './compile-flag.ts';
 import type { CompiledFlag, CompiledFlags } from './compiled.ts';
 import { dependencyOrder } from './dependency-order.ts';
 import { needsOf } from './flag-needs.ts';
@@ -24,7 +24,7 @@ export function* compileFlagsInSteps(definitions: ProjectDefinitions): Steps<Com
   };
   const cohorts = yield* compileCohorts(definitions.cohorts, options);
   const present = definitions.flags.filter(({ deleted }) => deleted !== true);
-  const active: FlagDraft[] = [];
+  const active: CompiledFlag[] = [];
   for (const flag of present) {
     if (flag.active) active.push(compileFlag(flag, options));
     yield;
@@ -32,7 +32,9 @@ export function* compileFlagsInSteps(definitions: ProjectDefinitions): Steps<Com
   const inactive = new Set(present.filter((flag) => !flag.active).map(({ id }) => id));
   const inOrder: CompiledFlag[] = [];
   for (const { flag, brokenDependency } of dependencyOrder(active, inactive)) {
-    inOrder.push({ ...flag, brokenDependency, needs: needsOf(flag, cohorts) });
+    flag.brokenDependency = brokenDependency;
+    flag.needs = needsOf(flag, cohorts);
+    inOrder.push(flag);
     yield;
   }
   return {

@@ -1,8 +1,7 @@
-import type { FlagDraft } from './compile-flag.ts';
 import type { CompiledFlag } from './compiled.ts';
 
 export interface OrderedFlag {
-  flag: FlagDraft;
+  flag: CompiledFlag;
   brokenDependency: CompiledFlag['brokenDependency'];
 }
 
@@ -14,7 +13,7 @@ type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDe
  * @param flags the active ones
  * @param inactive ids of flags that are switched off: a dependency on one is on `false`
  */
-export function dependencyOrder(flags: FlagDraft[], inactive: ReadonlySet<number>): OrderedFlag[] {
+export function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): OrderedFlag[] {
   const byId = new Map(flags.map((flag) => [flag.id, flag]));
   const visits = new Map<number, Visit>();
   const ordered: OrderedFlag[] = [];
@@ -22,7 +21,7 @@ export function dependencyOrder(flags: FlagDraft[], inactive: ReadonlySet<number
   return ordered;
 
   /** Without recursion: a chain may be as long as a project has flags. */
-  function visit(start: FlagDraft): void {
+  function visit(start: CompiledFlag): void {
     const path = [{ flag: start, next: 0, broken: null as CompiledFlag['brokenDependency'] }];
     if (visits.has(start.id)) return;
     visits.set(start.id, { state: 'open' });
@@ -46,7 +45,7 @@ export function dependencyOrder(flags: FlagDraft[], inactive: ReadonlySet<number
   }
 
   function brokenBy(
-    target: FlagDraft | undefined,
+    target: CompiledFlag | undefined,
     known: Visit | undefined,
     id: number,
   ): CompiledFlag['brokenDependency'] {
@@ -54,7 +53,7 @@ export function dependencyOrder(flags: FlagDraft[], inactive: ReadonlySet<number
     return known?.state === 'done' ? known.broken : 'cycle';
   }
 
-  function close(flag: FlagDraft, broken: CompiledFlag['brokenDependency']): void {
+  function close(flag: CompiledFlag, broken: CompiledFlag['brokenDependency']): void {
     visits.set(flag.id, { state: 'done', broken });
     ordered.push({ flag, brokenDependency: broken });
   }

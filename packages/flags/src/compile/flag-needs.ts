@@ -1,9 +1,23 @@
 import { compact } from './compact.ts';
-import type { FlagDraft } from './compile-flag.ts';
-import type { CohortNode, CompiledCohort, CompiledCondition, FlagNeeds, PropertyFilter } from './compiled.ts';
+import type {
+  CohortNode,
+  CompiledCohort,
+  CompiledCondition,
+  CompiledFlag,
+  FlagNeeds,
+  PropertyFilter,
+} from './compiled.ts';
+
+/** One for all: many flags are decided by the id alone. */
+export const nothingNeeded: FlagNeeds = Object.freeze({
+  personProperties: [],
+  groupProperties: [],
+  staticCohorts: [],
+  hashKeyOverride: false,
+});
 
 /** What a flag's filters ask for, those of its cohorts included. */
-export function needsOf(flag: FlagDraft, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
+export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, CompiledCohort>): FlagNeeds {
   const person = new Set<string>();
   const groups = new Map<number, Set<string>>();
   const staticCohorts = new Set<number>();
@@ -13,11 +27,13 @@ export function needsOf(flag: FlagDraft, cohorts: ReadonlyMap<number, CompiledCo
   if (enrollment?.kind === 'property') person.add(enrollment.property);
   if (enrollment?.kind === 'super_condition') addCondition(enrollment.condition);
   for (const condition of flag.conditions) addCondition(condition);
+  const hashKeyOverride = flag.keepsExperience && !isSameForAll(flag);
+  if (person.size + groups.size + staticCohorts.size === 0 && !hashKeyOverride) return nothingNeeded;
   return {
     personProperties: compact([...person]),
     groupProperties: compact([...groups].map(([groupType, keys]) => ({ groupType, keys: [...keys] }))),
     staticCohorts: compact([...staticCohorts]),
-    hashKeyOverride: flag.keepsExperience && !isSameForAll(flag),
+    hashKeyOverride,
   };
 
   function addCondition({ filters, cohortFilters }: CompiledCondition): void {
@@ -43,6 +59,6 @@ export function needsOf(flag: FlagDraft, cohorts: ReadonlyMap<number, CompiledCo
 }
 
 /** Everybody who matches gets the same: whose id is hashed makes no difference. */
-function isSameForAll({ conditions, variants }: FlagDraft): boolean {
+function isSameForAll({ conditions, variants }: CompiledFlag): boolean {
   return variants.length === 0 && conditions.every(({ rolloutPercentage }) => rolloutPercentage === 100);
 }

@@ -1,25 +1,16 @@
-import { patternProblem, patternTests } from './regex-test.ts';
-
-test.each([
-  ['(a{1000}){1000}', /repeat/],
-  ['x{1000}'.repeat(140), /repeats too much/],
-  [`(?:${'ab'.repeat(40)}){1000}`, /repeats too much/],
-  ['('.repeat(10), /missing/],
-])('%.20s is refused before it costs anything', (pattern, problem) => {
-  expect(patternProblem(pattern)).toMatch(problem);
-});
-
-test.each([
-  '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
-  '(\\d{1,3}\\.){3}\\d{1,3}',
-  '.{0,255}@acme',
-])('%s is as good as any', (pattern) => {
-  expect(patternProblem(pattern)).toBeNull();
-});
+import { patternTests } from './regex-test.ts';
+import { sharedPattern } from './shared-pattern.ts';
 
 test('F-90: of a text that would take too long nothing is said', () => {
   const tests = patternTests('(a|b|c){500}$');
   const long = 'x'.repeat(10_000);
-  expect([tests?.isFound(long, 0), tests?.isNotFound(long, 0)]).toEqual([false, false]);
-  expect(tests?.isNotFound('x', 0)).toBe(true);
+  expect([tests.isFound(long, 0), tests.isNotFound(long, 0)]).toEqual([false, false]);
+  expect(tests.isNotFound('x', 0)).toBe(true);
+});
+
+test('equal patterns are one, and what is invalid finds nothing and misses nothing', () => {
+  expect(sharedPattern('^a+$')).toBe(sharedPattern('^a+$'));
+  expect(sharedPattern('^a+$').compiled()).toBe(sharedPattern('^a+$').compiled());
+  const invalid = patternTests('(?=a)');
+  expect([invalid.isFound('a', 0), invalid.isNotFound('a', 0)]).toEqual([false, false]);
 });

@@ -1,10 +1,10 @@
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { compileDefinitions, loadDefinitions, loadStoredData } from '@millrace/flag-store';
+import { compileDefinitions, inTurns, loadDefinitions, loadStoredData } from '@millrace/flag-store';
 import {
   type CompiledFlags,
   type EvaluationContext,
-  evaluateFlags,
+  evaluateFlagsInSteps,
   type FlagResult,
   neededData,
   selectFlags,
@@ -49,5 +49,6 @@ export async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<Eval
   });
   if (failures.length > 0) throw failures[0];
   const context = { ...request, stored, now: Date.now() };
-  return { flags, context, results: evaluateFlags(flags, selected, context).results };
+  const { results } = await inTurns(evaluateFlagsInSteps(flags, selected, context));
+  return { flags, context, results };
 }
