@@ -47,7 +47,7 @@ function noDefinitions(environmentId: number): StoredDefinitions {
   return { ...none, environmentId, version: '0', matchingVersion: 1 };
 }
 
-/** What compiled definitions take of the heap, measured: for each character that is stored, and beside for each pattern. */
+/** What compiled definitions take of the heap, measured: for each character that is stored, and for each pattern once it was tried. */
 const bytesPerCharacter = 3;
 const bytesPerPattern = 20_000;
 const bytesPerProject = 4096;

@@ -1,8 +1,9 @@
 import { RE2JS } from 're2js';
 
+/** Instructions: more take too long for a text of any length. */
 const largestPattern = 2000;
 const longestPattern = 1000;
-/** A pattern is only compiled if it cannot become larger than this, which takes 50 ms as well. */
+/** A pattern is only compiled if it cannot become larger than this, which takes 50 ms. */
 const largestExpansion = 20_000;
 
 /** The reason why a pattern cannot be used, or null: for the check when a flag or cohort is written. */

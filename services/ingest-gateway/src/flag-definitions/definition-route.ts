@@ -5,16 +5,14 @@ import type { KnownProject } from '../access/project-key-store.ts';
 import { preflightHeaders } from '../answer/cors.ts';
 import type { Answer } from '../answer/send-answer.ts';
 import { type Progress, serveRequest } from '../capture/serve-request.ts';
-import { findFlagProject } from '../flag-data/find-flag-project.ts';
 import { toFlagRefusal } from '../flag-data/flag-refusal.ts';
 import type { FlagDependencies } from '../flags/flag-dependencies.ts';
 import { requestIdOf } from '../head/request-id.ts';
-import { findProjectApiKey } from '../request/project-api-key.ts';
 import type { BearerRights } from './bearer-rights.ts';
 import type { DefinitionTarget } from './definition-path.ts';
+import { requireDefinitionProject } from './definition-project.ts';
 import { documentAnswer } from './document-answer.ts';
 import type { PayloadOpener } from './payload-opener.ts';
-import { requireBearer, requireRights } from './require-rights.ts';
 
 export interface DefinitionDependencies extends FlagDependencies {
   rights: BearerRights;
@@ -52,11 +50,9 @@ async function serveDefinitions(
 ): Promise<Answer> {
   if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
   requireGet(request);
-  const bearer = requireBearer(request);
-  const project = await findFlagProject(projectKeyOf(request, query), deps.projectKeys);
+  const project = await requireDefinitionProject(request, { target, query }, { ...deps, database: deps.data.database });
   const { environmentId } = project;
   progress.environmentId = environmentId;
-  await requireRights(bearer, environmentId, deps.rights);
   deps.flagLimits.admitDefinitions(environmentId);
   const answer = await answerTarget(request, target, { project, deps });
   return request.method === 'HEAD' ? { ...answer, body: '' } : answer;
@@ -68,6 +64,8 @@ async function answerTarget(
   { project, deps }: { project: KnownProject; deps: DefinitionDependencies },
 ): Promise<Answer> {
   const { environmentId } = project;
+  const { environment = '@current' } = target;
+  if (environment !== '@current' && environment !== String(environmentId)) return notFound;
   if (target.label === '/remote_config') return payloadAnswer(target, environmentId, deps);
   if (deps.flagLimits.isUsedUp(project)) throw quotaUsedUp();
   try {
@@ -77,15 +75,16 @@ async function answerTarget(
   }
 }
 
+const notFound: Answer = { status: 404, body: '', headers: { 'content-length': 0 } };
+
 /** The payload of a flag that only carries one; it is not evaluated. */
 async function payloadAnswer(
-  { environment, flag }: Extract<DefinitionTarget, { flag: string }>,
+  { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
   { data, openPayload }: DefinitionDependencies,
 ): Promise<Answer> {
-  const isNamed = environment === '@current' || environment === String(environmentId);
-  const found = isNamed ? await findPayload(data.database.requests, environmentId, decodeFlag(flag)) : null;
-  if (found === null) return { status: 404, body: '', headers: { 'content-length': 0 } };
+  const found = await findPayload(data.database.requests, environmentId, decodeFlag(flag));
+  if (found === null) return notFound;
   const payload = found.payload === null ? null : openPayload(found.payload, environmentId);
   return { status: 200, body: JSON.stringify(payload), headers: { 'cache-control': 'no-store' } };
 }
@@ -104,13 +103,6 @@ function decodeFlag(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** @throws AppError `unauthenticated`. */
-function projectKeyOf({ headers }: IncomingMessage, query: string): string {
-  const values = new URLSearchParams(query);
-  const inHeader = headers['x-posthog-project-api-key'];
-  return findProjectApiKey({ token: values.get('token') ?? inHeader }, [], null);
 }
 
 function requireGet({ method }: IncomingMessage): void {

@@ -121,6 +121,28 @@ describe('the document', () => {
   });
 });
 
+test('below a project or environment, by its number or as the one of the key', async () => {
+  const { environmentId, token, personalApiKey } = tenant;
+  const secret = await addSecret(environmentId, 'primary', `phs_${environmentId}n`);
+  const usual = (await documentOf(tenant, personalApiKey)).text;
+  for (const parent of ['projects', 'environments']) {
+    const path = (id: number | string, query = '') => `/api/${parent}/${id}/feature_flags/local_evaluation/${query}`;
+    for (const bearer of [personalApiKey, secret]) {
+      expect(await get(path(environmentId), bearer)).toMatchObject({ status: 200, text: usual });
+      expect(await get(path('@current', `?token=${token}`), bearer)).toMatchObject({ status: 200, text: usual });
+    }
+    const stranger = await createTestTenant(fixture.database);
+    expect((await get(path(environmentId), stranger.personalApiKey)).status).toBe(403);
+    expect((await get(path(environmentId), null)).status).toBe(401);
+    expect((await get(path(stranger.environmentId), secret)).status).toBe(401);
+    expect((await get(path(2_000_000_000), personalApiKey)).status).toBe(403);
+    expect((await get(path('@current'), personalApiKey)).status).toBe(401);
+    expect((await get(path(stranger.environmentId, `?token=${token}`), secret)).status).toBe(404);
+  }
+  const config = `/api/projects/${environmentId}/feature_flags/nothing/remote_config`;
+  expect((await get(config, secret)).status).toBe(404);
+});
+
 describe('who may read it', () => {
   test('a secret key of the project, primary or backup, until it is revoked', async () => {
     const own = await createTestTenant(fixture.database);
