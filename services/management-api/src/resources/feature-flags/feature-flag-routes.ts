@@ -1,3 +1,4 @@
+import { flagExposuresRoute } from './exposures/flag-exposures-route.ts';
 import { flagActivityRoutes } from './flag-activity-routes.ts';
 import { flagBlastRadiusRoute } from './flag-blast-radius-route.ts';
 import { flagBulkRoutes } from './flag-bulk-routes.ts';
@@ -15,6 +16,7 @@ export function featureFlagRoutes(deps: FlagDeps) {
     ...flagBulkRoutes(deps),
     flagBlastRadiusRoute(deps),
     flagCohortRoute(deps),
+    flagExposuresRoute(deps),
     ...flagReadRoutes(deps),
     ...flagWriteRoutes(deps),
   ];
