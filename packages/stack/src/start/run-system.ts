@@ -11,6 +11,7 @@ import { provide, type Source } from '../provision/provision.ts';
 import { kafkaSources, redisSources } from '../provision/sources.ts';
 import type { Connection } from './connection-file.ts';
 import { type Demo, ensureDemo } from './demo.ts';
+import { ensureDemoFlags } from './demo-flags.ts';
 import { readPorts } from './ports.ts';
 import { ensureSecretsKey } from './secrets-key.ts';
 import { type ServiceSettings, serviceEnvironment, serviceUrl } from './service-environment.ts';
@@ -66,6 +67,7 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       ingestUrl: serviceUrl(process.env, 'ingest-gateway', ports['ingest-gateway'] ?? 0),
       apiUrl: serviceUrl(process.env, 'management-api', ports['management-api'] ?? 0),
     };
+    if (!stopRequest.isMade()) await progress.step('Demo flags', () => ensureDemoFlags(connection));
     return { connection, stop };
   } catch (error) {
     await stop();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { freePort } from '../process/free-port.ts';
 import { findProcesses } from '../testing/find-processes.ts';
 import { paste } from '../testing/paste.ts';
 import { runStartCommand, type StartCommand } from '../testing/start-command.ts';
+import type { Connection } from './connection-file.ts';
 
 let directory: string;
 let taken: Server;
@@ -48,6 +49,27 @@ async function sendAndSee(command: StartCommand): Promise<string> {
   return seen;
 }
 
+/** The README's lines for a first flag, with the addresses and keys of this system. */
+async function tryReadmeFlags(connection: Connection): Promise<unknown[]> {
+  const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
+  const [, section = ''] = /^## A first flag in one minute\n([\s\S]*?)^## /m.exec(readme) ?? [];
+  const lines = section
+    .replaceAll('http://127.0.0.1:8010', connection.apiUrl)
+    .replaceAll('http://127.0.0.1:8000', connection.ingestUrl)
+    .replaceAll('projects/1/', `projects/${connection.projectId}/`)
+    .replaceAll('phx_…', connection.personalApiKey)
+    .replaceAll('phc_…', connection.projectApiKey)
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter((line) => line.startsWith('curl '));
+  const answers: unknown[] = [];
+  for (const line of lines) answers.push(JSON.parse(await paste(line.replace('curl ', 'curl -s '))));
+  return answers;
+}
+
+const flagsOf = (answer: unknown) =>
+  (answer as { flags: Record<string, { enabled: boolean; variant?: string }> }).flags;
+
 const nothingRuns = () =>
   eventually(() => findProcesses(directory).length === 0, { what: 'the end of all processes of the system' });
 
@@ -80,6 +102,15 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
   );
   expect([connection.ingestUrl, connection.apiUrl]).not.toContain(`http://127.0.0.1:${takenPort}`);
   const seen = await sendAndSee(command);
+  expect(flagsOf(JSON.parse(await paste(String(curlLines(command)[2]))))).toMatchObject({
+    'new-home-page': { enabled: true },
+    'button-color': { enabled: true, variant: expect.stringMatching(/^(control|green|orange)$/) },
+    'staff-tools': { enabled: false },
+  });
+  const [made, asked] = await tryReadmeFlags(connection);
+  expect(made).toMatchObject({ key: 'new-checkout', active: true });
+  expect(Object.keys(flagsOf(asked)).sort()).toEqual(['button-color', 'new-checkout', 'new-home-page', 'staff-tools']);
+  expect(flagsOf(asked)['new-checkout']).toMatchObject({ enabled: true });
 
   const second = start();
   expect(await second.ended).toBe(1);

@@ -1,6 +1,6 @@
 import type { Connection } from './connection-file.ts';
 
-/** What a person at the terminal reads once all is ready: where things are, and two commands that work when pasted. */
+/** What a person at the terminal reads once all is ready: where things are, and commands that work when pasted. */
 export function welcome(connection: Connection, facts: { connectionPath: string; logDirectory: string; log: string }) {
   const { ingestUrl, apiUrl, organizationId, projectId, projectApiKey, personalApiKey } = connection;
   const event = `{"api_key":"${projectApiKey}","event":"hello","distinct_id":"you","properties":{"from":"curl"}}`;
@@ -21,6 +21,10 @@ Send an event:
 See it arrive:
 
   sleep 1; curl -s -H 'Authorization: Bearer ${personalApiKey}' '${apiUrl}/api/projects/${projectId}/events/?event=hello'
+
+Ask for the flags of its demo project:
+
+  curl -s -X POST '${ingestUrl}/flags/?v=2' -H 'Content-Type: application/json' -d '{"api_key":"${projectApiKey}","distinct_id":"you"}'
 
 For scripts: ${facts.connectionPath}
 Logs: ${facts.logDirectory}

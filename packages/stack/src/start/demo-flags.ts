@@ -1,0 +1,61 @@
+import type { Connection } from './connection-file.ts';
+
+/** One of each kind: for everybody; with variants and payloads; for some persons only. */
+const demoFlags = [
+  {
+    key: 'new-home-page',
+    name: 'On for everybody',
+    filters: { groups: [{ properties: [], rollout_percentage: 100 }] },
+  },
+  {
+    key: 'button-color',
+    name: 'Three variants, each with a payload',
+    filters: {
+      groups: [{ properties: [], rollout_percentage: 100 }],
+      multivariate: {
+        variants: [
+          { key: 'control', rollout_percentage: 34 },
+          { key: 'green', rollout_percentage: 33 },
+          { key: 'orange', rollout_percentage: 33 },
+        ],
+      },
+      payloads: { control: '{"color": "#1565c0"}', green: '{"color": "#2e7d32"}', orange: '{"color": "#ef6c00"}' },
+    },
+  },
+  {
+    key: 'staff-tools',
+    name: 'For persons whose address is of example.com',
+    filters: {
+      groups: [
+        {
+          properties: [{ key: 'email', type: 'person', operator: 'icontains', value: '@example.com' }],
+          rollout_percentage: 100,
+        },
+      ],
+    },
+  },
+];
+
+/**
+ * Makes the flags of the demo project by its API, as a person would. A project that ever had a flag is left as it is: what
+ * its owner has changed or deleted does not come back.
+ */
+export async function ensureDemoFlags({
+  apiUrl,
+  projectId,
+  personalApiKey,
+}: Pick<Connection, 'apiUrl' | 'projectId' | 'personalApiKey'>): Promise<void> {
+  const path = `${apiUrl}/api/projects/${projectId}/feature_flags/`;
+  const headers = { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' };
+  const { total_count: changes } = (await ask(`${path}activity/?limit=1`, { headers })) as { total_count: number };
+  if (changes > 0) return;
+  for (const flag of demoFlags) await ask(path, { method: 'POST', headers, body: JSON.stringify(flag) });
+}
+
+async function ask(url: string, init: RequestInit): Promise<unknown> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
+  const text = await response.text();
+  if (!response.ok)
+    throw new Error(`The management API answered ${response.status} to the demo's flags: ${text.slice(0, 300)}`);
+  return JSON.parse(text) as unknown;
+}
