@@ -258,7 +258,7 @@ module.exports = {
     ...roomsInOrder('packages/cli', [
       ...['usage-error.ts', 'terminal.ts', 'print.ts', 'option-values.ts', 'announce-key-changes.ts', 'session.ts'],
       ...['bootstrap-installation.ts'],
-      ...['log', 'import', 'commands', '.', 'testing'],
+      ...['log', 'answer-words.ts', 'import', 'management-api', 'flags', 'commands', '.', 'testing'],
     ]),
     ...roomsInOrder('packages/bench', [
       ...[

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addBootstrapCommand } from './commands/bootstrap-command.ts';
 import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
 import { addEnvironmentCommands } from './commands/environment-commands.ts';
+import { addFlagCommands } from './commands/flag-commands.ts';
 import { addImportCommand } from './commands/import-command.ts';
 import { addInviteCommands } from './commands/invite-commands.ts';
 import { addKeyCommands } from './commands/key-commands.ts';
@@ -43,6 +44,7 @@ export function createProgram(terminal: Terminal): Command {
   addKeyCommands(program, terminal);
   addPlanCommands(program, terminal);
   addPersonCommands(program, terminal);
+  addFlagCommands(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);
   addDeadLetterCommands(program, terminal);

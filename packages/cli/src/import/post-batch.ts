@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeBody, describeNetworkError, parseObject } from '../answer-words.ts';
 import { ImportStopped } from './import-stopped.ts';
 
 export type Posted =
@@ -88,38 +89,4 @@ function readRetryAfter(value: string | null): number {
   if (value === null) return 0;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
-}
-
-/** The error body's own words (docs/wire-rules.md#answers), never the whole body: it may repeat what was sent. */
-function describeBody(text: string): string {
-  const { detail, attr } = parseObject(text);
-  if (typeof detail !== 'string') return '';
-  return ` ${typeof attr === 'string' ? `${attr}: ` : ''}${detail.slice(0, 300)}`;
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
-/** What was at the bottom of it: the code of the system, or the words of the client. */
-function describeNetworkError(error: unknown): string {
-  let words = '';
-  for (let each = error as NetworkError | undefined; typeof each === 'object' && each !== null; each = each.cause) {
-    if (each.name === 'TimeoutError') return 'no answer in time';
-    if (typeof each.code === 'string') return `no connection, ${each.code}`;
-    words = each.message ?? words;
-  }
-  return `no connection, ${words}`;
-}
-
-interface NetworkError {
-  name?: string;
-  code?: unknown;
-  message?: string;
-  cause?: NetworkError;
 }

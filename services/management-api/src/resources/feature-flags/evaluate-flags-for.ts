@@ -16,6 +16,8 @@ export interface FlagAsker {
   distinctId: string;
   /** Keys of groups by the names of their types. */
   groups: Record<string, unknown>;
+  /** Instead of what is stored. */
+  personProperties?: Record<string, unknown>;
 }
 
 export interface EvaluatedFor {
@@ -32,12 +34,12 @@ const longestId = 200;
  * @throws what the database answered, instead of flags that could not be evaluated.
  */
 export async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<EvaluatedFor | null> {
-  const { environmentId, groups } = asker;
+  const { environmentId, groups, personProperties = {} } = asker;
   const definitions = await loadDefinitions(sql, environmentId);
   if (definitions === null) return null;
   const flags = await compileDefinitions(definitions);
   const distinctId = cutToCodePoints(asker.distinctId, longestId);
-  const request = { distinctId, groups, personProperties: {}, groupProperties: {} };
+  const request = { distinctId, groups, personProperties, groupProperties: {} };
   const selected = selectFlags(flags, {});
   const failures: unknown[] = [];
   const stored = await loadStoredData(sql, {

@@ -11,7 +11,7 @@ import { flagsPath, flagTags as tags } from './flag-params.ts';
 import { minimalFlag, minimalFlagExample } from './flag-schema.ts';
 import { findInactiveKeys, listFlags } from './flag-store.ts';
 import { flagConditions, flagOrder } from './list-flags-query.ts';
-import { parseGroups } from './parse-groups.ts';
+import { parseGroups, parsePersonProperties } from './parse-object-query.ts';
 import { toMinimalFlag } from './to-feature-flag.ts';
 
 const groups = Type.Optional(
@@ -64,12 +64,16 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       query: Type.Object({
         distinct_id: Type.String({ minLength: 1, description: 'Who it is about.' }),
         groups,
+        person_properties: Type.Optional(
+          Type.String({ description: 'JSON object of properties that count instead of what is stored.' }),
+        ),
       }),
       responses: { 200: { description: 'The flags.', schema: evaluationReasonsAnswer } },
       examples: { response: evaluationReasonsExample },
       handler: async ({ target: { environmentId }, query }) => {
         const asker = { environmentId, distinctId: query.distinct_id, groups: parseGroups(query.groups) };
-        const evaluated = await evaluateFlagsFor(sql, asker);
+        const personProperties = parsePersonProperties(query.person_properties);
+        const evaluated = await evaluateFlagsFor(sql, { ...asker, personProperties });
         return evaluated === null ? {} : evaluationReasons(evaluated, await findInactiveKeys(sql, environmentId));
       },
     }),

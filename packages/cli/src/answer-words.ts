@@ -1,0 +1,34 @@
+/** The error body's own words (docs/wire-rules.md#answers), never the whole body: it may repeat what was sent. */
+export function describeBody(text: string): string {
+  const { detail, attr } = parseObject(text);
+  if (typeof detail !== 'string') return '';
+  return ` ${typeof attr === 'string' ? `${attr}: ` : ''}${detail.slice(0, 300)}`;
+}
+
+/** An empty one for whatever is none. */
+export function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What was at the bottom of it: the code of the system, or the words of the client. */
+export function describeNetworkError(error: unknown): string {
+  let words = '';
+  for (let each = error as NetworkError | undefined; typeof each === 'object' && each !== null; each = each.cause) {
+    if (each.name === 'TimeoutError') return 'no answer in time';
+    if (typeof each.code === 'string') return `no connection, ${each.code}`;
+    words = each.message ?? words;
+  }
+  return `no connection, ${words}`;
+}
+
+interface NetworkError {
+  name?: string;
+  code?: unknown;
+  message?: string;
+  cause?: NetworkError;
+}

@@ -1,0 +1,111 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { findFlag, getFlag, listFlags } from '../flags/find-flag.ts';
+import type { Flag } from '../flags/flag-answers.ts';
+import { flagChanges, type SetOptions } from '../flags/flag-changes.ts';
+import { type ApiOptions, connectApi, type ProjectApi, withApiOptions } from '../management-api/connect-api.ts';
+import { createPrinter, type Row } from '../print.ts';
+import type { Terminal } from '../terminal.ts';
+import { addEvaluateCommand } from './evaluate-flag-command.ts';
+
+/** `flags …`: over the management API, so that its rules, its history and its checks are the only ones. */
+export function addFlagCommands(program: Command, terminal: Terminal): void {
+  const commands = program.command('flags').description('feature flags of a project, over the management API');
+  addList(commands, terminal);
+  addShow(commands, terminal);
+  addSet(commands, terminal);
+  addToggle(commands, terminal);
+  addEvaluateCommand(commands, terminal);
+}
+
+function addList(commands: Command, terminal: Terminal): void {
+  withApiOptions(commands.command('list').description('list the flags of a project by key')).action(
+    async (_options: unknown, command: Command) => {
+      const { api, isJson } = opened(command, terminal);
+      const flags = await listFlags(api);
+      if (isJson) printJson(terminal, flags);
+      else createPrinter(terminal, false).table(flags.map(toRow));
+    },
+  );
+}
+
+function addShow(commands: Command, terminal: Terminal): void {
+  withApiOptions(commands.command('show').description('show a flag').argument('<key>', "the flag's key")).action(
+    async (key: string, _options: unknown, command: Command) => {
+      const { api, isJson } = opened(command, terminal);
+      print(terminal, await getFlag(api, key), isJson);
+    },
+  );
+}
+
+function addSet(commands: Command, terminal: Terminal): void {
+  withApiOptions(
+    commands
+      .command('set')
+      .description('create a flag, or change what is given of it')
+      .argument('<key>', "the flag's key")
+      .option('--rollout <percentage>', 'for how many of those whom its condition is for', parsePercentage)
+      .option('--name <text>', 'what it is for')
+      .option('--filters <json>', 'conditions, variants and payloads as JSON, or @ and the name of a file')
+      .option('--active', 'turn it on')
+      .option('--no-active', 'turn it off'),
+  ).action(async (key: string, options: SetOptions, command: Command) => {
+    const { api, isJson } = opened(command, terminal);
+    const stored = await findFlag(api, key);
+    const changes = flagChanges(options, stored);
+    const flag =
+      stored === undefined
+        ? await api.call('POST', 'feature_flags/', { key, ...changes })
+        : await api.call('PATCH', `feature_flags/${stored.id}/`, changes);
+    print(terminal, flag as Flag, isJson);
+  });
+}
+
+function addToggle(commands: Command, terminal: Terminal): void {
+  withApiOptions(
+    commands
+      .command('toggle')
+      .description('turn a flag off that is on, and on that is off')
+      .argument('<key>', "the flag's key"),
+  ).action(async (key: string, _options: unknown, command: Command) => {
+    const { api, isJson } = opened(command, terminal);
+    const { id, active } = await getFlag(api, key);
+    print(terminal, (await api.call('PATCH', `feature_flags/${id}/`, { active: !active })) as Flag, isJson);
+  });
+}
+
+function opened(command: Command, terminal: Terminal): { api: ProjectApi; isJson: boolean } {
+  const options = command.optsWithGlobals<ApiOptions>();
+  return { api: connectApi(options, terminal), isJson: options.json === true };
+}
+
+/** As JSON all that the API says of it. */
+function print(terminal: Terminal, flag: Flag, isJson: boolean): void {
+  if (isJson) printJson(terminal, flag);
+  else createPrinter(terminal, false).record({ ...toRow(flag), filters: JSON.stringify(flag.filters) });
+}
+
+function printJson(terminal: Terminal, value: unknown): void {
+  terminal.out.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+function toRow(flag: Flag): Row {
+  const variants = flag.filters.multivariate?.variants ?? [];
+  return {
+    key: flag.key,
+    name: flag.name,
+    active: flag.active,
+    status: flag.status.toLowerCase(),
+    rollout: flag.rollout_percentage,
+    conditions: flag.filters.groups?.length ?? 0,
+    variants: variants.map(({ key, rollout_percentage: percentage }) => `${key} ${percentage} %`),
+    version: flag.version,
+    lastCalledAt: flag.last_called_at,
+  };
+}
+
+function parsePercentage(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 100))
+    throw new InvalidArgumentError('Give a number from 0 to 100.');
+  return value;
+}

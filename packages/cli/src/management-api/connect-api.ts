@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { describeBody, describeNetworkError } from '../answer-words.ts';
+import type { GlobalOptions } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { ApiRefusal } from './api-refusal.ts';
+
+export interface ApiOptions extends GlobalOptions {
+  apiUrl?: string;
+  personalApiKey?: string;
+  project: string;
+}
+
+/** One project over the management API. */
+export interface ProjectApi {
+  /**
+   * @param path below the project, like `feature_flags/`.
+   * @throws ApiRefusal saying what it answered, or that it does not.
+   */
+  call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>;
+}
+
+/** The options that say where the management API is, and whose project is meant. */
+export function withApiOptions(command: Command): Command {
+  return command
+    .option('--project <id>', "the project's number (default: the current one of the key's owner)", '@current')
+    .option('--api-url <url>', 'address of the management API (default: API_URL)')
+    .option('--personal-api-key <key>', 'key with the scopes of flags (default: PERSONAL_API_KEY)');
+}
+
+const timeoutMs = 30_000;
+
+/** @throws UsageError naming the option that is missing. */
+export function connectApi(options: ApiOptions, terminal: Terminal): ProjectApi {
+  const url = options.apiUrl || terminal.env.API_URL;
+  if (!url) throw new UsageError('--api-url: give the address of the management API, or set API_URL');
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new UsageError('--api-url: not an address like https://api.example.com');
+  }
+  const key = options.personalApiKey || terminal.env.PERSONAL_API_KEY;
+  if (!key) throw new UsageError('--personal-api-key: give a personal API key, or set PERSONAL_API_KEY');
+  const base = `${url.replace(/\/+$/, '')}/api/projects/${encodeURIComponent(options.project)}/`;
+  return { call: (method, path, body) => call(method, base + path, { key, body }) };
+}
+
+async function call(method: string, url: string, { key, body }: { key: string; body: unknown }): Promise<unknown> {
+  const { status, text } = await fetchText(url, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'user-agent': 'millrace' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (status >= 300) throw new ApiRefusal(`the management API answered ${status}${describeBody(text)}`);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ApiRefusal('--api-url: what answers there is no management API');
+  }
+}
+
+async function fetchText(url: string, init: RequestInit): Promise<{ status: number; text: string }> {
+  try {
+    const response = await fetch(url, init);
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    throw new ApiRefusal(`the management API does not answer: ${describeNetworkError(error)}`);
+  }
+}

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CompiledPrograms, compilePrograms, createTestTenant, type TestTenant } from '@millrace/testing';
+import { type RunningServices, startServices } from './support/start-services.ts';
+
+/** `millrace flags` in a process of its own, against the real management API. */
+let services: RunningServices;
+let program: CompiledPrograms;
+let tenant: TestTenant;
+let directory: string;
+beforeAll(async () => {
+  program = await compilePrograms(['packages/cli/src/main.ts']);
+  services = await startServices({ eventLog: 'postgres' });
+  tenant = await createTestTenant(services.databaseUrl);
+  directory = mkdtempSync(join(tmpdir(), 'millrace-flags-'));
+});
+afterAll(async () => {
+  await services?.stop();
+  await program?.remove();
+  if (directory) rmSync(directory, { recursive: true });
+});
+
+interface Ended {
+  exitCode: number | null;
+  out: string;
+  err: string;
+}
+
+function run(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [program.files[0] ?? '', 'flags', ...args], {
+    env: { API_URL: services.apiUrl, PERSONAL_API_KEY: tenant.personalApiKey, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  return new Promise((resolve) => child.once('close', (exitCode) => resolve({ exitCode, out, err })));
+}
+
+async function result(...args: string[]) {
+  const { exitCode, out, err } = await run([...args, '--json']);
+  expect([exitCode, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const ofPlan = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
+
+test('a flag is made, changed without losing its conditions, toggled, listed and shown', async () => {
+  const filters = JSON.stringify({ groups: [ofPlan] });
+  const project = ['--project', String(tenant.projectId)];
+  const made = await result('set', 'new-checkout', ...project, '--filters', filters, '--name', 'The new checkout');
+  expect(made).toMatchObject({ key: 'new-checkout', name: 'The new checkout', active: true, version: 1 });
+  const changed = await result('set', 'new-checkout', '--rollout', '20');
+  expect(changed).toMatchObject({ id: made.id, name: 'The new checkout', version: 2 });
+  expect(changed.filters.groups).toMatchObject([{ ...ofPlan, rollout_percentage: 20 }]);
+  expect(await result('toggle', 'new-checkout')).toMatchObject({ active: false });
+  expect(await result('set', 'new-checkout', '--active')).toMatchObject({ active: true });
+  const file = join(directory, 'filters.json');
+  writeFileSync(file, JSON.stringify({ groups: [{ rollout_percentage: 50 }, { rollout_percentage: 100 }] }));
+  await result('set', 'another', '--filters', `@${file}`, '--no-active');
+  expect((await result('list')).map(({ key, active }: { key: string; active: boolean }) => [key, active])).toEqual([
+    ['another', false],
+    ['new-checkout', true],
+  ]);
+  const { out } = await run(['show', 'new-checkout']);
+  expect(out).toMatch(/^key +new-checkout$/m);
+  expect(out).toMatch(/^filters +\{"groups":/m);
+});
+
+test('an evaluation is explained: conditions, properties, where their values came from, hashes', async () => {
+  await result('set', 'explained', '--filters', JSON.stringify({ groups: [ofPlan, { rollout_percentage: 0 }] }));
+  const evaluate = ['evaluate', 'explained', '--distinct-id', 'ada'];
+  expect(await result(...evaluate)).toEqual({
+    key: 'explained',
+    value: false,
+    evaluation: { reason: 'out_of_rollout_bound', condition_index: 1, description: expect.any(String) },
+  });
+  expect(await result(...evaluate, '--property', 'plan=pro', '--explain')).toMatchObject({
+    value: true,
+    evaluation: { reason: 'condition_match', condition_index: 0 },
+    explanation: { conditions: [{ filters: [{ key: 'plan', source: 'request', outcome: true }] }, {}] },
+  });
+  const { out } = await run([...evaluate, '--property', 'plan=pro', '--group', 'company=acme', '--explain']);
+  expect(out).toMatch(/^value +true$/m);
+  expect(out).toMatch(/^condition 1: match \(this one decided\)$/m);
+  expect(out).toMatch(/^ {2}person property plan, value from the command: matches$/m);
+  expect(out).toMatch(/^ {2}rollout 100 %: hash 0\.\d{6}$/m);
+  expect(out).toMatch(/^condition 2: out_of_rollout_bound$/m);
+});
+
+test.each([
+  ['a flag that is not there', ['show', 'nobody'], {}, 1, '<key>: the project has no flag "nobody"'],
+  ['what the API refuses', ['set', 'bad key'], {}, 1, 'the management API answered 400 key: Only letters, numbers'],
+  ['a key that is none', ['list'], { PERSONAL_API_KEY: 'phx_none' }, 1, 'the management API answered 401'],
+  ['no address', ['list'], { API_URL: '' }, 2, '--api-url: give the address of the management API'],
+  ['no key', ['list'], { PERSONAL_API_KEY: '' }, 2, '--personal-api-key: give a personal API key'],
+  ['nobody there', ['list'], { API_URL: 'http://127.0.0.1:9' }, 1, 'the management API does not answer: '],
+  ['filters that are no JSON', ['set', 'x', '--filters', '{'], {}, 2, '--filters: '],
+  ['a rollout of several conditions', ['set', 'another', '--rollout', '5'], {}, 2, '--rollout: the flag has several'],
+] as [string, string[], Record<string, string>, number, string][])(
+  '%s is one line',
+  async (_what, args, env, code, line) => {
+    const { exitCode, out, err } = await run(args, env);
+    expect([exitCode, out, err.trim().split('\n').length]).toEqual([code, '', 1]);
+    expect(err).toContain(`error: ${line}`);
+  },
+);
