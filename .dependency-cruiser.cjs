@@ -167,7 +167,7 @@ module.exports = {
       ...['config.ts', 'tasks', 'outbound'],
       // What is due, none knowing another.
       ...['batch-exports/records', 'batch-exports/destinations', 'batch-exports'],
-      ...['subscriptions', 'cohorts', 'retention', 'privacy', 'cleanup'],
+      ...['subscriptions', 'cohorts', 'flag-payloads', 'retention', 'privacy', 'cleanup'],
       // The list of tasks, and what only tests use.
       ...['.', 'testing'],
     ]),

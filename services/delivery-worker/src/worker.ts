@@ -8,6 +8,7 @@ import { createSettledUntil } from './batch-exports/settled-until.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
 import { forgetOld } from './cleanup/forget-old.ts';
 import { countDue, createCohortMetrics } from './cohorts/count-due.ts';
+import { sealFlagPayloads } from './flag-payloads/seal-flag-payloads.ts';
 import { deletePersonData } from './privacy/delete-person-data.ts';
 import { forgetDeletedIds } from './privacy/forget-deleted-ids-store.ts';
 import { type RetentionOptions, retentionTasks } from './retention/retention-tasks.ts';
@@ -78,6 +79,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'plan_backfills', work: () => planBackfill(database) },
     { name: 'export', work: (signal) => exportDue(exportDeps, signal, exports) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
+    { name: 'seal_flag_payloads', work: (signal) => sealFlagPayloads({ database, logger, secretBox }, signal) },
     { name: 'count_cohorts', work: (signal) => countDue(cohortDeps, signal) },
     { name: 'delete_person_data', work: () => deletePersonData(database) },
     { name: 'clean_up', work: () => cleanUp(database) },

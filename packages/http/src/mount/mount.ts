@@ -106,7 +106,7 @@ function prepareRoutes<Caller>(siblings: readonly Route<Caller>[], deps: MountDe
     const prepared = { operation: route.operationId, run: prepare(route, deps) };
     byMethod.set(route.method, prepared);
     // The server itself leaves the body out.
-    if (route.method === 'GET') byMethod.set('HEAD', prepared);
+    if (hasHead(route)) byMethod.set('HEAD', prepared);
   }
   const refuse: PreparedRoute = {
     operation: 'method_not_allowed',
@@ -138,10 +138,15 @@ function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false 
   };
 }
 
-/** What `Allow` names: every method that does something here. HEAD only where there is a GET. */
+/** HEAD is answered by a GET that changes nothing. */
+function hasHead<Caller>({ method, isUnsafe = false }: Route<Caller>): boolean {
+  return method === 'GET' && !isUnsafe;
+}
+
+/** What `Allow` names: every method that does something here. */
 function allowedMethods<Caller>(siblings: readonly Route<Caller>[]): string[] {
   const methods = siblings.filter((route) => route.successStatus !== 405).map((route) => route.method);
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+  return [...methods, ...(siblings.some(hasHead) ? ['HEAD'] : []), 'OPTIONS'];
 }
 
 /** Who may not call at all learns nothing about methods: 401 goes before 405 (docs/api-rules.md#order-of-checks). */

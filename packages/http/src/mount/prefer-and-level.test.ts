@@ -62,6 +62,20 @@ test('a declared 405 has an empty body, checks the caller first and is not in Al
   expect((await send('DELETE', '/api/things/x/paint/', { authorization: 'project:read' })).status).toBe(403);
 });
 
+test('a declared 400 has a body of its own', async () => {
+  const response = await send('POST', '/api/things/x/copy/');
+  expect([response.status, await response.json()]).toEqual([400, { success: false }]);
+});
+
+test('HEAD does not do what a GET does that changes something', async () => {
+  const before = api.record.calls;
+  const head = await send('HEAD', '/api/things/x/copy/');
+  expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
+  expect(api.record.calls).toBe(before);
+  expect((await send('GET', '/api/things/x/copy/')).status).toBe(200);
+  expect(api.record.calls).toBe(before + 1);
+});
+
 test('a form is read like JSON', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');

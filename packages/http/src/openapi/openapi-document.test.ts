@@ -12,6 +12,7 @@ test('each route is an operation under its path with a trailing slash', () => {
     ['/api/things/', ['post', 'get']],
     ['/api/things/{id}/', ['get', 'delete']],
     ['/api/things/{id}/paint/', ['post', 'delete']],
+    ['/api/things/{id}/copy/', ['get', 'post']],
   ]);
 });
 

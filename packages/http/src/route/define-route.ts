@@ -33,7 +33,7 @@ export function routeDefiner<Caller>() {
 }
 
 function successStatus(operationId: string, responses: ResponseDeclarations): SuccessStatus {
-  const [status, ...others] = ([200, 201, 202, 204, 405] as const).filter((candidate) => responses[candidate]);
+  const [status, ...others] = ([200, 201, 202, 204, 400, 405] as const).filter((candidate) => responses[candidate]);
   if (status === undefined || others.length > 0) {
     throw new Error(`${operationId} must declare exactly one success answer.`);
   }

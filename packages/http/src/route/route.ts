@@ -7,9 +7,10 @@ import type { TextContent } from './text-content.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * The status of a route that does its work. 405 declares the opposite: a method that is refused with an empty body, after
- * key, scope and address were checked (docs/api-rules.md#ordered-routes, row 22).
+ * key, scope and address were checked (docs/api-rules.md#ordered-routes, row 22). 400 declares it too, with a body that is
+ * not that of all errors.
  */
-export type SuccessStatus = 200 | 201 | 202 | 204 | 405;
+export type SuccessStatus = 200 | 201 | 202 | 204 | 400 | 405;
 
 export interface ResponseDeclaration<S extends TSchema = TSchema> {
   description: string;
@@ -68,6 +69,8 @@ export interface RouteDeclaration<
   File = undefined,
 > {
   method: Method;
+  /** Of a GET that changes something: it is not done for HEAD, which is refused. */
+  isUnsafe?: true;
   /** With `:name` for parameters and without a trailing slash; served with and without one. */
   path: string;
   /** Unique; also the metric label. */
@@ -102,6 +105,7 @@ export interface RouteDeclaration<
 /** A declared route as the pipeline runs it: types erased, the parts that were left out filled in. */
 export interface Route<Caller> {
   method: Method;
+  isUnsafe?: true;
   path: string;
   operationId: string;
   summary: string;

@@ -129,4 +129,36 @@ export const toyRoutes = (record: ToyRecord) => [
     responses: { 405: { description: 'Never.' } },
     handler: async () => undefined,
   }),
+  defineRoute({
+    method: 'GET',
+    isUnsafe: true,
+    path: '/api/things/:id/copy',
+    operationId: 'things_copy',
+    summary: 'Copy a thing',
+    description: 'A GET that changes something.',
+    tags: ['things'],
+    scope: 'project:write',
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    responses: { 200: { description: 'The copy.', schema: Type.Object({ id: Type.String({ description: 'id' }) }) } },
+    examples: { response: { id: 'x' } },
+    handler: async ({ params }) => {
+      record.calls += 1;
+      return params;
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/api/things/:id/copy',
+    operationId: 'things_copy_refused',
+    summary: 'Refuse to copy a thing',
+    description: 'Refused with a body of its own.',
+    tags: ['things'],
+    scope: 'project:write',
+    params: Type.Object({ id: Type.String({ description: 'id' }) }),
+    responses: {
+      400: { description: 'Always.', schema: Type.Object({ success: Type.Boolean({ description: 'Never.' }) }) },
+    },
+    examples: { response: { success: false } },
+    handler: async () => ({ success: false }),
+  }),
 ];

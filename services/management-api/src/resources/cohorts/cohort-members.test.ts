@@ -253,6 +253,9 @@ describe('the persons of a cohort', () => {
 
 test('a dynamic cohort is copied as a static one, to be filled in the background', async () => {
   const id = await made({ name: 'Paying', ...paying });
+  const head = await api.send('HEAD', `${path}${id}/duplicate_as_static_cohort/`, { key: acme.M.key });
+  expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
+  expect((await api.get(path, acme.M.key)).body.count).toBe(1);
   const copy = await api.get(`${path}${id}/duplicate_as_static_cohort/`, acme.M.key);
   expect(copy).toMatchObject({
     status: 200,

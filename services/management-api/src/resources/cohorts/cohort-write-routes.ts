@@ -102,6 +102,7 @@ export function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'
     }),
     defineRoute({
       method: 'GET',
+      isUnsafe: true,
       path: `${cohortsPath}/:id/duplicate_as_static_cohort`,
       operationId: 'cohorts_duplicate_as_static_cohort',
       summary: 'Copy a dynamic cohort as a static one',

@@ -12,8 +12,8 @@ import type { NewFlag } from './flag-fields.ts';
 import type { FlagRow } from './flag-row.ts';
 import { findFlagByKey } from './flag-store.ts';
 import type { PayloadSecrets } from './payload-secrets.ts';
+import { showFlag } from './show-flags.ts';
 import { openedFilters } from './shown-filters.ts';
-import { toFeatureFlag } from './to-feature-flag.ts';
 import { changeFlag, createFlag, type FlagWriter } from './write-flag.ts';
 
 interface CopyDeps extends Pick<Database, 'sql' | 'transaction'> {
@@ -30,7 +30,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
   const source = await findTarget(deps, copier, from);
   const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
   if (!flag) throw new AppError('invalid', 'Feature flag to copy does not exist.', { code: 'invalid_input' });
-  const success: ReturnType<typeof toFeatureFlag>[] = [];
+  const success: Awaited<ReturnType<typeof showFlag>>[] = [];
   const failed: { project_id: number; errors: string }[] = [];
   for (const projectId of to) {
     const target = await findTarget(deps, copier, projectId);
@@ -39,7 +39,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
       const copy = await deps.transaction((tx) =>
         copyTo(tx, flag, { target, caller: copier.caller, secrets: deps.secrets }),
       );
-      success.push(toFeatureFlag(copy, openedFilters(copy, deps.secrets)));
+      success.push(await showFlag(deps.sql, copy, deps.secrets));
     } catch (error) {
       if (!isAppError(error) || error.kind === 'internal' || error.kind === 'unavailable') throw error;
       failed.push({ project_id: projectId, errors: error.message });

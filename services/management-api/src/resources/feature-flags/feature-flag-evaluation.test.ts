@@ -80,3 +80,59 @@ test('my flags are those for the caller', async () => {
   ]);
   expect(body[2].feature_flag).toMatchObject({ team_id: tenant.environmentId, version: 1, filters: { groups: [{}] } });
 });
+
+const people = Array.from({ length: 60 }, (_, index) => `person-${index}`);
+const valuesOf = async (key: string): Promise<unknown[]> => {
+  const values: unknown[] = [];
+  for (const id of people) values.push((await get(`evaluation_reasons/?distinct_id=${id}`)).body[key].value);
+  return values;
+};
+
+test('F-80: another key gives everybody another bucket', async () => {
+  const { id } = await created('old-key', { groups: [{ rollout_percentage: 50 }] });
+  const before = await valuesOf('old-key');
+  const renamed = await api.send('PATCH', `${path}${id}/`, { key: tenant.personalApiKey, body: { key: 'new-key' } });
+  expect(renamed).toMatchObject({ status: 200, body: { key: 'new-key', version: 2 } });
+  const after = await valuesOf('new-key');
+  const changed = after.filter((value, index) => value !== before[index]).length;
+  // Who changes is drawn anew: half of them. Were the bucket kept, nobody would.
+  expect(changed).toBeGreaterThan(10);
+  expect(changed).toBeLessThan(50);
+});
+
+test('F-85: thirds that are not whole numbers are taken, and reach everybody', async () => {
+  const thirds = (shares: number[]) =>
+    shares.map((rollout_percentage, index) => ({ key: 'abc'.charAt(index), rollout_percentage }));
+  const filters = (shares: number[]) => ({ groups: [{}], multivariate: { variants: thirds(shares) } });
+  const { filters: stored } = await created('thirds', filters([33.3, 33.3, 33.4]));
+  expect(stored.multivariate.variants).toEqual(thirds([33.3, 33.3, 33.4]));
+  expect([...new Set(await valuesOf('thirds'))].sort()).toEqual(['a', 'b', 'c']);
+  expect(await post('', { key: 'less', filters: filters([33.3, 33.3, 33.3]) })).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_input', attr: 'filters' },
+  });
+});
+
+test('a variant that a payload or a condition names is not taken away alone', async () => {
+  const half = (key: string) => ({ key, rollout_percentage: 50 });
+  const { id } = await created('split', {
+    groups: [{ variant: 'b' }],
+    multivariate: { variants: [half('a'), half('b')] },
+    payloads: { b: '1' },
+  });
+  const change = (filters: unknown) =>
+    api.send('PATCH', `${path}${id}/`, { key: tenant.personalApiKey, body: { filters } });
+  const multivariate = { variants: [half('a'), half('c')] };
+  expect(await change({ multivariate })).toMatchObject({ status: 400, body: { attr: 'filters' } });
+  expect(await change({ multivariate, groups: [{ variant: 'c' }] })).toMatchObject({
+    status: 400,
+    body: { detail: 'Payload keys must match a variant key for multivariate flags' },
+  });
+  expect(await change({ multivariate, groups: [{ variant: 'c' }], payloads: { c: '1' } })).toMatchObject({
+    status: 200,
+    body: { version: 2, filters: { payloads: { c: '1' } } },
+  });
+  expect(await change({ multivariate: null })).toMatchObject({ status: 400 });
+  expect(await change({ multivariate: null, groups: [{}], payloads: {} })).toMatchObject({ status: 200 });
+  expect((await valuesOf('split'))[0]).toBe(true);
+});

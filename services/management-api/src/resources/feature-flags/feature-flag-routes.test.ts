@@ -160,6 +160,15 @@ describe('a flag', () => {
     expect(await get(`${id}/`)).toMatchObject({ status: 200, body: { deleted: false } });
   });
 
+  test.each(['dashboard', 'enrich_usage_dashboard'])('has no dashboards: %s', async (name) => {
+    const { id } = await created('shown');
+    expect(await post({}, `${id}/${name}/`)).toMatchObject({
+      status: 400,
+      body: { success: false, error: 'This installation has no dashboards.' },
+    });
+    expect(await post({}, `2000000000/${name}/`)).toMatchObject(NF());
+  });
+
   test('as Terraform writes it: what the user wrote comes back, numbers as numbers, lists in order', async () => {
     const sent = {
       key: 'tf',

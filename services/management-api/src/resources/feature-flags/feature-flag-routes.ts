@@ -3,6 +3,7 @@ import { flagActivityRoutes } from './flag-activity-routes.ts';
 import { flagBlastRadiusRoute } from './flag-blast-radius-route.ts';
 import { flagBulkRoutes } from './flag-bulk-routes.ts';
 import { flagCohortRoute } from './flag-cohort-route.ts';
+import { flagDashboardRoutes } from './flag-dashboard-routes.ts';
 import type { FlagDeps } from './flag-deps.ts';
 import { flagEvaluationRoutes } from './flag-evaluation-routes.ts';
 import { flagReadRoutes } from './flag-read-routes.ts';
@@ -16,6 +17,7 @@ export function featureFlagRoutes(deps: FlagDeps) {
     ...flagBulkRoutes(deps),
     flagBlastRadiusRoute(deps),
     flagCohortRoute(deps),
+    ...flagDashboardRoutes(deps),
     flagExposuresRoute(deps),
     ...flagReadRoutes(deps),
     ...flagWriteRoutes(deps),

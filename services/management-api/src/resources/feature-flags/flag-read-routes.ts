@@ -12,8 +12,7 @@ import { featureFlag, featureFlagExample } from './flag-schema.ts';
 import { flagStatus, flagStatusReason } from './flag-status.ts';
 import { findFlag, listFlags } from './flag-store.ts';
 import { flagConditions, flagOrder, listFlagsQuery } from './list-flags-query.ts';
-import { openedFilters, redactedFilters } from './shown-filters.ts';
-import { toFeatureFlag } from './to-feature-flag.ts';
+import { showFlag, showFlags } from './show-flags.ts';
 
 const statusAnswer = Type.Object({
   status: Type.String({ description: '`active`, `stale`, `archived` or `deleted`.' }),
@@ -45,8 +44,7 @@ export function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       handler: async ({ target: { environmentId }, query, request }) => {
         const page = { limit: query.limit, offset: query.offset, order: flagOrder(query.order) };
         const { count, rows } = await listFlags(sql, flagConditions(environmentId, query), page);
-        const results = rows.map((row) => toFeatureFlag(row, redactedFilters(row)));
-        return offsetPage(request, query, { count, results });
+        return offsetPage(request, query, { count, results: await showFlags(sql, rows) });
       },
     }),
     defineRoute({
@@ -58,10 +56,8 @@ export function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       params: flagParams,
       responses: { 200: { description: 'The flag.', schema: featureFlag } },
       examples: { response: featureFlagExample },
-      handler: async ({ target: { environmentId }, params: { id } }) => {
-        const row = await requireFlag(sql, environmentId, id);
-        return toFeatureFlag(row, openedFilters(row, payloadSecrets));
-      },
+      handler: async ({ target: { environmentId }, params: { id } }) =>
+        showFlag(sql, await requireFlag(sql, environmentId, id), payloadSecrets),
     }),
     defineRoute({
       ...common,

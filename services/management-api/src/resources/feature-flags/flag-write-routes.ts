@@ -6,8 +6,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import type { FlagDeps } from './flag-deps.ts';
 import { flagParams, flagsPath, flagTags as tags } from './flag-params.ts';
 import { featureFlag, featureFlagExample, flagChanges, newFlag, newFlagExample } from './flag-schema.ts';
-import { openedFilters } from './shown-filters.ts';
-import { toFeatureFlag } from './to-feature-flag.ts';
+import { showFlag } from './show-flags.ts';
 import { changeFlag, createFlag, type FlagWriter } from './write-flag.ts';
 
 /** Making, changing and deleting flags. */
@@ -33,7 +32,7 @@ export function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: F
       examples: { request: newFlagExample, response: featureFlagExample },
       handler: async ({ caller, target, body }) => {
         const row = await transaction((tx) => createFlag(tx, writerOf(caller, target), body));
-        return toFeatureFlag(row, openedFilters(row, secrets));
+        return showFlag(sql, row, secrets);
       },
     }),
     ...(['PATCH', 'PUT'] as const).map((method) =>
@@ -57,7 +56,7 @@ export function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: F
         },
         handler: async ({ caller, target, params: { id }, body }) => {
           const row = await transaction((tx) => changeFlag(tx, writerOf(caller, target), { id, changes: body }));
-          return toFeatureFlag(row, openedFilters(row, secrets));
+          return showFlag(sql, row, secrets);
         },
       }),
     ),

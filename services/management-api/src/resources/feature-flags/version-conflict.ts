@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/errors';
+import { withoutNamesInFilters } from './filters/names-in-filters.ts';
 import type { FlagChanges } from './flag-fields.ts';
 
 /**
@@ -17,13 +19,17 @@ export function refuseConflict(
   if (version === undefined || version === current.version || !original) return;
   const conflicting = Object.entries(sent).some(
     ([field, value]) =>
-      Object.hasOwn(original, field) &&
-      !isDeepStrictEqual(value, original[field]) &&
-      !isDeepStrictEqual(original[field], current[field]),
+      Object.hasOwn(original, field) && !isSame(value, original[field]) && !isSame(original[field], current[field]),
   );
   if (!conflicting) return;
   throw new AppError(
     'conflict',
     `The feature flag was updated by ${current.last_modified_by?.email ?? 'somebody else'} since you started editing it. Please refresh and try again.`,
   );
+}
+
+/** Names in filters are those of others: who renames a cohort does not change the flag. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
+  return isDeepStrictEqual(withoutNamesInFilters(one), withoutNamesInFilters(other));
 }

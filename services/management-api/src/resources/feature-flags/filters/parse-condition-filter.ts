@@ -1,6 +1,7 @@
 import { isObject } from '@millrace/contracts';
 import { brief, filterProblem } from './filter-problem.ts';
 import type { ConditionFilter } from './flag-filters.ts';
+import { withoutNames } from './names-in-filters.ts';
 import { parsePropertyTest } from './parse-property-test.ts';
 
 export interface FilterRules {
@@ -11,15 +12,12 @@ export interface FilterRules {
   knownPatterns: ReadonlySet<unknown>;
 }
 
-/** What a filter gets when it is shown, and may come back with. */
-const shownOnly = ['cohort_name', 'group_key_names'];
-
 /** One filter of a condition. @throws AppError `invalid`. */
 export function parseConditionFilter(given: unknown, rules: FilterRules): ConditionFilter {
   if (!isObject(given)) throw filterProblem(`${rules.path}: must be a filter, not ${brief(given)}`);
   const { type = 'person' } = given;
   checkType(type, given, rules);
-  const filter = Object.fromEntries(Object.entries(given).filter(([name]) => !shownOnly.includes(name)));
+  const filter = withoutNames(given);
   switch (type) {
     case 'cohort':
       return { ...filter, ...parseCohortFilter(filter, rules), type };

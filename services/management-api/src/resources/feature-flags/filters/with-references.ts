@@ -1,11 +1,12 @@
-import type { ConditionFilter, FlagFilters } from './flag-filters.ts';
+import type { FlagFilters } from './flag-filters.ts';
+import { mapConditionFilters } from './map-condition-filters.ts';
 
 /** Filters that name other cohorts and flags in place of those they name; what has no other stays. */
 export function withReferences(
   filters: FlagFilters,
   { cohorts, flags }: { cohorts: ReadonlyMap<number, number>; flags: ReadonlyMap<number, number> },
 ): FlagFilters {
-  const renamed = (filter: ConditionFilter): ConditionFilter => {
+  return mapConditionFilters(filters, (filter) => {
     switch (filter.type) {
       case 'cohort':
         return { ...filter, value: cohorts.get(Number(filter.value)) ?? filter.value };
@@ -14,7 +15,5 @@ export function withReferences(
       default:
         return filter;
     }
-  };
-  const groups = filters.groups.map((group) => ({ ...group, properties: (group.properties ?? []).map(renamed) }));
-  return { ...filters, groups };
+  });
 }
