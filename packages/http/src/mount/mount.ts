@@ -139,8 +139,8 @@ function prepare<Caller>(route: Route<Caller>, { access, checkResponses = false 
 }
 
 /** HEAD is answered by a GET that changes nothing. */
-function hasHead<Caller>({ method, isUnsafe = false }: Route<Caller>): boolean {
-  return method === 'GET' && !isUnsafe;
+function hasHead<Caller>({ method, isUnsafe }: Route<Caller>): boolean {
+  return method === 'GET' && isUnsafe !== true;
 }
 
 /** What `Allow` names: every method that does something here. */

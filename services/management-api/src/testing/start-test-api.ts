@@ -24,7 +24,7 @@ export interface TestApi {
   get(path: string, key?: string): Promise<TestAnswer>;
   /** @param body sent as JSON, unless undefined. */
   send(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<TestAnswer>;
