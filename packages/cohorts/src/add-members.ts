@@ -1,9 +1,9 @@
 import type { Database } from '@millrace/db';
-import { addCohortMembers, findPersonUuids, type StaticCohort } from './cohort-member-store.ts';
+import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } from './cohort-member-store.ts';
 
 /** Members in one transaction: their persons are locked for the milliseconds it takes, as the consumer waits for them. */
 const portion = 1000;
-/** A person that was merged away meanwhile is looked for again under its ids; nobody is merged over and over. */
+/** A person that was merged away meanwhile is looked for again under one of its ids; nobody is merged over and over. */
 const maxRounds = 3;
 
 export interface MembersToAdd {
@@ -22,8 +22,8 @@ export async function addMembers(
 ): Promise<number> {
   // E-mail addresses have no index: all persons are looked at, once.
   if (by === 'email') {
-    const uuids = await transaction((tx) => findPersonUuids(tx, cohort.projectId, { by, values }));
-    return addMembers({ transaction }, cohort, { by: 'person_id', values: uuids });
+    const persons = await transaction((tx) => findPersons(tx, cohort.projectId, { by, values }));
+    return addMembers({ transaction }, cohort, { by: 'distinct_id', values: idsOf(persons) });
   }
   let found = 0;
   for (let at = 0; at < values.length; at += portion) {
@@ -37,11 +37,26 @@ async function addPortion(
   cohort: StaticCohort,
   members: MembersToAdd,
 ): Promise<number> {
-  for (let round = 1; ; round += 1) {
-    const { named, added } = await transaction(async (tx) => {
-      const uuids = await findPersonUuids(tx, cohort.projectId, members);
-      return { named: uuids.length, added: (await addCohortMembers(tx, cohort, uuids)).length };
+  const added = new Set<string>();
+  let sought = members;
+  for (let round = 1; round <= maxRounds && sought.values.length > 0; round += 1) {
+    const missed = await transaction(async (tx) => {
+      const named = await findPersons(tx, cohort.projectId, sought);
+      const there = new Set(
+        await addCohortMembers(
+          tx,
+          cohort,
+          named.map(({ uuid }) => uuid),
+        ),
+      );
+      for (const uuid of there) added.add(uuid);
+      return named.filter(({ uuid }) => !there.has(uuid));
     });
-    if (added === named || round === maxRounds) return added;
+    sought = { by: 'distinct_id', values: idsOf(missed) };
   }
+  return added.size;
+}
+
+function idsOf(persons: readonly NamedPerson[]): string[] {
+  return persons.map(({ distinctId }) => distinctId);
 }

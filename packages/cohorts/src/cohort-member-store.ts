@@ -29,21 +29,29 @@ export async function addCohortMembers(
   return found;
 }
 
+/** A person, and an id under which it is found when it was merged into another one meanwhile. */
+export interface NamedPerson {
+  uuid: string;
+  distinctId: string;
+}
+
 /** Who the values name, each person once: by uuid, by distinct id, or by the property `email`. */
-export async function findPersonUuids(
+export async function findPersons(
   tx: Transaction,
   projectId: number,
   { by, values }: { by: 'person_id' | 'distinct_id' | 'email'; values: readonly string[] },
-): Promise<string[]> {
+): Promise<NamedPerson[]> {
   if (values.length === 0) return [];
   const texts = {
-    person_id: `SELECT p.uuid FROM person p WHERE p.project_id = $1 AND p.uuid = ANY ($2::text[]::uuid[])`,
-    distinct_id: `SELECT DISTINCT d.person_uuid AS uuid FROM person_distinct_id d
-                   WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[])`,
-    email: `SELECT p.uuid FROM person p WHERE p.project_id = $1 AND p.properties->>'email' = ANY ($2::text[])`,
+    person_id: `SELECT p.uuid, p.main_distinct_id AS "distinctId" FROM person p
+                 WHERE p.project_id = $1 AND p.uuid = ANY ($2::text[]::uuid[])`,
+    distinct_id: `SELECT DISTINCT ON (d.person_uuid) d.person_uuid AS uuid, d.distinct_id AS "distinctId"
+                    FROM person_distinct_id d
+                   WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[]) ORDER BY d.person_uuid`,
+    email: `SELECT p.uuid, p.main_distinct_id AS "distinctId" FROM person p
+             WHERE p.project_id = $1 AND p.properties->>'email' = ANY ($2::text[])`,
   };
-  const rows = await tx.query<{ uuid: string }>(texts[by], [projectId, values]);
-  return rows.map(({ uuid }) => uuid);
+  return tx.query<NamedPerson & Record<string, unknown>>(texts[by], [projectId, values]);
 }
 
 /** How many persons are in a static cohort. */

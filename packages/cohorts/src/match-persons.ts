@@ -9,6 +9,8 @@ const portion = 500;
 /** A page of persons, each with what the audience says. */
 export interface MatchedPerson {
   uuid: string;
+  /** The id under which it is found when it was merged into another one meanwhile. */
+  distinctId: string;
   matches: (boolean | null)[];
 }
 
@@ -33,7 +35,7 @@ export async function* matchPersons(
 function* matchPage(audience: Audience, page: StoredPerson[], now: number): Steps<MatchedPerson[]> {
   const matched: MatchedPerson[] = [];
   for (const person of page) {
-    matched.push({ uuid: person.uuid, matches: audience.of(person, now) });
+    matched.push({ uuid: person.uuid, distinctId: person.main_distinct_id, matches: audience.of(person, now) });
     yield;
   }
   return matched;

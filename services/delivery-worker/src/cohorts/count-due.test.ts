@@ -41,8 +41,12 @@ async function cohort(filters: unknown, more: { isStatic?: boolean; fillFrom?: u
 }
 async function persons(count: number, properties: object): Promise<string[]> {
   const rows = await database.sql.query<{ uuid: string }>(
-    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
-     SELECT $1, gen_random_uuid(), 'd-' || gen_random_uuid(), $3, now() FROM generate_series(1, $2) RETURNING uuid`,
+    `WITH added AS (
+       INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+       SELECT $1, gen_random_uuid(), 'd-' || gen_random_uuid(), $3, now() FROM generate_series(1, $2)
+       RETURNING uuid, main_distinct_id)
+     INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid)
+     SELECT $1, main_distinct_id, uuid FROM added RETURNING person_uuid AS uuid`,
     [tenant.environmentId, count, properties],
   );
   return rows.map(({ uuid }) => uuid);

@@ -120,8 +120,8 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
   for await (const page of walk(deps, [cohort], { audience, signal })) {
     if (page.some(({ matches }) => matches[0] === null))
       throw new CannotCount('Nobody can say who belongs to what it is made of.');
-    const values = page.filter(({ matches }) => matches[0] === true).map(({ uuid }) => uuid);
-    await addMembers(deps.database, { projectId, cohortId }, { by: 'person_id', values });
+    const values = page.filter(({ matches }) => matches[0] === true).map(({ distinctId }) => distinctId);
+    await addMembers(deps.database, { projectId, cohortId }, { by: 'distinct_id', values });
   }
 }
 
