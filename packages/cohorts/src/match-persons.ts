@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { inTurns } from '@millrace/flag-store';
+import { inTimeSlices } from '@millrace/flag-store';
 import type { Steps } from '@millrace/flags';
 import type { Audience } from './audience.ts';
 import { readPersonPage, type StoredPerson } from './person-page-store.ts';
@@ -17,7 +17,7 @@ export interface MatchedPerson {
 /**
  * All persons of a project by uuid, each asked whether it belongs. Each page is a statement of its own: no transaction stays
  * open, and memory holds one page. Persons that come meanwhile may be met or not. However much an audience asks of a person,
- * others get their turn in between.
+ * others are served in between.
  */
 export async function* matchPersons(
   sql: Sql,
@@ -27,7 +27,7 @@ export async function* matchPersons(
   for (let last = after; ; ) {
     const page = await readPersonPage(sql, projectId, { after: last, limit: portion });
     if (page.length === 0) return;
-    yield await inTurns(matchPage(audience, page, Date.now()));
+    yield await inTimeSlices(matchPage(audience, page, Date.now()));
     last = page.at(-1)?.uuid ?? null;
   }
 }

@@ -3,6 +3,6 @@ export { loadDefinitions, type StoredDefinitions, type StoredFlag } from './defi
 export { createFlagDocuments, type FlagDocument } from './document/flag-documents.ts';
 export { localEvaluationDocument } from './document/local-evaluation-document.ts';
 export { findRemoteConfig } from './document/remote-config-store.ts';
-export { inTurns } from './in-turns.ts';
+export { inTimeSlices } from './in-time-slices.ts';
 export type { VersionedMemory } from './memory/versioned-memory.ts';
 export { loadStoredData, needsStoredData } from './request-data/load-stored-data.ts';

@@ -1,7 +1,7 @@
 import { isObject, redactedPayload } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 import { type CompiledFlags, compileFlagsInSteps } from '@millrace/flags';
-import { inTurns } from '../in-turns.ts';
+import { inTimeSlices } from '../in-time-slices.ts';
 import {
   createVersionedMemory,
   type VersionedMemory,
@@ -29,10 +29,10 @@ export function createFlagDefinitions(options: DefinitionMemoryOptions): Version
   });
 }
 
-/** Definitions made ready for evaluation; of many at a time, others get their turn in between. */
+/** Definitions made ready for evaluation; of many at a time, others are served in between. */
 export async function compileDefinitions(definitions: StoredDefinitions): Promise<CompiledFlags> {
   const flags = definitions.flags.map((flag) => (flag.has_encrypted_payloads ? withRedactedPayloads(flag) : flag));
-  return inTurns(compileFlagsInSteps({ ...definitions, flags }));
+  return inTimeSlices(compileFlagsInSteps({ ...definitions, flags }));
 }
 
 /** What is secret is for those who hold a secret key; an evaluation is for everybody. */

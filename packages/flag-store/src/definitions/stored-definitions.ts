@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db/sql';
 import type { FlagDefinition, ProjectDefinitions, Steps } from '@millrace/flags';
-import { inTurns } from '../in-turns.ts';
+import { inTimeSlices } from '../in-time-slices.ts';
 import { cohortTree } from './cohort-tree.ts';
 import { type DefinitionRow, findDefinitionRows } from './definition-store.ts';
 
@@ -32,7 +32,7 @@ const patternOperator = /"(?:not_)?regex"/g;
 
 /** Null when there is no such environment. Errors of the database reach the caller. */
 export async function loadDefinitions(sql: Sql, environmentId: number): Promise<StoredDefinitions | null> {
-  return inTurns(readRows(await findDefinitionRows(sql, environmentId), environmentId));
+  return inTimeSlices(readRows(await findDefinitionRows(sql, environmentId), environmentId));
 }
 
 function* readRows(rows: readonly DefinitionRow[], environmentId: number): Steps<StoredDefinitions | null> {

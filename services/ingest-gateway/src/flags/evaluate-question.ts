@@ -1,5 +1,5 @@
 import { AppError } from '@millrace/errors';
-import { inTurns, loadStoredData, needsStoredData } from '@millrace/flag-store';
+import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flag-store';
 import {
   type CompiledFlags,
   type EvaluatedFlags,
@@ -35,7 +35,7 @@ export async function evaluateQuestion(evaluating: Evaluating): Promise<Evaluate
   const stored = needsStoredData(needed)
     ? await loadStoredData(data.database.requests, { ...context, environmentId, flags, needed, onFailure })
     : nothingStored;
-  return inTurns(evaluateFlagsInSteps(flags, selected, { ...context, stored, now: Date.now() }));
+  return inTimeSlices(evaluateFlagsInSteps(flags, selected, { ...context, stored, now: Date.now() }));
 }
 
 async function definitionsOf(environmentId: number, { definitions }: FlagData): Promise<CompiledFlags> {

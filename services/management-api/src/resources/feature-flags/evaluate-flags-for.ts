@@ -1,6 +1,6 @@
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { compileDefinitions, inTurns, loadDefinitions, loadStoredData } from '@millrace/flag-store';
+import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flag-store';
 import {
   type CompiledFlags,
   type EvaluationContext,
@@ -51,6 +51,6 @@ export async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<Eval
   });
   if (failures.length > 0) throw failures[0];
   const context = { ...request, stored, now: Date.now() };
-  const { results } = await inTurns(evaluateFlagsInSteps(flags, selected, context));
+  const { results } = await inTimeSlices(evaluateFlagsInSteps(flags, selected, context));
   return { flags, context, results };
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { compileDefinitions, inTurns, loadDefinitions } from '@millrace/flag-store';
+import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/flag-store';
 import { type CompiledFlags, evaluateFlags, nothingStored, type Steps, selectFlags } from '@millrace/flags';
 import type { FlagFilters } from '../filters/flag-filters.ts';
 import { countGroups, readGroupPage, type StoredGroup } from './group-page-store.ts';
@@ -32,7 +32,7 @@ export async function groupBlastRadius(
     const page: StoredGroup[] = await readGroupPage(sql, groups, { after, limit: portion });
     if (page.length === 0) return { affected, total: looked, isEstimate: false };
     looked += page.length;
-    affected += await inTurns(countMatches(flags, groups.groupType, page));
+    affected += await inTimeSlices(countMatches(flags, groups.groupType, page));
     after = page.at(-1)?.group_key ?? null;
     if (looked < mostLookedAt) continue;
     const total = Math.max(looked, await countGroups(sql, groups));
