@@ -1,12 +1,13 @@
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
-import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import type { Actor } from '../activity/record-activity.ts';
 import { notFound } from '../input/account-errors.ts';
 import { isRowId, isUuid } from '../input/account-input.ts';
 import { type AccessLevel, toAccessLevel, toMembershipLevel } from './access-level.ts';
 import { deleteAccessRule, findAccessRule, isMembershipOf, putAccessRule } from './access-rule-store.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
 import { organizationOfProject } from './projects.ts';
+import { recordEnvironmentChange } from './record-environment-change.ts';
 
 export interface AccessRuleChange {
   environmentId: number;
@@ -36,16 +37,7 @@ export async function changeAccessRule(
     membershipId === null
       ? await changeDefault(tx, environment, level)
       : await changeMember(tx, { environmentId, organizationId, membershipId, level, actor });
-  await recordActivity(tx, {
-    organizationId,
-    environmentId,
-    scope: 'Team',
-    itemId: environmentId,
-    activity: 'updated',
-    actor,
-    name: environment.name,
-    change,
-  });
+  await recordEnvironmentChange(tx, environment, { actor, change });
   return environment.api_token;
 }
 

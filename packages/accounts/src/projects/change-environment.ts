@@ -1,11 +1,11 @@
 import type { Transaction } from '@millrace/db';
-import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import type { Actor } from '../activity/record-activity.ts';
 import { notFound } from '../input/account-errors.ts';
 import { checkText, isRowId } from '../input/account-input.ts';
 import { checkSettings } from './check-settings.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
 import { mergeSettings } from './merge-settings.ts';
-import { organizationOfProject } from './projects.ts';
+import { recordEnvironmentChange } from './record-environment-change.ts';
 
 export interface EnvironmentChange {
   environmentId: number;
@@ -36,14 +36,8 @@ export async function changeEnvironment(
     ...(isSwitched && { default_access_level: null }),
   });
   const after = { ...before, ...written };
-  await recordActivity(tx, {
-    organizationId: await organizationOfProject(tx, before.project_id),
-    environmentId,
-    scope: 'Team',
-    itemId: environmentId,
-    activity: 'updated',
+  await recordEnvironmentChange(tx, after, {
     actor,
-    name: after.name,
     change: { before, after: written, secret: ['slack_incoming_webhook'] },
   });
   return { before, after };

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/errors';
 import type { FieldChange } from '../activity/changed-fields.ts';
-import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import type { Actor } from '../activity/record-activity.ts';
 import { notFound } from '../input/account-errors.ts';
 import { isRowId } from '../input/account-input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newProjectSecretKeyValue } from '../keys/key-values.ts';
@@ -14,7 +14,8 @@ import {
   type SecretKeySlot,
   selectSecretKeys,
 } from './project-secret-key-store.ts';
-import { getEnvironment, organizationOfProject } from './projects.ts';
+import { getEnvironment } from './projects.ts';
+import { recordEnvironmentChange } from './record-environment-change.ts';
 
 interface SecretKeyChange {
   environmentId: number;
@@ -114,14 +115,8 @@ async function record(
   { environment, actor }: SecretKeyChange & { environment: StoredEnvironment },
   changes: Pick<FieldChange, 'field' | 'action'>[],
 ): Promise<void> {
-  await recordActivity(tx, {
-    organizationId: await organizationOfProject(tx, environment.project_id),
-    environmentId: environment.id,
-    scope: 'Team',
-    itemId: environment.id,
-    activity: 'updated',
+  await recordEnvironmentChange(tx, environment, {
     actor,
-    name: environment.name,
     changes: changes.map((change) => ({ type: 'Team', ...change, before: null, after: null })),
   });
 }

@@ -1,9 +1,9 @@
 import type { Transaction } from '@millrace/db';
-import { type Actor, recordActivity } from '../activity/record-activity.ts';
+import type { Actor } from '../activity/record-activity.ts';
 import { notFound } from '../input/account-errors.ts';
 import { newProjectToken } from '../keys/key-values.ts';
 import { lockEnvironment, updateEnvironment } from './environment-store.ts';
-import { organizationOfProject } from './projects.ts';
+import { recordEnvironmentChange } from './record-environment-change.ts';
 
 /**
  * Gives an environment a new project API key; the old one stops working at once. The record says that it happened and
@@ -19,14 +19,8 @@ export async function resetToken(
   const before = await lockEnvironment(tx, environmentId);
   if (!before) throw notFound('Environment');
   await updateEnvironment(tx, environmentId, { api_token: newProjectToken() });
-  await recordActivity(tx, {
-    organizationId: await organizationOfProject(tx, before.project_id),
-    environmentId,
-    scope: 'Team',
-    itemId: environmentId,
-    activity: 'updated',
+  await recordEnvironmentChange(tx, before, {
     actor,
-    name: before.name,
     changes: [{ type: 'Team', action: 'changed', field: 'api_token', before: null, after: null }],
   });
   return before.api_token;
