@@ -271,8 +271,6 @@ module.exports = {
         'load',
         'naive',
         'management',
-        'flags',
-        'unleash',
         'e2e',
         'chaos',
         '.',

@@ -22,7 +22,6 @@ export {
   rollPersonalApiKey,
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
-export { recordKeyActivity } from './keys/record-key-activity.ts';
 export { removeMember, setMemberLevel } from './members/change-member.ts';
 export { refuseEditing } from './members/member-rules.ts';
 export { addMember, listMembers } from './members/members.ts';

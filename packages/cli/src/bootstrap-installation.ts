@@ -63,7 +63,7 @@ async function create(tx: Transaction, actor: Operator['actor'], input: Bootstra
     project: { settings: { name: input.projectName, ...(input.timezone && { timezone: input.timezone }) } },
     actor,
   });
-  const { value } = await createPersonalApiKey(tx, { userId, label: 'Bootstrap', scopes: ['*'] });
+  const { value } = await createPersonalApiKey(tx, { userId, actor, label: 'Bootstrap', scopes: ['*'] });
   return {
     organizationId: organization.id,
     userId,

@@ -85,12 +85,14 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     actor: null,
   });
   const personal = await createPersonalApiKey(tx, {
+    actor: null,
     userId: user.id,
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
   // Tests count what they do themselves.
-  await tx.query('DELETE FROM activity_log WHERE organization_id = $1', [organization.id]);
+  const made = [organization.id, personal.key.id];
+  await tx.query('DELETE FROM activity_log WHERE organization_id::text = ANY ($1) OR item_id = ANY ($1)', [made]);
   return {
     organizationId: organization.id,
     userId: user.id,

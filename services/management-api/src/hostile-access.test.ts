@@ -19,7 +19,8 @@ beforeEach(async () => {
 afterAll(() => api.stop());
 
 const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOrganizations?: string[] }) =>
-  (await createPersonalApiKey(api.database.sql, { userId, label: 'small', scopes: ['*'], ...options })).value;
+  (await createPersonalApiKey(api.database.sql, { actor: null, userId, label: 'small', scopes: ['*'], ...options }))
+    .value;
 const environmentsOf = (projectId: number) =>
   api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
 

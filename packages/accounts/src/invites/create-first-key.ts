@@ -1,4 +1,5 @@
 import type { Transaction } from '@millrace/db';
+import type { Actor } from '../activity/record-activity.ts';
 import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
 import type { Invite } from './invite-store.ts';
 
@@ -8,10 +9,11 @@ import type { Invite } from './invite-store.ts';
  */
 export async function createFirstKey(
   tx: Transaction,
-  { invite, userId }: { invite: Invite; userId: number },
+  { invite, userId, actor }: { invite: Invite; userId: number; actor: Actor },
 ): Promise<PersonalApiKeyWithValue> {
   return createPersonalApiKey(tx, {
     userId,
+    actor,
     label: 'First key',
     // None are kept of invites that an earlier version made.
     scopes: invite.key_scopes.length > 0 ? invite.key_scopes : ['*'],

@@ -1,7 +1,6 @@
 import type { Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/errors';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
-import { recordKeyActivity } from '../keys/record-key-activity.ts';
 import type { User } from '../users/user-store.ts';
 import { createUser } from '../users/users.ts';
 import { type AcceptedInvite, acceptInvite } from './accept-invite.ts';
@@ -47,8 +46,7 @@ export async function signUpByInvite(
     },
   });
   const userId = joined.user.id;
-  const { key, value } = await createFirstKey(tx, { invite: joined.invite, userId });
-  await recordKeyActivity(tx, by(userId), { activity: 'created', after: key });
+  const { value } = await createFirstKey(tx, { invite: joined.invite, userId, actor: by(userId) });
   return { ...joined, personalApiKey: value };
 }
 

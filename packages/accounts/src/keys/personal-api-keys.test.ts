@@ -30,7 +30,13 @@ afterAll(async () => {
 });
 
 const newKey = (overrides: Partial<NewPersonalApiKey> = {}) =>
-  createPersonalApiKey(database.sql, { userId: own.userId, label: 'A key', scopes: ['project:read'], ...overrides });
+  createPersonalApiKey(database.sql, {
+    actor: null,
+    userId: own.userId,
+    label: 'A key',
+    scopes: ['project:read'],
+    ...overrides,
+  });
 
 describe('a personal API key', () => {
   test('is shown once and stored as the hexadecimal SHA-256 of its value', async () => {
@@ -73,7 +79,7 @@ describe('a personal API key', () => {
 
   test('that is rolled has a new value, and the old one is gone', async () => {
     const { key, value: oldValue } = await newKey({ label: 'Rolled' });
-    const rolled = await rollPersonalApiKey(database.sql, { id: key.id, userId: own.userId });
+    const rolled = await rollPersonalApiKey(database.sql, { actor: null, id: key.id, userId: own.userId });
 
     expect(rolled.value).not.toBe(oldValue);
     expect(rolled.key).toMatchObject({ id: key.id, label: 'Rolled', secure_value: hashPersonalApiKey(rolled.value) });
@@ -84,7 +90,7 @@ describe('a personal API key', () => {
 
   test('that is revoked is gone', async () => {
     const { key, value } = await newKey();
-    await revokePersonalApiKey(database.sql, { id: key.id });
+    await revokePersonalApiKey(database.sql, { actor: null, id: key.id });
 
     expect(await find(value)).toBeNull();
   });
@@ -92,7 +98,7 @@ describe('a personal API key', () => {
   test('of another user cannot be rolled or revoked', async () => {
     const { key, value } = await newKey();
     for (const change of [rollPersonalApiKey, revokePersonalApiKey]) {
-      await expect(change(database.sql, { id: key.id, userId: foreign.userId })).rejects.toMatchObject({
+      await expect(change(database.sql, { id: key.id, actor: null, userId: foreign.userId })).rejects.toMatchObject({
         kind: 'not_found',
       });
     }

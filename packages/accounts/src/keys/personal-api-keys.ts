@@ -1,5 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/errors';
+import type { Actor } from '../activity/record-activity.ts';
 import { answeringConstraints, notFound } from '../input/account-errors.ts';
 import { checkText, invalidField, isRowId } from '../input/account-input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue } from './key-values.ts';
@@ -16,6 +17,7 @@ import {
   updateKey,
 } from './personal-api-key-store.ts';
 import { randomBase62 } from './random-text.ts';
+import { recordKeyActivity } from './record-key-activity.ts';
 
 /** How many keys a user may have (docs/api-rules.md#personal-api-keys). */
 export const maxPersonalApiKeys = 10;
@@ -34,7 +36,11 @@ export interface NewPersonalApiKey {
   expiresAt?: Date | null;
   /** The clock; the current time by default. */
   now?: Date;
+  actor: Actor;
 }
+
+/** Which key is meant, and who does something to it. */
+export type KeyChange = PersonalApiKeyChoice & { actor: Actor };
 
 export interface PersonalApiKeyWithValue {
   key: PersonalApiKey;
@@ -48,7 +54,7 @@ export interface PersonalApiKeyWithValue {
  * naming no field when the user has `maxPersonalApiKeys` already; `not_found` for the user.
  */
 export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): Promise<PersonalApiKeyWithValue> {
-  const { userId, scopedTeams = [], scopedOrganizations = [], expiresAt = null, now = new Date() } = input;
+  const { userId, actor, scopedTeams = [], scopedOrganizations = [], expiresAt = null, now = new Date() } = input;
   const label = checkText('label', input.label, { maxLength: 40 });
   const scopes = checkScopes(input.scopes);
   checkExpiry(expiresAt, now);
@@ -77,6 +83,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
       expires_at: expiresAt,
     }),
   );
+  await recordKeyActivity(sql, actor, { activity: 'created', after: key });
   return { key, value };
 }
 
@@ -91,7 +98,7 @@ export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice):
 }
 
 /** What may change of a key; absent = as it is. */
-export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now'>>;
+export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now' | 'actor'>>;
 
 /**
  * Changes what a key is called and what it reaches, from the next request on.
@@ -99,7 +106,7 @@ export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | '
  */
 export async function updatePersonalApiKey(
   sql: Sql,
-  choice: PersonalApiKeyChoice,
+  { actor, ...choice }: KeyChange,
   changes: PersonalApiKeyChanges,
 ): Promise<PersonalApiKey> {
   const before = await getPersonalApiKey(sql, choice);
@@ -120,18 +127,23 @@ export async function updatePersonalApiKey(
     checkExpiry(changes.expiresAt, new Date());
     data.expires_at = changes.expiresAt;
   }
-  return present(await updateKey(sql, choice, data));
+  const after = present(await updateKey(sql, choice, data));
+  await recordKeyActivity(sql, actor, { activity: 'updated', before, after });
+  return after;
 }
 
 /** Removes a key; it stops working with the next request. @throws AppError `not_found`. */
-export async function revokePersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice): Promise<PersonalApiKey> {
-  return present(await deleteKey(sql, choice));
+export async function revokePersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKey> {
+  const revoked = present(await deleteKey(sql, choice));
+  await recordKeyActivity(sql, actor, { activity: 'deleted', before: revoked });
+  return revoked;
 }
 
 /** Gives a key a new value; the old one stops working at once. @throws AppError `not_found`. */
-export async function rollPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice): Promise<PersonalApiKeyWithValue> {
+export async function rollPersonalApiKey(sql: Sql, { actor, ...choice }: KeyChange): Promise<PersonalApiKeyWithValue> {
   const value = newPersonalApiKeyValue();
   const key = present(await updateKey(sql, choice, { ...storedValue(value), last_rolled_at: new Date() }));
+  await recordKeyActivity(sql, actor, { activity: 'updated', after: key });
   return { key, value };
 }
 

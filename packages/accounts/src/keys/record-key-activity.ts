@@ -1,10 +1,10 @@
-import type { Transaction } from '@millrace/db';
+import type { Sql } from '@millrace/db';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
 import type { PersonalApiKey } from './personal-api-key-store.ts';
 
 /** Records what was done to a key: what it is called and reaches, never anything of its value. */
 export async function recordKeyActivity(
-  tx: Transaction,
+  tx: Sql,
   actor: Actor,
   { activity, before, after }: Pick<Activity, 'activity'> & { before?: PersonalApiKey; after?: PersonalApiKey },
 ): Promise<void> {

@@ -2,7 +2,6 @@ import {
   createPersonalApiKey,
   listPersonalApiKeys,
   type PersonalApiKeyWithValue,
-  recordKeyActivity,
   revokePersonalApiKey,
   rollPersonalApiKey,
 } from '@millrace/accounts';
@@ -35,18 +34,17 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .action((options: NewKeyOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const userId = await resolveUserId(sql, options.user);
-        const created = await change(async (tx, { actor }) => {
-          const made = await createPersonalApiKey(tx, {
+        const created = await change((tx, { actor }) =>
+          createPersonalApiKey(tx, {
             userId,
+            actor,
             label: options.label,
             scopes: options.scopes,
             scopedOrganizations: options.organizations ?? [],
             scopedTeams: options.projects ?? [],
             expiresAt: options.expires ?? null,
-          });
-          await recordKeyActivity(tx, actor, { activity: 'created', after: made.key });
-          return made;
-        });
+          }),
+        );
         printOnce(printer, created);
       }),
     );
@@ -66,11 +64,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const revoked = await change(async (tx, { actor }) => {
-          const gone = await revokePersonalApiKey(tx, { id });
-          await recordKeyActivity(tx, actor, { activity: 'deleted', before: gone });
-          return gone;
-        });
+        const revoked = await change((tx, { actor }) => revokePersonalApiKey(tx, { id, actor }));
         printer.record({ id: revoked.id, label: revoked.label, revoked: true });
       }),
     );
@@ -80,11 +74,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .argument('<id>', "the key's id, as `key list` shows it")
     .action((id: string, _options: object, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
-        const rolled = await change(async (tx, { actor }) => {
-          const made = await rollPersonalApiKey(tx, { id });
-          await recordKeyActivity(tx, actor, { activity: 'updated', after: made.key });
-          return made;
-        });
+        const rolled = await change((tx, { actor }) => rollPersonalApiKey(tx, { id, actor }));
         printOnce(printer, rolled);
       }),
     );

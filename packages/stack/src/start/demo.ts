@@ -90,6 +90,6 @@ async function findOrCreateOrganization(tx: Transaction, ownerId: number): Promi
 async function findOrCreateKey(tx: Transaction, userId: number, known: string | undefined): Promise<string> {
   const keys = await listPersonalApiKeys(tx, { userId });
   if (known && keys.some(({ secure_value }) => secure_value === hashPersonalApiKey(known))) return known;
-  for (const { id, label } of keys) if (label === keyLabel) await revokePersonalApiKey(tx, { id });
-  return (await createPersonalApiKey(tx, { userId, label: keyLabel, scopes: ['*'] })).value;
+  for (const { id, label } of keys) if (label === keyLabel) await revokePersonalApiKey(tx, { id, actor });
+  return (await createPersonalApiKey(tx, { userId, actor, label: keyLabel, scopes: ['*'] })).value;
 }

@@ -46,6 +46,7 @@ async function addSecret(environmentId: number, slot: 'primary' | 'backup', valu
 
 async function keyWith(owner: TestTenant, options: { scopes: GrantedScope[]; scopedTeams?: number[] }) {
   const { value } = await createPersonalApiKey(fixture.database.sql, {
+    actor: null,
     userId: owner.userId,
     label: 'key',
     ...options,

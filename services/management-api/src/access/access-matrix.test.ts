@@ -41,6 +41,7 @@ const keyWith = async (options: {
   userId?: number;
 }) => {
   const created = await createPersonalApiKey(api.database.sql, {
+    actor: null,
     userId: own.userId,
     label: 'key',
     scopes: ['*'],

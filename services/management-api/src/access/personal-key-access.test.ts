@@ -138,12 +138,13 @@ describe('which keys live', () => {
 
   test('not one that was revoked a moment ago', async () => {
     const { key, value } = await createPersonalApiKey(api.database.sql, {
+      actor: null,
       userId: tenant.userId,
       label: 'short-lived',
       scopes: ['*'],
     });
     expect((await api.get(probe, value)).status).toBe(200);
-    await revokePersonalApiKey(api.database.sql, { id: key.id });
+    await revokePersonalApiKey(api.database.sql, { actor: null, id: key.id });
     expect((await api.get(probe, value)).status).toBe(401);
   });
 

@@ -135,6 +135,7 @@ describe('over the wire', () => {
       });
     }
     const other = await createPersonalApiKey(api.database.sql, {
+      actor: null,
       userId: tenant.userId,
       label: 'other',
       scopes: ['*'],
@@ -144,6 +145,7 @@ describe('over the wire', () => {
 
   test('what is refused for its scope is not counted, and is refused as such beyond the limit too', async () => {
     const { value } = await createPersonalApiKey(api.database.sql, {
+      actor: null,
       userId: tenant.userId,
       label: 'k',
       scopes: ['user:read'],
@@ -169,7 +171,12 @@ describe('over the wire', () => {
     // The fourth is over the limit of three and shuts the address out.
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
-    const fresh = await createPersonalApiKey(api.database.sql, { userId: tenant.userId, label: 'k', scopes: ['*'] });
+    const fresh = await createPersonalApiKey(api.database.sql, {
+      actor: null,
+      userId: tenant.userId,
+      label: 'k',
+      scopes: ['*'],
+    });
     expect((await api.get('/api/users/@me/', fresh.value)).status).toBe(429);
   });
 });

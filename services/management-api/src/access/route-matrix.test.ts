@@ -26,7 +26,9 @@ beforeAll(async () => {
   const { sql } = api.database;
   const member = await createUser(api.database.sql, { email: `member-${own.userId}@example.com` });
   await addMember(api.database.sql, { organizationId: own.organizationId, userId: member.id, level: 1 });
-  memberKey = (await createPersonalApiKey(api.database.sql, { userId: member.id, label: 'k', scopes: ['*'] })).value;
+  memberKey = (
+    await createPersonalApiKey(api.database.sql, { actor: null, userId: member.id, label: 'k', scopes: ['*'] })
+  ).value;
   await makeKey('expired', ['*']);
   await sql.query("UPDATE personal_api_key SET expires_at = now() - interval '1 second' WHERE label = 'expired'");
   for (const object of new Set(guarded.map(objectOf))) {
@@ -43,7 +45,10 @@ afterAll(() => api.stop());
 async function makeKey(label: string, scopes: GrantedScope[]): Promise<void> {
   const user = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
   await addMember(api.database.sql, { organizationId: own.organizationId, userId: user.id, level: 15 });
-  keys.set(label, (await createPersonalApiKey(api.database.sql, { userId: user.id, label, scopes })).value);
+  keys.set(
+    label,
+    (await createPersonalApiKey(api.database.sql, { actor: null, userId: user.id, label, scopes })).value,
+  );
 }
 
 function objectOf(route: Route<Caller>): string {

@@ -28,7 +28,12 @@ export async function createItemFixture(api: TestApi): Promise<ItemFixture> {
   const keyOf = async (level: MembershipLevel) => {
     const user = await createUser(api.database.sql, { email: `${level}-${tenant.organizationId}@example.com` });
     const { id } = await addMember(api.database.sql, { organizationId: tenant.organizationId, userId: user.id, level });
-    const { value } = await createPersonalApiKey(api.database.sql, { userId: user.id, label: 'key', scopes: ['*'] });
+    const { value } = await createPersonalApiKey(api.database.sql, {
+      actor: null,
+      userId: user.id,
+      label: 'key',
+      scopes: ['*'],
+    });
     return { id, value };
   };
   const member = await keyOf(membershipLevels.member);

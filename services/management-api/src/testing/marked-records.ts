@@ -48,7 +48,12 @@ export async function startHighIds({ database: { sql } }: TestApi): Promise<void
 /** @param word is in everything of the person that is text. */
 export async function markedPerson({ database: { sql } }: TestApi, word: string): Promise<MarkedPerson> {
   const user = await createUser(sql, { email: `person@${word}.example.com`, firstName: word, lastName: word });
-  const { value } = await createPersonalApiKey(sql, { userId: user.id, label: `${word} key`, scopes: ['*'] });
+  const { value } = await createPersonalApiKey(sql, {
+    actor: null,
+    userId: user.id,
+    label: `${word} key`,
+    scopes: ['*'],
+  });
   return {
     userId: user.id,
     uuid: user.uuid,

@@ -48,6 +48,6 @@ export async function createActor(
 ): Promise<Actor> {
   const user = await createUser(sql, { email, firstName: 'Ada' });
   await addMember(sql, { organizationId, userId: user.id, level });
-  const { value } = await createPersonalApiKey(sql, { userId: user.id, label: 'Test key', scopes: ['*'] });
+  const { value } = await createPersonalApiKey(sql, { actor: null, userId: user.id, label: 'Test key', scopes: ['*'] });
   return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
 }

@@ -120,7 +120,7 @@ async function createActors(api: TestApi, tenants: Tenants): Promise<Record<Acto
   const keyFor = async (limits: { scopedTeams?: number[]; scopedOrganizations?: string[] }) => {
     const input = { ...full, ...limits, userId: person.userId, label: 'small', scopes: ['*' as const] };
     return {
-      key: (await createPersonalApiKey(api.database.sql, input)).value,
+      key: (await createPersonalApiKey(api.database.sql, { ...input, actor: null })).value,
       userId: person.userId,
       isLimited: true,
       organizations: limits.scopedTeams ? [] : (limits.scopedOrganizations ?? []),

@@ -631,6 +631,7 @@ describe('the interval that comes next', () => {
 test('X34: a key without the scope is told which it lacks', async () => {
   const { id } = await created();
   const { value: key } = await createPersonalApiKey(api.database.sql, {
+    actor: null,
     userId: acme.W.userId,
     label: 'reader',
     scopes: ['batch_export:read', 'project:write'] satisfies Scope[],

@@ -243,6 +243,7 @@ describe('the persons of a cohort', () => {
   test('ask for the scope of persons as well', async () => {
     const id = await made(paying);
     const { value } = await createPersonalApiKey(api.database.sql, {
+      actor: null,
       userId: acme.M.userId,
       label: 'k',
       scopes: ['cohort:write'],

@@ -57,6 +57,7 @@ const accept = (id: string, key: string) => api.send('POST', `/api/invites/${id}
 async function account(email: string, options: { scopedOrganizations?: string[] } = {}) {
   const user = await createUser(api.database.sql, { email });
   const { value } = await createPersonalApiKey(api.database.sql, {
+    actor: null,
     userId: user.id,
     label: 'key',
     scopes: ['*'],
@@ -120,6 +121,7 @@ describe('the first key of a new person is no wider than the one that invited', 
   const joinedBy = async (options: Partial<NewPersonalApiKey>, level = 1) => {
     const { prisma } = api.database;
     const { key, value } = await createPersonalApiKey(api.database.sql, {
+      actor: null,
       ...{ userId: acme.W.userId, label: 'inviting', scopes: ['*' as const], ...options },
     });
     const { id, token } = await invite({ level }, value);
@@ -218,6 +220,7 @@ test('a key that is limited to other places accepts nothing: it could not reach 
   const { id, email } = await invite();
   const { user } = await account(email);
   const second = await createPersonalApiKey(api.database.sql, {
+    actor: null,
     userId: user.id,
     label: 'small',
     scopes: ['user:write'],

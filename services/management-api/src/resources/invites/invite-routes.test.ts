@@ -119,6 +119,7 @@ const needsFullKey = PD('Inviting with more than level 1 needs an API key with a
 
 test('who invites administrators uses a key that could administrate', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
+    actor: null,
     userId: acme.W.userId,
     label: 'small',
     scopes: allScopes.filter((scope) => scope !== 'event:write'),
@@ -436,6 +437,7 @@ describe('earlier invites of the person', () => {
     await invite({ target_email, private_project_access });
     expect(await invite({ target_email, combine_pending_invites: true }, acme.M)).toMatchObject({ status: 400 });
     const { value } = await createPersonalApiKey(api.database.sql, {
+      actor: null,
       userId: acme.A.userId,
       label: 'small',
       scopes: ['organization_member:write'],

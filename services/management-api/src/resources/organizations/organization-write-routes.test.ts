@@ -112,7 +112,12 @@ test('the project of a new organization is made as any other: with its filters a
 
 test('a person without any organization makes the first one', async () => {
   const user = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
-  const { value } = await createPersonalApiKey(api.database.sql, { userId: user.id, label: 'key', scopes: ['*'] });
+  const { value } = await createPersonalApiKey(api.database.sql, {
+    actor: null,
+    userId: user.id,
+    label: 'key',
+    scopes: ['*'],
+  });
   expect(await api.get('/api/organizations/@current/', value)).toMatchObject(NF('Current organization not found.'));
   expect(await create(value, { name: 'First' })).toMatchObject({
     status: 201,
@@ -141,6 +146,7 @@ test.each([
 
 test('a key for some organizations makes none: it could not reach it', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
+    actor: null,
     userId: acme.W.userId,
     label: 'small',
     scopes: ['*'],

@@ -25,6 +25,7 @@ const tooMuch = PD(
 /** Another key of the same person, made by the operator. */
 async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {
   const { key, value } = await createPersonalApiKey(api.database.sql, {
+    actor: null,
     userId: me.userId,
     label: 'other',
     scopes: ['*'],

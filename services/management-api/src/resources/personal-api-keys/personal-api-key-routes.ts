@@ -4,7 +4,6 @@ import {
   listPersonalApiKeys,
   lockKeysOf,
   type PersonalApiKeyWithValue,
-  recordKeyActivity,
   revokePersonalApiKey,
   rollPersonalApiKey,
   updatePersonalApiKey,
@@ -82,6 +81,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
           requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
           const made = await createPersonalApiKey(tx, {
             userId: caller.userId,
+            actor: caller,
             label: body.label,
             scopes: body.scopes,
             scopedTeams: body.scoped_teams ?? [],
@@ -89,7 +89,6 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
             expiresAt: toDate(body.expires_at) ?? null,
           });
           requireWithin(own, made.key);
-          await recordKeyActivity(tx, caller, { activity: 'created', after: made.key });
           return shown(made);
         }),
     }),
@@ -129,15 +128,18 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
           const before = await getPersonalApiKey(tx, choice);
           requireWithinReach(own, reachAfter(before, body));
           const expiresAt = toDate(body.expires_at);
-          const after = await updatePersonalApiKey(tx, choice, {
-            ...(body.label !== undefined && { label: body.label }),
-            ...(body.scopes !== undefined && { scopes: body.scopes }),
-            ...(body.scoped_teams !== undefined && { scopedTeams: body.scoped_teams }),
-            ...(body.scoped_organizations !== undefined && { scopedOrganizations: body.scoped_organizations }),
-            ...(expiresAt !== undefined && { expiresAt }),
-          });
+          const after = await updatePersonalApiKey(
+            tx,
+            { ...choice, actor: caller },
+            {
+              ...(body.label !== undefined && { label: body.label }),
+              ...(body.scopes !== undefined && { scopes: body.scopes }),
+              ...(body.scoped_teams !== undefined && { scopedTeams: body.scoped_teams }),
+              ...(body.scoped_organizations !== undefined && { scopedOrganizations: body.scoped_organizations }),
+              ...(expiresAt !== undefined && { expiresAt }),
+            },
+          );
           requireWithin(own, after);
-          await recordKeyActivity(tx, caller, { activity: 'updated', before, after });
           return toPersonalApiKey(after, null);
         }),
     }),
@@ -153,11 +155,9 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       responses: { 200: { description: 'The key, with its new value.', schema: personalApiKey } },
       examples: { response: { ...madeExample, last_rolled_at: '2026-11-02T09:00:00Z' } },
       handler: async ({ caller, params }) =>
-        change({ caller, params }, async (tx, choice) => {
-          const made = await rollPersonalApiKey(tx, choice);
-          await recordKeyActivity(tx, caller, { activity: 'updated', after: made.key });
-          return shown(made);
-        }),
+        change({ caller, params }, async (tx, choice) =>
+          shown(await rollPersonalApiKey(tx, { ...choice, actor: caller })),
+        ),
     }),
     defineRoute({
       method: 'DELETE',
@@ -171,8 +171,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       responses: { 204: { description: 'Revoked.' } },
       handler: async ({ caller, params }) =>
         change({ caller, params }, async (tx, choice) => {
-          const revoked = await revokePersonalApiKey(tx, choice);
-          await recordKeyActivity(tx, caller, { activity: 'deleted', before: revoked });
+          await revokePersonalApiKey(tx, { ...choice, actor: caller });
           return undefined;
         }),
     }),
