@@ -45,7 +45,10 @@ export function* compileCohorts(
     return null;
   }
 
-  for (const [id, cohort] of cohorts) cohorts.set(id, { ...cohort, problem: problemOf(id, new Set()) });
+  for (const [id, cohort] of cohorts) {
+    cohorts.set(id, { ...cohort, problem: problemOf(id, new Set()) });
+    yield;
+  }
   return cohorts;
 }
 

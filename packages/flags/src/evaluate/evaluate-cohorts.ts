@@ -14,6 +14,6 @@ export function evaluateCohorts(
   context: EvaluationContext,
 ): Outcome[] {
   const values = propertyValues(flags, context);
-  const evaluation = { flags, context, values, results: new Map(), membership: new Map<number, Outcome>() };
+  const evaluation = { flags, context, values, results: new Map(), membership: new Map<number, Outcome>(), steps: 0 };
   return cohortIds.map((id) => isCohortMember(id, evaluation));
 }

@@ -38,6 +38,7 @@ export function* evaluateFlagsInSteps(
     values: propertyValues(flags, context),
     results: new Map(),
     membership: new Map(),
+    steps: 0,
   };
   let hasErrors = false;
   for (const flag of selected) {

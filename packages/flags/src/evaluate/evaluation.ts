@@ -15,6 +15,8 @@ export interface Evaluation {
   results: Map<number, FlagResult>;
   /** Whether the person belongs to a cohort, as far as it was asked. */
   membership: Map<number, Outcome>;
+  /** Steps that looking at long values took so far, see `spendSteps`. */
+  steps: number;
 }
 
 /** `outcome` the other way round; what nobody can say stays so. */

@@ -14,14 +14,19 @@ export interface FlagSelection {
 
 /** The flags to evaluate, each behind what it depends on. */
 export function selectFlags(flags: CompiledFlags, selection: FlagSelection): CompiledFlag[] {
-  const offered = flags.inOrder.filter((flag) => isOffered(flag, selection));
+  const contexts = new Set(selection.contexts);
+  const offered = flags.inOrder.filter((flag) => isOffered(flag, selection, contexts));
   return selection.keys === undefined ? offered : withDependencies(offered, selection.keys);
 }
 
-function isOffered(flag: CompiledFlag, { runtime = 'all', contexts = [], keyPrefix = '' }: FlagSelection): boolean {
+function isOffered(
+  flag: CompiledFlag,
+  { runtime = 'all', keyPrefix = '' }: FlagSelection,
+  contexts: ReadonlySet<string>,
+): boolean {
   const fitsRuntime = runtime === 'all' || flag.runtime === 'all' || flag.runtime === runtime;
   const fitsContext =
-    contexts.length === 0 || flag.contexts.length === 0 || flag.contexts.some((context) => contexts.includes(context));
+    contexts.size === 0 || flag.contexts.length === 0 || flag.contexts.some((context) => contexts.has(context));
   return fitsRuntime && fitsContext && flag.key.startsWith(keyPrefix);
 }
 

@@ -50,6 +50,7 @@ export function explainFlag(
     values: propertyValues(flags, context),
     results: new Map(results.map((result) => [result.id, result])),
     membership: new Map(),
+    steps: 0,
   };
   const id = bucketingId(flag, flag.aggregation, evaluation);
   return {

@@ -1,5 +1,5 @@
 import { isPropertyOperator, operatorNamed } from './operators.ts';
-import { type CompiledTest, never, type TestOptions } from './value-test.ts';
+import { type CompiledTest, never, noSteps, type TestOptions, usualSteps } from './value-test.ts';
 
 /** Names that older clients store for the same operators. */
 const aliases: Record<string, string> = { min: 'gte', max: 'lte' };
@@ -16,5 +16,7 @@ export function compileTest(operator: unknown, expected: unknown, options: TestO
   const needsValue = name !== 'is_set' && name !== 'is_not_set';
   if (needsValue && (expected === null || expected === undefined)) return never;
   const { prepare, whenMissing } = operatorNamed(name);
-  return { matches: prepare(expected, options) ?? never.matches, whenMissing };
+  const matches = prepare(expected, options);
+  if (matches === null) return { ...never, whenMissing };
+  return { matches, whenMissing, stepsFor: needsValue ? (matches.stepsFor ?? usualSteps) : noSteps };
 }

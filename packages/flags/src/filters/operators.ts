@@ -72,5 +72,5 @@ function isNot(prepare: Operator['prepare']): Operator {
 }
 
 function not(test: ValueTest): ValueTest {
-  return (value, now) => !test(value, now);
+  return Object.assign((value: unknown, now: number) => !test(value, now), test);
 }

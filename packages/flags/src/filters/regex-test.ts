@@ -14,11 +14,19 @@ const maxSteps = 4_000_000;
  */
 export function patternTests(expected: unknown): { isFound: ValueTest; isNotFound: ValueTest } {
   const pattern = sharedPattern(textForm(expected));
+  /** 0 where nothing is tried. */
+  const stepsFor = (length: number) => {
+    const steps = length * (pattern.compiled()?.programSize() ?? 0);
+    return length > longestText || steps > maxSteps ? 0 : steps;
+  };
   const finds = (value: unknown) => {
     const compiled = pattern.compiled();
     const text = textForm(value);
     if (compiled === null || text.length > Math.min(longestText, maxSteps / compiled.programSize())) return null;
     return compiled.matcher(text).find();
   };
-  return { isFound: (value) => finds(value) === true, isNotFound: (value) => finds(value) === false };
+  return {
+    isFound: Object.assign((value: unknown) => finds(value) === true, { stepsFor }),
+    isNotFound: Object.assign((value: unknown) => finds(value) === false, { stepsFor }),
+  };
 }

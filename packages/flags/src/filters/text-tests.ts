@@ -1,5 +1,5 @@
 import { textForm } from '../values/text-form.ts';
-import type { ValueTest } from './value-test.ts';
+import { usualSteps, type ValueTest } from './value-test.ts';
 
 export function containsTest(expected: unknown): ValueTest {
   const part = asciiLower(textForm(expected));
@@ -9,10 +9,13 @@ export function containsTest(expected: unknown): ValueTest {
 /** One of several; a single value counts as a list of one. */
 export function containsAnyTest(expected: unknown): ValueTest {
   const parts = (Array.isArray(expected) ? expected : [expected]).map((part) => asciiLower(textForm(part)));
-  return (value) => {
+  const containsAny = (value: unknown) => {
     const text = asciiLower(textForm(value));
     return parts.some((part) => text.includes(part));
   };
+  return Object.assign(containsAny, {
+    stepsFor: (length: number) => (1 + parts.length) * usualSteps(length),
+  });
 }
 
 export function startsWithTest(expected: unknown): ValueTest {

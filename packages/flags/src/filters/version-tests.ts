@@ -58,8 +58,9 @@ function releasesOnly(from: SemanticVersion | null, end: (from: SemanticVersion)
 }
 
 function versionTest(holds: (version: SemanticVersion) => boolean): ValueTest {
-  return (value) => {
+  const matches = (value: unknown) => {
     const version = parseVersion(value);
     return version !== null && holds(version);
   };
+  return Object.assign(matches, { stepsFor: (length: number) => length });
 }

@@ -1,6 +1,7 @@
 import { textForm } from './text-form.ts';
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+/** Each character is looked at once: where two parts could take the same digits, a million of them would take hours. */
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const infinite = /^[+-]?inf(?:inity)?$/i;
 
 /** What numeric operators compare; null for what is no number. Blanks, hexadecimal and booleans are none. */
