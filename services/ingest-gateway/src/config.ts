@@ -65,10 +65,14 @@ export const gatewayConfigSchema = Type.Object({
     min: 1,
   }),
   secretsKey: secretsKeySetting,
-  flagDatabaseConnections: integerSetting(4, 'connections to PostgreSQL that only flags use, of each process', {
-    min: 1,
-    max: 100,
-  }),
+  flagDatabaseConnections: integerSetting(
+    4,
+    'connections to PostgreSQL for questions about flags, of each process; two more read definitions',
+    {
+      min: 1,
+      max: 100,
+    },
+  ),
   flagDefinitionsMemoryMb: integerSetting(128, 'flag definitions kept in memory by each process, in MiB', { min: 1 }),
   flagBurstPerKey: integerSetting(0, 'questions for flags with one project API key at once; 0: no limit'),
   flagRequestsPerSecondPerKey: integerSetting(10, 'questions it gets back per second', { min: 1 }),

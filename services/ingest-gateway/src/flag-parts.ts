@@ -26,6 +26,8 @@ export interface FlagParts extends Stoppable {
 export interface FlagPartsOptions {
   /** A pool of its own, so that a flood of questions takes nothing from events. */
   sql: Sql;
+  /** For definitions, beside: see `createFlagDatabase`. */
+  definitionSql: Sql;
   cache: KeyValue;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   config: FlagLimitConfig &
@@ -35,8 +37,10 @@ export interface FlagPartsOptions {
 
 const mebibyte = 1024 * 1024;
 
-export function createFlagParts({ sql, cache, changes, config, metrics }: FlagPartsOptions): FlagParts {
-  const database = createFlagDatabase(sql, config.flagDatabaseConnections);
+export function createFlagParts(options: FlagPartsOptions): FlagParts {
+  const { sql, definitionSql, cache, changes, config, metrics } = options;
+  const pools = { requests: sql, definitions: definitionSql };
+  const database = createFlagDatabase(pools, config.flagDatabaseConnections);
   const counters = createSharedCounters({
     store: cache,
     now: Date.now,

@@ -40,6 +40,7 @@ import { createSharedMetrics } from './cluster/shared-metrics.ts';
 import { startProcesses } from './cluster/start-processes.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
 import { ensureTopics } from './ensure-topics.ts';
+import { definitionConnections } from './flag-data/flag-database.ts';
 import { createFlagParts, type FlagParts } from './flag-parts.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
 
@@ -50,8 +51,15 @@ setFlagsFromString('--heap-growing-percent=150');
 const service = 'ingest-gateway';
 /** Lookups by key only; they must never keep a request waiting. */
 const lookupPool = { poolSize: 4, connectTimeoutMs: 500, statementTimeoutMs: 500, queryTimeoutMs: 700 };
-/** Definitions of a large project take their time; what a request may wait for is bounded beside (flag-database.ts). */
-const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 3000, queryTimeoutMs: 3500, preparesQueries: true };
+/** What a request may wait for is bounded beside (flag-database.ts); what nobody waits for any more ends in the database. */
+const flagPool = { connectTimeoutMs: 300, statementTimeoutMs: 500, queryTimeoutMs: 3500, preparesQueries: true };
+/** Definitions of a large project take their time, and whoever knows former ones does not wait for them. */
+const definitionPool = {
+  connectTimeoutMs: 2000,
+  statementTimeoutMs: 3000,
+  queryTimeoutMs: 3500,
+  preparesQueries: true,
+};
 /** The embedded log writes through a pool of its own, with its own time limits. */
 const logPool = {
   poolSize: 6,
@@ -150,12 +158,12 @@ async function startIngest(started: Started & { sql: Sql; health: Health }): Pro
 }
 
 function startFlags({ cache, changes, metrics, lifecycle }: Started): FlagParts {
-  const pool = { ...flagPool, poolSize: config.flagDatabaseConnections };
-  const { sql } = lifecycle.own(
-    'flag database',
-    createSqlDatabase({ url: config.databaseUrl, logger, applicationName: `${service} flags`, ...pool }),
-  );
-  return lifecycle.own('flags', createFlagParts({ sql, cache, changes, config, metrics }));
+  const server = { url: config.databaseUrl, logger, applicationName: `${service} flags` };
+  const requests = createSqlDatabase({ ...server, ...flagPool, poolSize: config.flagDatabaseConnections });
+  const definitions = createSqlDatabase({ ...server, ...definitionPool, poolSize: definitionConnections });
+  const { sql } = lifecycle.own('flag database', requests);
+  const { sql: definitionSql } = lifecycle.own('flag definition database', definitions);
+  return lifecycle.own('flags', createFlagParts({ sql, definitionSql, cache, changes, config, metrics }));
 }
 
 function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: SqlDatabase } {

@@ -1,7 +1,7 @@
 import { isTransientError, type Sql } from '@millrace/db/sql';
 import { isAppError } from '@millrace/errors';
 import { createCircuitBreaker } from '../access/circuit-breaker.ts';
-import { createSlots } from '../access/slots.ts';
+import { createSlots, type SlotLimits } from '../access/slots.ts';
 import { withTimeLimit } from '../access/time-limit.ts';
 
 /** The database as flags may use it: a question is answered soon, or not at all. */
@@ -14,19 +14,43 @@ export interface FlagDatabase {
   isResting(): boolean;
 }
 
+/** Of the pool for definitions. */
+export const definitionConnections = 2;
 const requestLimitMs = 250;
 const definitionsLimitMs = 2500;
 const restAfterFailureMs = 1000;
 /** A single connection may be ended on purpose. */
 const failuresToOpen = 3;
 
-/** @param connections how many the pool has: the time limit shall measure the database and not a queue in front of it. */
-export function createFlagDatabase(sql: Sql, connections: number): FlagDatabase {
-  const slots = createSlots({ max: connections, maxWaiting: 500, waitMs: 100 });
+/**
+ * Each kind has connections, a queue and a breaker of its own: where many ask for what is stored, changes of flags are
+ * heard of all the same.
+ *
+ * @param pools what is given up goes on in the database for a while, so they share no connections either.
+ * @param connections how many the pool for requests has: the time limit shall measure the database and not a queue in
+ * front of it.
+ */
+export function createFlagDatabase(pools: Record<'requests' | 'definitions', Sql>, connections: number): FlagDatabase {
   const isFailure = (error: unknown) => isTransientError(error) || isAppError(error, 'unavailable');
-  const breaker = createCircuitBreaker({ restMs: restAfterFailureMs, failuresToOpen, isFailure });
-  const within = (limitMs: number): Sql => ({
-    query: (text, values) => slots.run(() => breaker.run(() => withTimeLimit(sql.query(text, values), limitMs))),
+  const within = (sql: Sql, { limitMs, ...limits }: SlotLimits & { limitMs: number }) => {
+    const slots = createSlots(limits);
+    const breaker = createCircuitBreaker({ restMs: restAfterFailureMs, failuresToOpen, isFailure });
+    const asked: Sql = {
+      query: (text, values) => slots.run(() => breaker.run(() => withTimeLimit(sql.query(text, values), limitMs))),
+    };
+    return { sql: asked, isOpen: breaker.isOpen };
+  };
+  const requests = within(pools.requests, {
+    ...{ max: connections, maxWaiting: 500, waitMs: 100 },
+    limitMs: requestLimitMs,
   });
-  return { requests: within(requestLimitMs), definitions: within(definitionsLimitMs), isResting: breaker.isOpen };
+  const definitions = within(pools.definitions, {
+    ...{ max: definitionConnections, maxWaiting: 500, waitMs: 500 },
+    limitMs: definitionsLimitMs,
+  });
+  return {
+    requests: requests.sql,
+    definitions: definitions.sql,
+    isResting: () => requests.isOpen() || definitions.isOpen(),
+  };
 }

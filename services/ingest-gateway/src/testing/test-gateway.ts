@@ -74,7 +74,8 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const traffic = await createTrafficControl({ ...shared, cache: stores.cache, logger, ...clock });
     controls.push(traffic);
     const flagParts = { cache: stores.cache, changes: keys.changes ?? changes, config: shared.config, metrics };
-    const flags = createFlagParts({ ...flagParts, sql: keys.sql ?? flagDatabase.sql });
+    const flagSql = keys.sql ?? flagDatabase.sql;
+    const flags = createFlagParts({ ...flagParts, sql: flagSql, definitionSql: flagSql });
     controls.push(flags);
     const roles = rolesOf(shared.config);
     const gateway = createGateway({
