@@ -271,6 +271,8 @@ module.exports = {
         'load',
         'naive',
         'management',
+        'flags',
+        'unleash',
         'e2e',
         'chaos',
         '.',

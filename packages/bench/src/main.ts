@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { benchConsumer } from './consumer-bench.ts';
 import { benchConsumerGrowth } from './consumer-growth-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
+import { benchFlags } from './flags-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
 import { benchManagement } from './management-bench.ts';
 import { benchStore } from './store-bench.ts';
@@ -13,10 +14,11 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench store    [--pairs 3] [--events 100000]
        pnpm bench e2e      [--rate 5000] [--seconds 20]
        pnpm bench management [--connections 16] [--seconds 5]
+       pnpm bench flags    [--pairs 3] [--seconds 4] [--connections 64]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
-about; e2e follows events from the request to the row.`;
+about, flags with Unleash (from npm, kept in the user's cache) and posthog-node; e2e follows events from the request to the row.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -80,6 +82,9 @@ switch (isValid ? positionals[0] : 'none') {
     break;
   case 'management':
     await benchManagement({ connections: connections(16), seconds: seconds(5) }, print);
+    break;
+  case 'flags':
+    await benchFlags({ pairs: Number(pairs), seconds: seconds(4), connections: connections(64) }, print);
     break;
   default:
     console.error(usage);

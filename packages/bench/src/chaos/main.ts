@@ -1,15 +1,19 @@
 import { parseArgs } from 'node:util';
 import { testSeed } from '@millrace/testing';
 import { chaosConsumer } from './consumer-chaos.ts';
+import { chaosFlags } from './flags-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
 
 const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--fallback]
        pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N] [--rate 400] [--logs DIR]
+       pnpm chaos flags    [--seconds 120] [--only name,name]
 
 Starts PostgreSQL, Kafka (Java 17 or newer) and Redis of its own, and the services as they are installed, breaks each of
 them in turn under load, --seconds a phase, and compares what was acknowledged with what is stored. Ends with 1 when
 anything is lost, doubled or wrong. --logs keeps what each consumer says there, with the turns of the phases. What the consumer's chaos makes up
-follows from --seed or MILLRACE_SEED; it is printed. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
+follows from --seed or MILLRACE_SEED; it is printed. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.
+flags changes flags a hundred times, then takes PostgreSQL and Redis away for --seconds each: no answer may be older than a second,
+wrong, or later than half a second, and no event refused.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -32,6 +36,8 @@ if (!(seconds > 0 && eventsPerSecond > 0) || (values.seed !== undefined && !Numb
   process.exitCode = 2;
 } else if (positionals[0] === 'gateway') {
   process.exitCode = (await chaosGateway({ seconds, only, hasFallback: values.fallback }, print)) ? 0 : 1;
+} else if (positionals[0] === 'flags') {
+  process.exitCode = (await chaosFlags({ seconds, only }, print)) ? 0 : 1;
 } else if (positionals[0] === 'consumer') {
   const seed = Number(values.seed ?? testSeed());
   process.exitCode = (await chaosConsumer({ seconds, only, seed, eventsPerSecond, logs: values.logs ?? null }, print))

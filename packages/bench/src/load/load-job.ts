@@ -24,6 +24,8 @@ export interface PreparedLoad extends Omit<LoadJob, 'workload' | 'projectApiKey'
   requests: Buffer[];
   /** 0 when the requests carry none. */
   eventsPerRequest: number;
+  /** What counts as an acknowledgement; 200 where nothing is said. */
+  status?: number;
 }
 
 /** A GET of one path, over and over. */
@@ -31,6 +33,12 @@ export interface GetLoadMessage extends Omit<PreparedLoad, 'requests' | 'eventsP
   type: 'get-load';
   path: string;
   headers: Record<string, string>;
+}
+
+/** Any requests, each a whole one as text, in turn. */
+export interface RequestsLoadMessage extends Omit<PreparedLoad, 'requests' | 'eventsPerRequest'> {
+  type: 'requests-load';
+  requests: string[];
 }
 
 export type LoadAnswer = { type: 'load-result'; result: LoadResult } | { type: 'load-failed'; message: string };

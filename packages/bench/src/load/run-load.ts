@@ -9,14 +9,19 @@ export function runLoad(job: LoadJob): Promise<LoadResult> {
 }
 
 /** The same with any requests. */
-export async function repeatRequests({ requests, eventsPerRequest, ...stream }: PreparedLoad): Promise<LoadResult> {
+export async function repeatRequests({
+  requests,
+  eventsPerRequest,
+  status: expected = 200,
+  ...stream
+}: PreparedLoad): Promise<LoadResult> {
   const latencies: number[] = [];
   const otherStatuses: Record<string, number> = {};
   const elapsedMs = await sendRequests({
     ...stream,
     bytesOf: (index) => requests[index % requests.length] ?? Buffer.alloc(0),
     onAnswer(_index, status, latencyMs) {
-      if (status === 200) latencies.push(latencyMs);
+      if (status === expected) latencies.push(latencyMs);
       else otherStatuses[status] = (otherStatuses[status] ?? 0) + 1;
     },
   });

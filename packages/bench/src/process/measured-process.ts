@@ -9,11 +9,20 @@ export interface Usage {
   maxRssBytes: number;
 }
 
+export interface KeptMemory {
+  /** The heap and the buffers beside it after a full collection, bytes. */
+  keptBytes: number;
+  /** Resident memory now, bytes; the heap gives back what it took with delay. */
+  rssBytes: number;
+}
+
 /** A child process that can be asked what it used. */
 export interface MeasuredProcess {
   /** Where it listens; 0 when it serves nothing. */
   port: number;
   usage(): Promise<Usage>;
+  /** Collects first: not while something is measured. */
+  memory(): Promise<KeptMemory>;
   /** Sends a message and waits for the answer of the given type. */
   ask<Answer extends { type: string }>(message: object, ...answerTypes: Answer['type'][]): Promise<Answer>;
   /** SIGTERM, and SIGKILL after 10 s. */
@@ -59,6 +68,7 @@ export async function startMeasured(file: string, settings: Record<string, strin
   return {
     port,
     usage: () => ask<Usage & { type: 'usage' }>({ type: 'usage' }, 'usage'),
+    memory: () => ask<KeptMemory & { type: 'memory' }>({ type: 'memory' }, 'memory'),
     ask,
     stop: () => stopChild(child),
   };

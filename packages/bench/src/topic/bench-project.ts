@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { createTestDatabase, createTestTenant } from '@millrace/testing';
 import pg from 'pg';
+import { createOwnDatabase } from './own-database.ts';
 
 /** A migrated database of a measurement's own, with one project in it. */
 export interface BenchDatabase {
@@ -56,22 +56,6 @@ function open(url: string, facts: Facts, drop: () => Promise<void>): BenchDataba
 
 async function copyDatabase(url: string): Promise<{ url: string; drop(): Promise<void> }> {
   const original = new URL(url).pathname.slice(1);
-  const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
-  const onServer = async (statement: string) => {
-    const client = new pg.Client({
-      connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).toString(),
-    });
-    await client.connect();
-    try {
-      await client.query(statement);
-    } finally {
-      await client.end();
-    }
-  };
   // Not through the write-ahead log, which is for small ones.
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${original} STRATEGY file_copy`);
-  return {
-    url: Object.assign(new URL(url), { pathname: `/${name}` }).toString(),
-    drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
-  };
+  return createOwnDatabase(url, `TEMPLATE ${original} STRATEGY file_copy`);
 }

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { topicNames } from '@millrace/contracts';
+import { compilePrograms, testServers } from '@millrace/testing';
+import { addFlagEnvironments, addPersons } from './flags/add-flags.ts';
+import { askFlags } from './flags/ask-flags.ts';
+import { type Asker, askers } from './flags/askers.ts';
+import { questionById, questionWithProperties, unleashQuestion } from './flags/flag-requests.ts';
+import { measureBesideIngest } from './flags/measure-beside-ingest.ts';
+import { environmentsForDefinitions, measureDefinitions } from './flags/measure-definitions.ts';
+import { compareEvaluators, measureEvaluator } from './flags/measure-evaluator.ts';
+import { measureMemory } from './flags/measure-memory.ts';
+import { measurePersonReads, measureQuestions, type QuestionSide } from './flags/measure-questions.ts';
+import { mixedFlags } from './flags/mixed-flags.ts';
+import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
+import { waitUntilReady } from './process/wait-until-ready.ts';
+import { environmentFacts } from './report/environment-facts.ts';
+import type { FlagsMeasurement } from './report/flags-measurement.ts';
+import { flagsReport } from './report/flags-report.ts';
+import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
+import { connectBenchTopics } from './topic/bench-topics.ts';
+import { unleashVersion } from './unleash/install-unleash.ts';
+import { countToggles, type RunningUnleash, startUnleash } from './unleash/start-unleash.ts';
+
+export interface FlagsBenchOptions {
+  /** Runs of each side. */
+  pairs: number;
+  /** Length of one run. */
+  seconds: number;
+  /** Of closed loops. */
+  connections: number;
+}
+
+interface Bench extends FlagsBenchOptions {
+  database: BenchDatabase;
+  load: MeasuredProcess;
+  start(file: string, settings?: Record<string, string>): Promise<MeasuredProcess>;
+  /** Stopped in the end, whatever happens. */
+  own(started: Pick<MeasuredProcess, 'stop'>): void;
+  startGateway(settings?: Record<string, string>): Promise<MeasuredProcess>;
+  programs: { evaluator: string; load: string; unleash: string };
+  print(line: string): void;
+}
+
+const partitions = 8;
+const people = askers(1000);
+const memory = { projects: 1000, flags: 100, roomyMb: 512, limitsMb: [128, 16] };
+
+/** Flags: their evaluator beside that of an SDK, questions beside Unleash, definitions, events beside questions, memory. */
+export async function benchFlags(options: FlagsBenchOptions, print: (line: string) => void): Promise<void> {
+  const servers = testServers();
+  const prefix = `bench-${randomUUID()}.`;
+  const database = await createBenchDatabase(`phc_bench_${randomUUID().replaceAll('-', '')}`);
+  const topics = await connectBenchTopics(servers.kafkaBrokers);
+  const started: Pick<MeasuredProcess, 'stop'>[] = [];
+  let removePrograms = async () => {};
+  try {
+    await topics.create(Object.values(topicNames(prefix)), partitions);
+    for (const line of await environmentFacts(topics, database)) print(line);
+    const programs = await compilePrograms([
+      'services/ingest-gateway/src/main.ts',
+      'packages/bench/src/load/load-generator.ts',
+      'packages/bench/src/flags/evaluator-worker.ts',
+      'packages/bench/src/unleash/unleash-program.ts',
+    ]);
+    removePrograms = programs.remove;
+    const [gateway = '', load = '', evaluator = '', unleash = ''] = programs.files;
+    const start: Bench['start'] = async (file, settings) => {
+      const one = await startMeasured(file, settings);
+      started.push(one);
+      return one;
+    };
+    const startGateway: Bench['startGateway'] = async (settings) => {
+      const one = await start(gateway, {
+        ...{ DATABASE_URL: database.url, KAFKA_BROKERS: servers.kafkaBrokers.join(','), REDIS_URL: servers.redisUrl },
+        ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: prefix, TOPIC_PARTITIONS: String(partitions) },
+        ...{ INGEST_PORT: '0', LOG_LEVEL: 'warn', SPIKE_WARM_UP_MS: String(60 * 60 * 1000) },
+        ...settings,
+      });
+      await waitUntilReady(one.port);
+      return one;
+    };
+    const own: Bench['own'] = (one) => void started.push(one);
+    const bench = { ...options, database, start, own, startGateway, print, load: await start(load) };
+    const measured = await measureAll({ ...bench, programs: { evaluator, load, unleash } });
+    print('');
+    print(flagsReport(measured));
+  } finally {
+    for (const one of started.reverse()) await one.stop();
+    await topics.stop();
+    await database.drop();
+    await removePrograms();
+  }
+}
+
+/** The parts in their order. */
+async function measureAll(bench: Bench): Promise<FlagsMeasurement> {
+  const { database, programs, print } = bench;
+  const evaluator = await measureEvaluator(programs.evaluator, bench, print);
+  const agreement = await compareEvaluators(programs.evaluator);
+  const asking = await measureAsking(bench);
+  print(`adding ${memory.projects} projects with ${memory.flags} flags each`);
+  const environments = await addFlagEnvironments(database, memory.projects, mixedFlags(memory.flags));
+  const limited = { environments, asker: askerOf(people), startGateway: bench.startGateway, print };
+  const roomy = await measureMemory({ ...limited, limitMb: memory.roomyMb });
+  const limitedMemory: FlagsMeasurement['limitedMemory'] = [];
+  for (const limitMb of memory.limitsMb) limitedMemory.push(await measureMemory({ ...limited, limitMb }));
+  return { evaluator, agreement, ...asking, memory: roomy, limitedMemory };
+}
+
+/** What is asked of one and the same gateway. */
+async function measureAsking(bench: Bench) {
+  const { database, start, programs, load, print } = bench;
+  const flags = mixedFlags(50);
+  const [environment] = await addFlagEnvironments(database, 1, flags);
+  const ofDefinitions = await addFlagEnvironments(database, environmentsForDefinitions(bench.pairs), mixedFlags(500));
+  if (environment === undefined) throw new Error('There is no environment to ask for.');
+  const { environmentId, projectApiKey } = environment;
+  await addPersons(database, environmentId, people);
+
+  const gateway = await bench.startGateway();
+  const requests = people.map((asker) => questionWithProperties(projectApiKey, asker));
+  const ours: QuestionSide = { name: 'millrace', server: gateway, requests };
+  const unleash = await unleashOrWhyNot(bench);
+  const theirs = unleash === null ? [] : [unleashSide(unleash)];
+  print(`flags on of 50, on average: millrace ${await averageOn((one) => askFlags(gateway.port, projectApiKey, one))}`);
+  if (unleash !== null) print(`the same of unleash: ${await averageOn((one) => countToggles(unleash, one))}`);
+  const questions = await measureQuestions([ours, ...theirs], bench);
+  await unleash?.stop();
+
+  const byId = people.map((asker) => questionById(projectApiKey, asker));
+  const personReads = await measurePersonReads({ server: gateway, requests: byId }, bench);
+  const definitions = await measureDefinitions(ofDefinitions, { ...bench, gateway });
+  const loads = [load, await start(programs.load)] as const;
+  const besideIngest = await measureBesideIngest({ ...bench, gateway, loads, projectApiKey, questions: requests });
+  await gateway.stop();
+  return { questions, personReads, definitions, besideIngest };
+}
+
+/** Null, and said so, where it cannot be had: the rest is measured all the same. */
+async function unleashOrWhyNot({ programs, own, print }: Bench): Promise<RunningUnleash | null> {
+  print(`starting Unleash ${unleashVersion}, from npm the first time`);
+  try {
+    const unleash = await startUnleash(programs.unleash, mixedFlags(50), askerOf(people));
+    own(unleash);
+    return unleash;
+  } catch (error) {
+    print(`without Unleash, which could not be had: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}
+
+function unleashSide({ process: server, token }: RunningUnleash): QuestionSide {
+  return { name: 'unleash', server, requests: people.map((asker) => unleashQuestion(token, asker)) };
+}
+
+/** Both sides hash people their own way; that they have the same flags shows on average. */
+async function averageOn(countOn: (asker: Asker) => Promise<number>): Promise<string> {
+  const some = people.slice(0, 100);
+  let sum = 0;
+  for (const one of some) sum += await countOn(one);
+  return (sum / some.length).toFixed(1);
+}
+
+function askerOf([asker]: readonly Asker[]): Asker {
+  if (asker === undefined) throw new Error('There is nobody to ask.');
+  return asker;
+}
