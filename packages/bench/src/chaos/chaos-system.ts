@@ -32,6 +32,7 @@ export interface ChaosSystem {
   /** @param port to listen on, for one that comes back; 0 takes a free one. */
   startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
   startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
+  startManagementApi(): Promise<ServiceProcess>;
   stop(): Promise<void>;
 }
 
@@ -79,37 +80,52 @@ export async function startChaosSystem(
     const database = new pg.Pool({ connectionString: postgres.address, max: 3, connectionTimeoutMillis: 2000 });
     database.on('error', () => {});
     closers.push(() => database.end());
-    const programs = await compilePrograms([
-      'services/ingest-gateway/src/main.ts',
-      'services/event-consumer/src/main.ts',
-    ]);
-    closers.push(programs.remove);
-    const [gatewayFile = '', consumerFile = ''] = programs.files;
-    const shared = {
+    const addresses = {
       ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: kafka.address, REDIS_URL: redis.address },
-      ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) },
-      ...{ LOG_LEVEL: logs === null ? 'warn' : 'info', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
+      ...settings,
     };
-    if (logs !== null) mkdirSync(logs, { recursive: true });
-    let started = 0;
-    const services = new Set<ServiceProcess>();
-    closers.push(() => Promise.all([...services].map((service) => service.stop())));
-    const start = async (name: string, file: string, more: Record<string, string>) => {
-      started += 1;
-      const logFile = logs === null ? undefined : join(logs, `${String(started).padStart(3, '0')}-${name}.log`);
-      const service = await startService(name, file, { ...shared, ...more }, logFile);
-      services.add(service);
-      return service;
-    };
-    return {
-      ...{ postgres, kafka, redis, tenant, stranger, database },
-      startGateway: (port, more = {}) =>
-        start('ingest-gateway', gatewayFile, { ...more, INGEST_PORT: String(port), INGEST_HOST: '127.0.0.1' }),
-      startConsumer: (more = {}) => start('event-consumer', consumerFile, more),
-      stop,
-    };
+    const services = await compileServices(addresses, { logs, closers });
+    return { ...{ postgres, kafka, redis, tenant, stranger, database }, ...services, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+type Services = Pick<ChaosSystem, 'startGateway' | 'startConsumer' | 'startManagementApi'>;
+
+/** @param closers gets what ends the services and removes their programs. */
+async function compileServices(
+  settings: Record<string, string>,
+  { logs, closers }: { logs: string | null; closers: (() => Promise<unknown> | unknown)[] },
+): Promise<Services> {
+  const programs = await compilePrograms([
+    'services/ingest-gateway/src/main.ts',
+    'services/event-consumer/src/main.ts',
+    'services/management-api/src/main.ts',
+  ]);
+  closers.push(programs.remove);
+  const [gatewayFile = '', consumerFile = '', apiFile = ''] = programs.files;
+  const shared = {
+    ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) },
+    ...{ LOG_LEVEL: logs === null ? 'warn' : 'info', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
+  };
+  if (logs !== null) mkdirSync(logs, { recursive: true });
+  let started = 0;
+  const services = new Set<ServiceProcess>();
+  closers.push(() => Promise.all([...services].map((service) => service.stop())));
+  const start = async (name: string, file: string, more: Record<string, string>) => {
+    started += 1;
+    const logFile = logs === null ? undefined : join(logs, `${String(started).padStart(3, '0')}-${name}.log`);
+    const service = await startService(name, file, { ...shared, ...more }, logFile);
+    services.add(service);
+    return service;
+  };
+  const unlimited = { API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' };
+  return {
+    startGateway: (port, more = {}) =>
+      start('ingest-gateway', gatewayFile, { ...more, INGEST_PORT: String(port), INGEST_HOST: '127.0.0.1' }),
+    startConsumer: (more = {}) => start('event-consumer', consumerFile, more),
+    startManagementApi: () => start('management-api', apiFile, { API_PORT: '0', API_HOST: '127.0.0.1', ...unlimited }),
+  };
 }
