@@ -1,3 +1,4 @@
+import type { SharedPattern } from '../filters/shared-pattern.ts';
 import type { CompiledTest } from '../filters/value-test.ts';
 
 /** Definitions made ready for evaluation, once per version of them. Immutable; shared by all requests. */
@@ -93,11 +94,13 @@ export type CohortNode =
   | { kind: 'cohort'; cohortId: number; negated: boolean }
   | { kind: 'never' };
 
-/** What has to be known of the world to evaluate a flag. */
+/** What has to be known and made ready to evaluate a flag. */
 export interface FlagNeeds {
   personProperties: readonly string[];
   groupProperties: readonly { groupType: number; keys: readonly string[] }[];
   staticCohorts: readonly number[];
   /** Whether a stored hash key can change the outcome. */
   hashKeyOverride: boolean;
+  /** Patterns that have to be compiled before it is evaluated. */
+  patterns: readonly SharedPattern[];
 }

@@ -1,3 +1,4 @@
+import type { SharedPattern } from '../filters/shared-pattern.ts';
 import { compact } from './compact.ts';
 import type {
   CohortNode,
@@ -14,6 +15,7 @@ export const nothingNeeded: FlagNeeds = Object.freeze({
   groupProperties: [],
   staticCohorts: [],
   hashKeyOverride: false,
+  patterns: [],
 });
 
 /** What a flag's filters ask for, those of its cohorts included. */
@@ -21,6 +23,7 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
   const person = new Set<string>();
   const groups = new Map<number, Set<string>>();
   const staticCohorts = new Set<number>();
+  const patterns = new Set<SharedPattern>();
   const visited = new Set<number>();
 
   const { enrollment } = flag;
@@ -34,13 +37,15 @@ export function needsOf(flag: CompiledFlag, cohorts: ReadonlyMap<number, Compile
     groupProperties: compact([...groups].map(([groupType, keys]) => ({ groupType, keys: [...keys] }))),
     staticCohorts: compact([...staticCohorts]),
     hashKeyOverride,
+    patterns: compact([...patterns]),
   };
 
   function addCondition({ filters, cohortFilters }: CompiledCondition): void {
     for (const filter of filters) if (filter.kind === 'property') addProperty(filter);
     for (const { cohortId } of cohortFilters) addCohort(cohortId);
   }
-  function addProperty({ key, groupType }: PropertyFilter): void {
+  function addProperty({ key, groupType, test }: PropertyFilter): void {
+    if (test.matches.pattern !== undefined) patterns.add(test.matches.pattern);
     if (groupType === null) person.add(key);
     else groups.set(groupType, (groups.get(groupType) ?? new Set()).add(key));
   }

@@ -26,7 +26,7 @@ export function evaluateFlags(
   return runSteps(evaluateFlagsInSteps(flags, selected, context));
 }
 
-/** The same, a step for each flag. */
+/** The same, a step for each flag, and for each pattern that is met for the first time. */
 export function* evaluateFlagsInSteps(
   flags: CompiledFlags,
   selected: readonly CompiledFlag[],
@@ -42,10 +42,19 @@ export function* evaluateFlagsInSteps(
   };
   let hasErrors = false;
   for (const flag of selected) {
+    yield* compilePatterns(flag);
     const result = evaluateFlag(flag, evaluation);
     evaluation.results.set(flag.id, result);
     hasErrors ||= result.failure !== null || flag.brokenDependency === 'cycle';
     yield;
   }
   return { results: [...evaluation.results.values()], hasErrors };
+}
+
+function* compilePatterns({ needs }: CompiledFlag): Steps<void> {
+  for (const pattern of needs.patterns) {
+    if (pattern.isCompiled) continue;
+    pattern.compiled();
+    yield;
+  }
 }

@@ -26,7 +26,7 @@ export function patternTests(expected: unknown): { isFound: ValueTest; isNotFoun
     return compiled.matcher(text).find();
   };
   return {
-    isFound: Object.assign((value: unknown) => finds(value) === true, { stepsFor }),
-    isNotFound: Object.assign((value: unknown) => finds(value) === false, { stepsFor }),
+    isFound: Object.assign((value: unknown) => finds(value) === true, { stepsFor, pattern }),
+    isNotFound: Object.assign((value: unknown) => finds(value) === false, { stepsFor, pattern }),
   };
 }

@@ -10,7 +10,11 @@ export class SharedPattern {
     this.#text = text;
   }
 
-  /** Null for an invalid pattern. */
+  get isCompiled(): boolean {
+    return this.#compiled !== undefined;
+  }
+
+  /** Null for an invalid pattern. The first time takes up to 50 ms. */
   compiled(): RE2JS | null {
     if (this.#compiled === undefined) {
       const compiled = compilePattern(this.#text);

@@ -1,10 +1,13 @@
 import type { TimeZone } from '@millrace/schedule';
+import type { SharedPattern } from './shared-pattern.ts';
 
 /** What a property's value must be. Pure; `now` in milliseconds since 1970 is for relative dates. */
 export interface ValueTest {
   (value: unknown, now: number): boolean;
   /** Steps that a text of this length takes, see `spendSteps`; few, unless it says so. */
   stepsFor?: (length: number) => number;
+  /** What takes long enough to make ready that it is done by itself, before the first test. */
+  pattern?: SharedPattern;
 }
 
 /** A filter's operator and value, prepared. */
