@@ -4,6 +4,7 @@ import { flagBlastRadiusRoute } from './flag-blast-radius-route.ts';
 import { flagBulkRoutes } from './flag-bulk-routes.ts';
 import { flagCohortRoute } from './flag-cohort-route.ts';
 import { flagDashboardRoutes } from './flag-dashboard-routes.ts';
+import { flagDefinitionRoutes } from './flag-definition-routes.ts';
 import type { FlagDeps } from './flag-deps.ts';
 import { flagEvaluationRoutes } from './flag-evaluation-routes.ts';
 import { flagReadRoutes } from './flag-read-routes.ts';
@@ -14,6 +15,7 @@ export function featureFlagRoutes(deps: FlagDeps) {
   return [
     ...flagActivityRoutes(deps),
     ...flagEvaluationRoutes(deps),
+    ...flagDefinitionRoutes(deps),
     ...flagBulkRoutes(deps),
     flagBlastRadiusRoute(deps),
     flagCohortRoute(deps),
