@@ -11,7 +11,7 @@ const surveyPrefix = 'survey-targeting-';
  * dependency named by key with the chain of what it rests on; dynamic cohorts that are asked about, with those they are
  * made of. Static cohorts are left out, so that SDKs ask. In a fixed order: the same definitions are the same text.
  */
-export function localEvaluationDocument(definitions: StoredDefinitions): Record<string, unknown> {
+export function localEvaluationDocument(definitions: StoredDefinitions) {
   const flags = definitions.flags.filter((flag) => !flag.has_encrypted_payloads && !flag.key.startsWith(surveyPrefix));
   const targetOf = createDependencyChains(flags);
   return {

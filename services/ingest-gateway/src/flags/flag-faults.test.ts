@@ -100,9 +100,12 @@ test.each<[string, () => Promise<void> | void]>([
 test('a Redis that is gone: flags are right', async () => {
   const before = await flagged();
   // After an outage a key that is not known yet is looked for again only when PostgreSQL has rested.
-  await eventually(async () => expect((await askFlags(gateway, { token: before.token, distinct_id: 'u' })).status).toBe(200), {
-    what: 'the end of the rest',
-  });
+  await eventually(
+    async () => expect((await askFlags(gateway, { token: before.token, distinct_id: 'u' })).status).toBe(200),
+    {
+      what: 'the end of the rest',
+    },
+  );
   const { token } = await flagged();
   await redis.refuse();
   try {

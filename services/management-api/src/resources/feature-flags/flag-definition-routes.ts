@@ -1,6 +1,6 @@
-import { freeFormObject } from '@millrace/http';
-import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@millrace/flag-store';
 import { AppError } from '@millrace/errors';
+import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@millrace/flag-store';
+import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedProject, projectParams } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
@@ -52,8 +52,12 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
       path: `${flagsPath}/:id/remote_config`,
       operationId: 'feature_flags_remote_config',
       summary: "Show a remote configuration's payload",
-      description: 'Its payload as JSON text, decrypted; null without one. Conditions, and whether it is active, do not matter.',
-      params: Type.Object({ ...projectParams.properties, id: Type.String({ description: "The key of the flag, or its number." }) }),
+      description:
+        'Its payload as JSON text, decrypted; null without one. Conditions, and whether it is active, do not matter.',
+      params: Type.Object({
+        ...projectParams.properties,
+        id: Type.String({ description: 'The key of the flag, or its number.' }),
+      }),
       responses: {
         200: { description: 'The payload.', schema: Type.Union([Type.String(), Type.Null()]) },
       },
@@ -61,7 +65,9 @@ export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
       handler: async ({ target: { environmentId }, params: { id } }) => {
         const found = await findRemoteConfig(sql, environmentId, id);
         if (found === null) throw notFound();
-        return found.payload === null ? null : (payloadSecrets.open({ true: found.payload }, environmentId).true ?? null);
+        return found.payload === null
+          ? null
+          : (payloadSecrets.open({ true: found.payload }, environmentId).true ?? null);
       },
     }),
   ];

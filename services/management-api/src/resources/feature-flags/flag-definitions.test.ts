@@ -42,7 +42,11 @@ test('scripts read the definitions that SDKs evaluate', async () => {
 
 test('F-88: a payload of remote configuration is read by key or number, and of other flags there is none', async () => {
   const payloads = { true: '{"theme":"dark"}' };
-  const remote = await made(flags(), { key: 'theme', is_remote_configuration: true, filters: { ...everybody, payloads } });
+  const remote = await made(flags(), {
+    key: 'theme',
+    is_remote_configuration: true,
+    filters: { ...everybody, payloads },
+  });
   const usual = await made(flags(), { key: 'usual', filters: { ...everybody, payloads } });
   const shown = async (flag: unknown) => {
     const { status, body } = await send('GET', flags(`${flag}/remote_config/`));
