@@ -10,10 +10,14 @@ const namedIn = (filters: string) =>
 export interface NamedCohort {
   id: number;
   name: string | null;
+  /** Asks for what persons did, which nobody knows when a flag is asked for. */
   is_behavioral: boolean;
 }
 
-/** Those of some cohorts that exist, and all they are made of: each once, however they name each other. */
+/**
+ * Those of some cohorts that exist, and all they are made of: each once, however they name each other. A static one is made
+ * of nothing, and asks for nothing: its members are known.
+ */
 export async function findCohortsWithin(sql: Sql, environmentId: number, ids: number[]): Promise<NamedCohort[]> {
   return sql.query<NamedCohort & Record<string, unknown>>(
     `WITH RECURSIVE reached (id) AS (
@@ -22,7 +26,11 @@ export async function findCohortsWithin(sql: Sql, environmentId: number, ids: nu
        SELECT named.id
          FROM reached JOIN cohort c ON c.id = reached.id AND c.project_id = $1 AND NOT c.deleted AND NOT c.is_static
         CROSS JOIN LATERAL (${namedIn('c.filters')}) AS named)
-     SELECT c.id, c.name, coalesce(c.cohort_type = 'behavioral', false) AS is_behavioral
+     SELECT c.id, c.name,
+            NOT c.is_static AND (
+              coalesce(c.cohort_type = 'behavioral', false)
+              OR coalesce(c.filters @? '$.** ? (@.type == "behavioral")', false)
+              OR c.groups @? '$[*] ? (exists (@.event_id) || exists (@.action_id))') AS is_behavioral
        FROM cohort c JOIN reached USING (id) WHERE c.project_id = $1 AND NOT c.deleted ORDER BY c.id`,
     [environmentId, ids],
   );

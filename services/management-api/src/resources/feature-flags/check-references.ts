@@ -1,7 +1,7 @@
 import type { Sql } from '@millrace/db';
+import { findCohortsWithin } from '../cohorts/cohort-use-store.ts';
 import { filterProblem } from './filters/filter-problem.ts';
 import { cohortsIn, type FlagFilters, flagsIn } from './filters/flag-filters.ts';
-import { findCohortsWithParts } from './flag-cohort-store.ts';
 import { findDependentFlags, findLiveFlags } from './flag-dependency-store.ts';
 
 interface ReferringFlag {
@@ -21,14 +21,14 @@ export async function checkReferences(sql: Sql, flag: ReferringFlag): Promise<vo
 async function checkCohorts(sql: Sql, { environmentId, filters }: ReferringFlag): Promise<void> {
   const ids = cohortsIn(filters);
   if (ids.length === 0) return;
-  const cohorts = await findCohortsWithParts(sql, environmentId, ids);
+  const cohorts = await findCohortsWithin(sql, environmentId, ids);
   const known = new Set(cohorts.map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw filterProblem(`Cohort with id ${unknown} does not exist`, 'cohort_does_not_exist');
-  const behavioral = cohorts.find(({ isAboutBehavior }) => isAboutBehavior);
+  const behavioral = cohorts.find(({ is_behavioral }) => is_behavioral);
   if (behavioral === undefined) return;
   throw filterProblem(
-    `Cohort '${behavioral.name}' with filters on events cannot be used in feature flags.`,
+    `Cohort '${behavioral.name ?? ''}' with filters on events cannot be used in feature flags.`,
     'behavioral_cohort_found',
   );
 }

@@ -4,8 +4,9 @@ import type { Caller } from '../../access/caller.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import type { CohortRow } from '../cohorts/cohort-row.ts';
 import { findCohort } from '../cohorts/cohort-store.ts';
+import { findCohortsWithin } from '../cohorts/cohort-use-store.ts';
 import { createCohort } from '../cohorts/write-cohort.ts';
-import { findCohortIdByName, findCohortsWithParts } from './flag-cohort-store.ts';
+import { findCohortIdByName } from './flag-cohort-store.ts';
 
 interface CohortCopy {
   from: number;
@@ -19,16 +20,16 @@ interface CohortCopy {
  */
 export async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
-  const waiting = await findCohortsWithParts(tx, copy.from, ids);
+  const waiting = (await findCohortsWithin(tx, copy.from, ids)).map(({ id }) => id);
   // A cohort comes after those it is made of; they make no circle, or nothing would have let them be written.
   while (waiting.length > 0) {
     const before = waiting.length;
-    for (const { id } of waiting.splice(0)) {
+    for (const id of waiting.splice(0)) {
       const cohort = await findCohort(tx, copy.from, id);
       if (!cohort) continue;
       if (partsOf(cohort).every((part) => copied.has(part)))
         copied.set(id, await copyCohort(tx, copy, { cohort, copied }));
-      else waiting.push({ id, name: cohort.name ?? '', isAboutBehavior: false });
+      else waiting.push(id);
     }
     if (waiting.length === before) break;
   }
