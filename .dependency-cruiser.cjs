@@ -125,7 +125,10 @@ module.exports = {
     {
       name: 'testing-is-for-tests',
       severity: 'error',
-      from: { path: '^(packages|services)/', pathNot: ['\\.test\\.ts$', '^packages/(testing|bench)/', '/testing/'] },
+      from: {
+        path: '^(packages|services)/',
+        pathNot: ['\\.test\\.ts$', '^packages/(testing|bench)/', '/testing/', '^packages/(browser|react)/tests/'],
+      },
       to: { path: '^packages/testing/' },
     },
     {

@@ -12,6 +12,11 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
   },
   { name: 'types (tsc)', program: 'tsc', arguments: ['-p', '.tsconfig.json', '--pretty', 'false'] },
   {
+    name: 'types of the browser library (tsc)',
+    program: 'tsc',
+    arguments: ['-p', 'packages/browser', '--pretty', 'false'],
+  },
+  {
     name: 'import rules (dependency-cruiser)',
     program: 'depcruise',
     arguments: ['--config', '.dependency-cruiser.cjs', 'packages', 'services', 'test-e2e'],

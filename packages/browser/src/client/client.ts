@@ -1,0 +1,173 @@
+import type { CaptureOptions, CaptureResult } from './captured-event.ts';
+import type { OptionValues } from './options.ts';
+import type { FlagValue, JsonValue, Properties } from './values.ts';
+
+/**
+ * Flags an application knows, by declaration merging:
+ * `declare module '@millrace/browser' { interface FlagTypes { 'button-color': 'green' | 'orange' } }`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: applications add to it
+export interface FlagTypes {}
+
+/** Events an application knows, with their properties, by declaration merging. */
+// biome-ignore lint/suspicious/noEmptyInterface: applications add to it
+export interface EventTypes {}
+
+export type FlagKey = keyof FlagTypes extends never ? string : keyof FlagTypes | (string & {});
+export type ValueOf<Key> = Key extends keyof FlagTypes ? FlagTypes[Key] : FlagValue;
+export type PropertiesOf<Name> = Name extends keyof EventTypes ? EventTypes[Name] : Properties;
+
+export interface FlagResult {
+  key: string;
+  enabled: boolean;
+  /** Of a flag with variants only. */
+  variant: string | undefined;
+  payload: JsonValue;
+}
+
+export interface FlagReadOptions {
+  /** False: reading captures no `$feature_flag_called`. */
+  send_event?: boolean;
+  /** Refuses values remembered from the last visit. */
+  fresh?: boolean;
+}
+
+export type FlagsListener = (
+  activeKeys: string[],
+  values: Record<string, FlagValue>,
+  context?: { errorsLoading?: boolean },
+) => void;
+
+export interface FlagOverrides {
+  flags?: Record<string, FlagValue> | string[] | false;
+  payloads?: Record<string, JsonValue> | false;
+  suppressWarning?: boolean;
+}
+
+export interface EarlyAccessFeature {
+  id?: string;
+  name: string;
+  description: string;
+  stage: string;
+  documentationUrl: string | null;
+  flagKey: string | null;
+}
+
+export interface FlagMembers {
+  getFeatureFlag<Key extends FlagKey>(key: Key, options?: FlagReadOptions): ValueOf<Key> | undefined;
+  isFeatureEnabled(key: FlagKey, options?: FlagReadOptions & { defaultValue?: boolean }): boolean | undefined;
+  getFeatureFlagPayload(key: FlagKey): JsonValue;
+  getFeatureFlagResult(key: FlagKey, options?: FlagReadOptions): FlagResult | undefined;
+  /** Called with every change of flags, and at once when they are known. Returns the way to stop it. */
+  onFeatureFlags(listener: FlagsListener): () => void;
+  reloadFeatureFlags(): void;
+  updateFlags(
+    flags: Record<string, FlagValue>,
+    payloads?: Record<string, JsonValue>,
+    options?: { merge?: boolean },
+  ): void;
+  setPersonPropertiesForFlags(properties: Properties, reload?: boolean): void;
+  resetPersonPropertiesForFlags(): void;
+  setGroupPropertiesForFlags(properties: Record<string, Properties>, reload?: boolean): void;
+  resetGroupPropertiesForFlags(groupType?: string): void;
+  getEarlyAccessFeatures(
+    listener: (features: EarlyAccessFeature[], context?: { isLoaded: boolean; error?: string }) => void,
+    forceReload?: boolean,
+    stages?: string[],
+  ): void;
+  updateEarlyAccessFeatureEnrollment(key: string, isEnrolled: boolean, stage?: string): void;
+  featureFlags: {
+    readonly hasLoadedFlags: boolean;
+    getFlags(): string[];
+    getFlagVariants(): Record<string, FlagValue>;
+    override(flags: FlagOverrides['flags'], suppressWarning?: boolean): void;
+    overrideFeatureFlags(overrides: FlagOverrides | false): void;
+  };
+}
+
+/** What a client works by, defaults filled in. */
+export interface Options extends OptionValues {
+  /** Called once `init` is done. */
+  loaded: (client: Client) => void;
+}
+
+/** What an application gives to `init`: any of them, also by the names they had before. */
+export type InitOptions = Partial<Options> & {
+  process_person?: Options['person_profiles'];
+  xhr_headers?: Options['request_headers'];
+  cookie_name?: string;
+  disable_cookie?: boolean;
+  store_google?: boolean;
+  verbose?: boolean;
+};
+
+/** All that applications call; names, arguments and results are those their users know from PostHog's library. */
+export interface Client extends FlagMembers {
+  init(token: string, options?: InitOptions, name?: string): Client | undefined;
+  capture<Name extends string>(
+    name: Name,
+    properties?: PropertiesOf<Name> | null,
+    options?: CaptureOptions,
+  ): CaptureResult | undefined;
+  captureException(error: unknown, properties?: Properties): CaptureResult | undefined;
+  on(event: 'eventCaptured', listener: (event: CaptureResult) => void): () => void;
+
+  identify(distinctId?: string, set?: Properties, setOnce?: Properties): void;
+  alias(alias: string, original?: string): CaptureResult | -1 | undefined;
+  reset(options?: boolean | { resetDeviceID?: boolean; bootstrap?: Options['bootstrap'] }): void;
+  group(type: string, key: string, properties?: Properties): void;
+  getGroups(): Record<string, string>;
+  resetGroups(): void;
+  setPersonProperties(set?: Properties, setOnce?: Properties): void;
+  unsetPersonProperties(names: string[]): void;
+  createPersonProfile(): void;
+  get_distinct_id(): string;
+
+  register(properties: Properties, days?: number): void;
+  register_once(properties: Properties, defaultValue?: JsonValue, days?: number): void;
+  register_for_session(properties: Properties): void;
+  unregister(name: string): void;
+  unregister_for_session(name: string): void;
+  get_property(name: string): JsonValue;
+  getSessionProperty(name: string): JsonValue;
+
+  get_session_id(): string;
+  onSessionId(
+    listener: (
+      sessionId: string,
+      windowId: string,
+      change?: { noSessionId: boolean; activityTimeout: boolean; sessionPastMaximumLength: boolean },
+    ) => void,
+  ): () => void;
+  get_session_replay_url(options?: { withTimestamp?: boolean; timestampLookBack?: number }): string;
+  startSessionRecording(override?: unknown): void;
+  stopSessionRecording(): void;
+  sessionRecordingStarted(): boolean;
+
+  opt_in_capturing(options?: { captureEventName?: string | null | false; captureProperties?: Properties }): void;
+  opt_out_capturing(): void;
+  has_opted_in_capturing(): boolean;
+  has_opted_out_capturing(): boolean;
+  get_explicit_consent_status(): 'granted' | 'denied' | 'pending';
+  clear_opt_in_out_capturing(): void;
+
+  set_config(options: InitOptions): void;
+  /** Sends what waits now; resolves when the service has it, or it stays in storage for the next page. */
+  flush(): Promise<void>;
+  shutdown(): Promise<void>;
+  debug(isOn?: boolean): void;
+  getPageViewId(): string | undefined;
+  getSurveys(listener: (surveys: never[], context?: { isLoaded: boolean }) => void, forceReload?: boolean): void;
+  getActiveMatchingSurveys(
+    listener: (surveys: never[], context?: { isLoaded: boolean }) => void,
+    forceReload?: boolean,
+  ): void;
+  renderSurvey(surveyId: string, selector: string): void;
+  surveys: { displaySurvey(surveyId: string, options?: unknown): void };
+  /** @deprecated as `setPersonProperties` */
+  people: { set(properties: Properties): void; set_once(properties: Properties): void };
+
+  readonly config: Options;
+  readonly version: string;
+  readonly __loaded: boolean;
+}

@@ -1,0 +1,87 @@
+import type { CaptureOptions, CaptureResult } from './captured-event.ts';
+import type { Client, Options } from './client.ts';
+import type { RemoteConfig } from './remote-config.ts';
+import type { JsonValue, Properties } from './values.ts';
+
+/** What happens inside a client, for its parts to act upon. Listeners are called in the order they were added. */
+export interface Signals {
+  /** The environment's settings have arrived; null when they could not be had. */
+  remoteConfig: RemoteConfig | null;
+  /** The visitor is known by another distinct id from now on. */
+  identity: { distinctId: string; anonymousDistinctId?: string };
+  /** Person or group properties, or groups, that flags depend on have changed. */
+  flagInput: undefined;
+  reset: undefined;
+  /** A new session id; the page before it ends for page leaves. */
+  session: { sessionId: string; windowId: string };
+  options: Partial<Options>;
+  consent: { isGranted: boolean };
+  captured: CaptureResult;
+  /** The page goes away, maybe for good: last events may be captured, what waits is sent by beacon after this. */
+  leaving: undefined;
+  shutdown: undefined;
+}
+
+export interface Emitter {
+  on<Name extends keyof Signals>(name: Name, listener: (detail: Signals[Name]) => void): () => void;
+  emit<Name extends keyof Signals>(name: Name, detail: Signals[Name]): void;
+}
+
+/** What is remembered of a visitor, in the keys and stores of the reference's library. */
+export interface Store {
+  /** What another tab wrote is seen. */
+  get(name: string): JsonValue;
+  set(values: Properties): void;
+  remove(...names: string[]): void;
+  /** Super properties: what is sent with every event, without the names kept for the library. */
+  superProperties(): Properties;
+  /** Anything of the library's own that is not a property: the queue, a lock. Null where storage is blocked. */
+  readonly area: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null;
+}
+
+export interface Answer {
+  /** 0: no answer came (network error, timeout). */
+  status: number;
+  json: JsonValue;
+  /** Seconds, of `Retry-After`. */
+  retryAfter?: number;
+  isTimeout?: boolean;
+}
+
+export interface Sender {
+  /** Queues an event; from when this returns it is stored once by the service, or counted as dropped. */
+  enqueue(event: CaptureResult, options: Pick<CaptureOptions, 'send_instantly' | 'transport'>): void;
+  flush(): Promise<void>;
+  /** Any other request to the service: compressed as events are, no retry. Never rejects. */
+  request(url: string, options?: { method?: 'GET' | 'POST'; body?: object; timeoutMs?: number }): Promise<Answer>;
+}
+
+/** What the parts of a client share, from `init` on. */
+export interface Core {
+  readonly token: string;
+  readonly client: Client;
+  /** Changed in place by `set_config`. */
+  readonly options: Options;
+  readonly store: Store;
+  readonly sender: Sender;
+  readonly signals: Emitter;
+  readonly log: Log;
+  distinctId(): string;
+  capture(name: string, properties?: Properties | null, options?: CaptureOptions): CaptureResult | undefined;
+  /** Adds properties to every event from now on. */
+  addProperties(collect: (event: string) => Properties): void;
+  /** False: opted out, or a bot: nothing is captured. */
+  isCapturing(): boolean;
+  /** Address of a path of the ingest host, without a double slash. */
+  url(path: string, of?: 'api' | 'flags' | 'assets'): string;
+}
+
+export interface Log {
+  /** Only in debug. */
+  debug(...what: unknown[]): void;
+  warn(...what: unknown[]): void;
+  error(...what: unknown[]): void;
+}
+
+/** A part that a build may leave out: wires itself to the core once, after `init`. */
+export type Feature = (core: Core) => Partial<Client> | undefined;

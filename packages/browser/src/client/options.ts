@@ -1,0 +1,83 @@
+import type { CaptureResult } from './captured-event.ts';
+import type { FlagValue, JsonValue } from './values.ts';
+
+export interface AutocaptureOptions {
+  url_allowlist?: (string | RegExp)[];
+  url_ignorelist?: (string | RegExp)[];
+  dom_event_allowlist?: ('click' | 'change' | 'submit')[];
+  element_allowlist?: string[];
+  css_selector_allowlist?: string[];
+  css_selector_ignorelist?: string[];
+  element_attribute_ignorelist?: string[];
+  capture_copied_text?: boolean;
+}
+
+/** Values that hold until the service has answered. */
+export interface Bootstrap {
+  distinctID?: string;
+  isIdentifiedID?: boolean;
+  sessionID?: string;
+  featureFlags?: Record<string, FlagValue>;
+  featureFlagPayloads?: Record<string, JsonValue>;
+}
+
+export type BeforeSend = (event: CaptureResult | null) => CaptureResult | null;
+
+/** The options that are values; `Options` of the client has all. */
+export interface OptionValues {
+  /** Address of the ingest host. Required for the npm package; the script served by the gateway knows its own. */
+  api_host: string;
+  ui_host: string | null;
+  flags_api_host: string | null;
+  asset_host: string | null;
+  name: string;
+  token: string;
+  defaults: string;
+  autocapture: boolean | AutocaptureOptions;
+  rageclick: boolean | { css_selector_ignorelist?: string[] };
+  capture_pageview: boolean | 'history_change';
+  capture_pageleave: boolean | 'if_capture_pageview';
+  /** Unset: as the environment's settings say. */
+  capture_exceptions: boolean | undefined;
+  capture_performance: boolean | { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] } | undefined;
+  persistence: 'localStorage+cookie' | 'cookie' | 'localStorage' | 'sessionStorage' | 'memory';
+  persistence_name: string;
+  cookie_expiration: number;
+  cross_subdomain_cookie: boolean;
+  secure_cookie: boolean;
+  disable_persistence: boolean;
+  opt_out_persistence_by_default: boolean;
+  opt_out_capturing_by_default: boolean;
+  opt_out_capturing_persistence_type: 'localStorage' | 'cookie';
+  respect_dnt: boolean;
+  opt_out_useragent_filter: boolean;
+  person_profiles: 'identified_only' | 'always' | 'never';
+  bootstrap: Bootstrap;
+  advanced_disable_flags: boolean;
+  advanced_disable_feature_flags: boolean;
+  advanced_disable_feature_flags_on_first_load: boolean;
+  feature_flag_request_timeout_ms: number;
+  feature_flag_request_max_retries: number;
+  /** Events queued before they are sent at once. */
+  flushAt: number;
+  request_batching: boolean;
+  request_queue_config: { flush_interval_ms?: number };
+  request_headers: Record<string, string>;
+  disable_compression: boolean;
+  session_idle_timeout_seconds: number;
+  save_campaign_params: boolean;
+  save_referrer: boolean;
+  custom_campaign_params: string[];
+  mask_all_text: boolean;
+  mask_all_element_attributes: boolean;
+  mask_personal_data_properties: boolean;
+  property_denylist: string[];
+  properties_string_max_length: number;
+  before_send: BeforeSend | BeforeSend[] | undefined;
+  get_device_id: (id: string) => string;
+  disable_session_recording: boolean;
+  disable_surveys: boolean;
+  remote_config_refresh_interval_ms: number;
+  rate_limiting: { events_per_second?: number; events_burst_limit?: number };
+  debug: boolean;
+}

@@ -1,0 +1,12 @@
+/** What the gateway tells browsers (`/array/<token>/config`), of which a client acts on: */
+export interface RemoteConfig {
+  supportedCompression?: string[];
+  hasFeatureFlags?: boolean;
+  autocapture_opt_out?: boolean;
+  autocaptureExceptions?: boolean;
+  errorTracking?: { autocaptureExceptions?: boolean };
+  capturePerformance?: boolean | { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] | null };
+  analytics?: { endpoint?: string };
+  elementsChainAsString?: boolean;
+  defaultIdentifiedOnly?: boolean;
+}

@@ -1,0 +1,37 @@
+import { findChromium } from '@millrace/testing';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const switches = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A Chromium for a whole test file; each visitor is a context of it. */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH, or run npm test');
+  return chromium.launch({ executablePath, headless: true, args: switches });
+}
+
+export interface Visit {
+  page: Page;
+  /** Everything thrown, and every error and warning on the console. */
+  complaints: string[];
+}
+
+/** A page of a visitor. */
+export async function openPage(visitor: BrowserContext, address: string): Promise<Visit> {
+  const page = await visitor.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+  });
+  await page.goto(address);
+  return { page, complaints };
+}

@@ -1,0 +1,30 @@
+import { bundleLibrary } from '../../bundle/bundle-library.ts';
+import { startServer, type TestServer } from './start-server.ts';
+
+export interface SiteOptions {
+  /** HTML between the library and the end of the page. */
+  body?: string;
+  headers?: Record<string, string>;
+  /** Other files of the site, by path. */
+  files?: Record<string, { type: string; content: string }>;
+}
+
+/**
+ * A site whose every page loads the library of this package as a module and waits with `init`: a test calls
+ * `posthog.init('phc_test', {…})` in the page, as `window.posthog`.
+ */
+export async function startSite({ body = '', headers = {}, files = {} }: SiteOptions = {}): Promise<TestServer> {
+  const { code } = await bundleLibrary('index.js');
+  const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>
+<script type="module">import posthog from '/millrace.js'; window.posthog = posthog;</script></head><body>${body}</body></html>`;
+  const known: NonNullable<SiteOptions['files']> = {
+    '/millrace.js': { type: 'text/javascript', content: code },
+    ...files,
+  };
+  return startServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://site');
+    const file = known[pathname] ?? { type: 'text/html; charset=utf-8', content: page };
+    response.writeHead(pathname === '/favicon.ico' ? 204 : 200, { 'content-type': file.type, ...headers });
+    response.end(file.content);
+  });
+}
