@@ -127,7 +127,12 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(packages|services)/',
-        pathNot: ['\\.test\\.ts$', '^packages/(testing|bench)/', '/testing/', '^packages/(browser|react)/tests/'],
+        pathNot: [
+          '\\.test\\.ts$',
+          '^packages/(testing|bench|cluster)/',
+          '/testing/',
+          '^packages/(browser|react)/tests/',
+        ],
       },
       to: { path: '^packages/testing/' },
     },
@@ -258,6 +263,7 @@ module.exports = {
       ...['kafka', 'postgres', 'redis', 'docker', 'provision'],
       ...['build', 'docs', 'check', 'start', 'test', '.', 'testing'],
     ]),
+    ...roomsInOrder('packages/cluster', ['parts', 'api-server', '.']),
     ...roomsInOrder('packages/cli', [
       ...['usage-error.ts', 'terminal.ts', 'print.ts', 'option-values.ts', 'announce-key-changes.ts', 'session.ts'],
       ...['bootstrap-installation.ts'],

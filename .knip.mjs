@@ -42,6 +42,10 @@ export default ({ production = false }) => ({
       // Compared with it in a real browser, which is served its ready-made file.
       ignoreDependencies: ['posthog-js'],
     },
+    'packages/cluster': {
+      entry: ['src/index.ts', tests],
+      project: ['src/**/*.ts'],
+    },
     'packages/db': {
       entry: ['src/index.ts!', 'bin/*.mjs!', tests],
       project: ['src/**/*.ts!', '!src/generated/**', ...onlyForTests],

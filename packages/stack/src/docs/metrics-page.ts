@@ -16,7 +16,13 @@ export async function metricsPage(root: string): Promise<string> {
 }
 
 /** They register nothing that a service shows. */
-const notServed = new Set(['packages/bench', 'packages/stack', 'packages/testing', 'packages/runtime']);
+const notServed = new Set([
+  'packages/bench',
+  'packages/cluster',
+  'packages/stack',
+  'packages/testing',
+  'packages/runtime',
+]);
 
 const introduction = `# Metrics
 

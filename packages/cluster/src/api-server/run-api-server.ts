@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { join } from 'node:path';
+import { freePort } from '@millrace/stack/src/process/free-port.ts';
+import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
+import type { RunningServer } from '@millrace/stack/src/process/running-server.ts';
+import { startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import { kubernetesProgram } from '../parts/kubernetes-programs.ts';
+import { type ClusterCertificates, createCertificates } from './certificates.ts';
+import { startEtcd } from './start-etcd.ts';
+import { writeKubeconfig } from './write-kubeconfig.ts';
+
+export interface ApiServerOptions {
+  /** Where everything of it is kept. */
+  directory: string;
+  reaper: Reaper;
+  /** What it listens on and is reached by; loopback when left out. */
+  host?: string;
+  /** More of kube-apiserver's own options. */
+  flags?: readonly string[];
+}
+
+/** A running API server with its etcd. */
+export interface RunningApiServer extends RunningServer {
+  /** The administrator's file. */
+  kubeconfig: string;
+  certificates: ClusterCertificates;
+}
+
+/** Addresses of services; the first is that of the API server itself. */
+const serviceRange = '10.96.0.0/16';
+const firstServiceAddress = '10.96.0.1';
+
+/** Starts etcd and kube-apiserver and waits until it is ready. */
+export async function runApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
+  const { directory, reaper, host = '127.0.0.1' } = options;
+  const program = await kubernetesProgram('kube-apiserver');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const certificates = await createCertificates(directory, [
+    ...[`IP:${host}`, 'IP:127.0.0.1', `IP:${firstServiceAddress}`],
+    ...['DNS:localhost', 'DNS:kubernetes', 'DNS:kubernetes.default', 'DNS:kubernetes.default.svc'],
+  ]);
+  const etcd = await startEtcd(directory, reaper);
+  const token = randomBytes(24).toString('base64url');
+  const tokens = join(directory, 'tokens.csv');
+  writeFileSync(tokens, `${token},admin,admin,system:masters\n`, { mode: 0o600 });
+  const port = await freePort();
+  const server = startServerProcess({
+    name: 'kube-apiserver',
+    command: program,
+    arguments: [...flagsOf({ host, port, etcd: etcd.address, tokens }, certificates), ...(options.flags ?? [])],
+    marker: tokens,
+    logFile: join(directory, 'kube-apiserver.log'),
+    recordFile: join(directory, 'kube-apiserver.json'),
+    reaper,
+    stopSignal: 'SIGTERM',
+    stopPatienceMs: 5000,
+  });
+  const address = `https://${host}:${port}`;
+  const kubeconfig = join(directory, 'admin.kubeconfig');
+  writeKubeconfig(kubeconfig, { server: address, authority: certificates.authority, token });
+  const stop = async () => {
+    await server.stop();
+    await etcd.stop();
+  };
+  try {
+    await waitUntilReady({ name: 'kube-apiserver', process: server }, () => isReady(address, token), 120_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { address, kubeconfig, certificates, ended: server.ended, lastLog: server.lastLog, stop };
+}
+
+function flagsOf(
+  { host, port, etcd, tokens }: { host: string; port: number; etcd: string; tokens: string },
+  { authority, server, frontProxy, serviceAccountKey }: ClusterCertificates,
+): string[] {
+  const flags = {
+    'bind-address': host,
+    'advertise-address': host === '127.0.0.1' ? '' : host,
+    'secure-port': port,
+    'etcd-servers': etcd,
+    'tls-cert-file': server.cert,
+    'tls-private-key-file': server.key,
+    'token-auth-file': tokens,
+    'authorization-mode': 'Node,RBAC',
+    'service-cluster-ip-range': serviceRange,
+    'service-account-issuer': 'https://kubernetes.default.svc',
+    'service-account-key-file': serviceAccountKey,
+    'service-account-signing-key-file': serviceAccountKey,
+    'client-ca-file': authority,
+    'requestheader-client-ca-file': authority,
+    'requestheader-allowed-names': 'front-proxy-client',
+    'requestheader-extra-headers-prefix': 'X-Remote-Extra-',
+    'requestheader-group-headers': 'X-Remote-Group',
+    'requestheader-username-headers': 'X-Remote-User',
+    'proxy-client-cert-file': frontProxy.cert,
+    'proxy-client-key-file': frontProxy.key,
+    'allow-privileged': true,
+    // What was gathered for a machine of many more cores is not needed here.
+    'event-ttl': '1h',
+    'endpoint-reconciler-type': host === '127.0.0.1' ? 'none' : 'lease',
+  };
+  return Object.entries(flags).flatMap(([name, value]) => (value === '' ? [] : [`--${name}=${value}`]));
+}
+
+/** Asked with the token: whether its own certificate is right is for the tools to find out. */
+function isReady(address: string, token: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(
+      `${address}/readyz`,
+      { headers: { authorization: `Bearer ${token}` }, rejectUnauthorized: false, timeout: 5000 },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    request.once('timeout', () => request.destroy());
+    request.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,45 @@
+import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { freePort } from '@millrace/stack/src/process/free-port.ts';
+import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
+import type { RunningServer } from '@millrace/stack/src/process/running-server.ts';
+import { startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import { debianFiles } from '../parts/debian-files.ts';
+
+/** etcd, where the API server keeps everything; on loopback only. */
+export async function startEtcd(directory: string, reaper: Reaper): Promise<RunningServer> {
+  const program = join(await debianFiles('etcd', ['etcd-server']), 'usr/bin/etcd');
+  const data = join(directory, 'etcd');
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const peers = `http://127.0.0.1:${await freePort(0, new Set([port]))}`;
+  const server = startServerProcess({
+    name: 'etcd',
+    command: program,
+    arguments: [
+      ...['--data-dir', data, '--log-level', 'warn'],
+      ...['--listen-client-urls', address, '--advertise-client-urls', address],
+      ...['--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers, '--initial-cluster', `default=${peers}`],
+    ],
+    marker: data,
+    logFile: join(directory, 'etcd.log'),
+    recordFile: join(directory, 'etcd.json'),
+    reaper,
+    stopSignal: 'SIGTERM',
+    stopPatienceMs: 10_000,
+  });
+  await waitUntilReady({ name: 'etcd', process: server }, () => listens(port), 60_000);
+  return { address, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,3 @@
+export { missingForApiServer } from './api-server/missing-for-api-server.ts';
+export { type ApiServer, startApiServer } from './api-server/start-api-server.ts';
+export { kubectlAndHelm } from './parts/kubectl-and-helm.ts';

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
+import { keepInCache } from './cluster-cache.ts';
+import { runOrExplain } from './run-or-explain.ts';
+
+/**
+ * The files of Debian packages, unpacked into a directory and not installed: nothing of the machine changes.
+ * @param name of the directory in the cache
+ * @throws SetupProblem where there is no apt, or with its words.
+ */
+export function debianFiles(name: string, packages: readonly string[]): Promise<string> {
+  const mark = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 8);
+  return keepInCache(`debian-${name}-${mark}`, async (directory) => {
+    if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg')) {
+      throw new SetupProblem(`${packages.join(', ')} come from Debian's packages, and this is no Debian.`);
+    }
+    const archives = join(directory, 'archives');
+    await mkdir(archives);
+    await download(packages, archives);
+    for (const file of await readdir(archives)) {
+      await runOrExplain('dpkg', ['-x', join(archives, file), directory]);
+    }
+    await rm(archives, { recursive: true });
+  });
+}
+
+/** The list of packages is fetched by root only, and only when what stands in it is no longer there. */
+async function download(packages: readonly string[], directory: string): Promise<void> {
+  const { status } = await runProgram('apt-get', ['download', '-q', ...packages], { cwd: directory });
+  if (status === 0) return;
+  if (process.getuid?.() === 0) await runOrExplain('apt-get', ['update', '-q']);
+  await runOrExplain('apt-get', ['download', '-q', ...packages], { cwd: directory });
+}

@@ -1,0 +1,17 @@
+import { type ProgramOptions, runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
+
+/**
+ * Runs a program that must succeed, and gives what it said.
+ * @throws SetupProblem with the end of it.
+ */
+export async function runOrExplain(
+  command: string,
+  words: readonly string[],
+  options: ProgramOptions = {},
+): Promise<string> {
+  const { status, output } = await runProgram(command, words, options);
+  if (status === 0) return output;
+  const end = output.trim().split('\n').slice(-5).join('\n');
+  throw new SetupProblem(`\`${[command, ...words].join(' ')}\` ended with ${status}:\n${end}`);
+}
