@@ -214,7 +214,7 @@ module.exports = {
       ...['kafka/kafkajs-internals', 'kafka', 'postgres', 'fallback'],
       ...['.', 'testing'],
     ]),
-    ...roomsInOrder('packages/db', ['pg-internals', '.', 'persons', 'dead-letters', 'testing']),
+    ...roomsInOrder('packages/db', ['pg-internals', '.', 'migrations', 'persons', 'dead-letters', 'testing']),
     ...roomsInOrder('packages/accounts', [
       // Shared by all; then each knows those before it.
       ...[

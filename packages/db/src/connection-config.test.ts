@@ -1,7 +1,7 @@
 import { createLogger, environment } from '@millrace/runtime';
 import { startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
 import { connectionConfig } from './connection-config.ts';
-import { migrate } from './migrate.ts';
+import { migrate } from './migrations/migrate.ts';
 import { createSqlDatabase } from './sql-database.ts';
 
 const logger = createLogger('test', 'error');

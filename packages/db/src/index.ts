@@ -11,7 +11,7 @@ export {
 } from './dead-letters/dead-letter-decisions.ts';
 export { connectForeign, type ForeignConnection, type ForeignConnectionOptions } from './foreign-connection.ts';
 export type { Prisma, PrismaClient } from './generated/client.ts';
-export { migrate } from './migrate.ts';
+export { migrate } from './migrations/migrate.ts';
 export { type DeletionProgress, deletePersons } from './persons/delete-persons.ts';
 export { ownersOf } from './persons/delete-persons-store.ts';
 export { findPerson, findPersonToDelete } from './persons/find-person.ts';

@@ -1,5 +1,5 @@
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
-import { noFilter, readSchema, withEngine } from '../migrate.ts';
+import { noFilter, readSchema, withEngine } from '../migrations/migrate.ts';
 
 /**
  * What would have to change in the migrated database to match `schema.prisma`, as SQL; empty when they agree. Not

@@ -1,9 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '@millrace/errors';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, isAppError } from '@millrace/errors';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
-import { connectionConfig } from './connection-config.ts';
+import { connectionConfig } from '../connection-config.ts';
+import { applyScript, type LockPatience, usualLockPatience } from './apply-script.ts';
 import { loadSchemaEngine } from './load-schema-engine.ts';
 import { schemaEngineAdapter } from './schema-engine-adapter.ts';
 
@@ -14,14 +16,19 @@ export const noFilter = { externalTables: [], externalEnums: [] };
  * `_prisma_migrations`. Needs no native engine. Several processes may start it at once: one works, the others wait.
  *
  * Each migration is sent as one script together with its record, so PostgreSQL keeps both or neither: a process killed
- * in the middle leaves nothing that a later run could not go on from.
+ * in the middle leaves nothing that a later run could not go on from. It gives way to services that are running: see
+ * `applyScript`.
  *
  * @param prismaDirectory the repository's `prisma/` folder.
  * @returns names of the migrations applied now.
- * @throws AppError `internal` naming the migration that failed, with PostgreSQL's error as its cause. The migrations
- * before it stay applied.
+ * @throws AppError `internal` naming the migration that failed, with PostgreSQL's error as its cause, `conflict` when a table
+ * it changes was in use all the time. The migrations before it stay applied.
  */
-export async function migrate(databaseUrl: string, prismaDirectory: string): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  prismaDirectory: string,
+  lockPatience: LockPatience = usualLockPatience,
+): Promise<string[]> {
   return withMigrationLock(databaseUrl, async (client) => {
     await forgetInterrupted(client);
     let scriptError: unknown;
@@ -34,7 +41,7 @@ export async function migrate(databaseUrl: string, prismaDirectory: string): Pro
       },
       async (pool, script) => {
         try {
-          await pool.query(`${script}\n;${finishRecord}`);
+          await applyScript(pool, script, lockPatience);
         } catch (error) {
           scriptError = error;
           throw error;
@@ -57,16 +64,19 @@ async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Clien
   const client = new pg.Client(connectionConfig(databaseUrl));
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    // Asked again and again: to wait in PostgreSQL is an open transaction, and an index that is built beside those who
+    // write waits for all of them, while they would wait for it.
+    while (!(await tryLock(client))) await sleep(250);
     return await work(client);
   } finally {
     await client.end();
   }
 }
 
-/** The engine would do this in a statement of its own, after the script. */
-const finishRecord = `
-UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
+async function tryLock(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS locked', [migrationLock]);
+  return rows[0]?.locked === true;
+}
 
 /** A record without an end belongs to a script that PostgreSQL rolled back; the engine would wait for a person forever. */
 async function forgetInterrupted(client: pg.Client): Promise<void> {
@@ -82,7 +92,8 @@ async function migrationFailed(client: pg.Client, cause: unknown): Promise<AppEr
     `SELECT "migration_name" AS name FROM "_prisma_migrations" WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`,
   );
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new AppError('internal', `Migration ${rows[0]?.name ?? 'of an unknown name'} failed: ${reason}`, { cause });
+  const kind = isAppError(cause) ? cause.kind : 'internal';
+  return new AppError(kind, `Migration ${rows[0]?.name ?? 'of an unknown name'} failed: ${reason}`, { cause });
 }
 
 export async function withEngine<T>(

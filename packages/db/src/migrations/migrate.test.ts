@@ -1,22 +1,22 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
+import { copyOfPrisma, type PrismaCopy } from '../testing/prisma-copy.ts';
+import { schemaDrift } from '../testing/schema-drift.ts';
 import { migrate } from './migrate.ts';
-import { schemaDrift } from './testing/schema-drift.ts';
 
 const firstMigration = '20261121000000_first_landing';
 
 let database: TestDatabase;
 let client: pg.Client;
-let directories: string[];
+let prisma: PrismaCopy;
 
 beforeEach(async () => {
-  directories = [];
+  prisma = copyOfPrisma(prismaDirectory);
   database = await createTestDatabase({ isMigrated: false });
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -24,21 +24,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await client.end();
   await database.drop();
-  for (const directory of directories) rmSync(directory, { recursive: true });
+  prisma.remove();
 });
-
-/** A copy of `prisma/` that the test may change. */
-function copyOfPrisma(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-prisma-'));
-  directories.push(directory);
-  cpSync(prismaDirectory, directory, { recursive: true });
-  return directory;
-}
-
-function writeMigration(directory: string, name: string, sql: string): void {
-  mkdirSync(join(directory, 'migrations', name), { recursive: true });
-  writeFileSync(join(directory, 'migrations', name, 'migration.sql'), sql);
-}
 
 const exists = async (table: string) =>
   (await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table])).rows[0].exists as boolean;
@@ -52,11 +39,11 @@ describe('migrate', () => {
 
   test('is done once when several processes start it together, and lets each of them end', async () => {
     const run = promisify(execFile);
-    const script = `import { migrate } from './src/migrate.ts';
+    const script = `import { migrate } from './src/migrations/migrate.ts';
       const applied = await migrate(process.argv[1], process.argv[2]);
       console.log(JSON.stringify({ applied, remaining: process.getActiveResourcesInfo() }));`;
     const args = ['--import', 'tsx', '--input-type=module', '-e', script, database.url, prismaDirectory];
-    const cwd = fileURLToPath(new URL('..', import.meta.url));
+    const cwd = fileURLToPath(new URL('../..', import.meta.url));
     const outcomes = (await Promise.all([1, 2, 3].map(() => run(process.execPath, args, { cwd })))).map(
       ({ stdout }) => JSON.parse(stdout) as { applied: string[]; remaining: string[] },
     );
@@ -71,24 +58,22 @@ describe('migrate', () => {
   });
 
   test('is not taken for interrupted by a process that starts while it works', async () => {
-    const directory = copyOfPrisma();
-    await migrate(database.url, directory);
-    writeMigration(directory, '29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(2)');
-    const first = migrate(database.url, directory);
+    await migrate(database.url, prisma.directory);
+    prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(2)');
+    const first = migrate(database.url, prisma.directory);
     await eventually(
       async () =>
         (await client.query(`SELECT 1 FROM _prisma_migrations WHERE migration_name LIKE '2999%'`)).rows.length > 0,
       { what: 'The start of the slow migration' },
     );
 
-    expect(await Promise.all([first, migrate(database.url, directory)])).toEqual([['29990101000000_next'], []]);
+    expect(await Promise.all([first, migrate(database.url, prisma.directory)])).toEqual([['29990101000000_next'], []]);
   });
 
   test('names the migration that fails, keeps nothing of it and goes on once it is corrected', async () => {
-    const directory = copyOfPrisma();
-    writeMigration(directory, '29990101000000_next', 'CREATE TABLE half (id int);\nSELECT 1/0; -- never');
+    prisma.write('29990101000000_next', 'CREATE TABLE half (id int);\nSELECT 1/0; -- never');
 
-    await expect(migrate(database.url, directory)).rejects.toMatchObject({
+    await expect(migrate(database.url, prisma.directory)).rejects.toMatchObject({
       name: 'AppError',
       message: 'Migration 29990101000000_next failed: division by zero',
       cause: { code: '22012' },
@@ -96,39 +81,36 @@ describe('migrate', () => {
     expect(await exists('event')).toBe(true);
     expect(await exists('half')).toBe(false);
 
-    writeMigration(directory, '29990101000000_next', 'CREATE TABLE half (id int)');
-    expect(await migrate(database.url, directory)).toEqual(['29990101000000_next']);
+    prisma.write('29990101000000_next', 'CREATE TABLE half (id int)');
+    expect(await migrate(database.url, prisma.directory)).toEqual(['29990101000000_next']);
     expect(await exists('half')).toBe(true);
   });
 
   test('goes on after a process that died before its script was kept', async () => {
-    const directory = copyOfPrisma();
-    await migrate(database.url, directory);
+    await migrate(database.url, prisma.directory);
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('x', 'y', '29990101000000_next')`,
     );
-    writeMigration(directory, '29990101000000_next', 'CREATE TABLE whole (id int)');
+    prisma.write('29990101000000_next', 'CREATE TABLE whole (id int)');
 
-    expect(await migrate(database.url, directory)).toEqual(['29990101000000_next']);
+    expect(await migrate(database.url, prisma.directory)).toEqual(['29990101000000_next']);
     expect(await exists('whole')).toBe(true);
   });
 
   test('goes on after a process that died right after its script was kept', async () => {
-    const directory = copyOfPrisma();
     // What the engine writes after the script fails, as if its process had ended there.
-    writeMigration(
-      directory,
+    prisma.write(
       '29990101000000_next',
       `CREATE TABLE whole (id int);
        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'too late'; END $$;
        CREATE TRIGGER refuse BEFORE UPDATE OF applied_steps_count ON _prisma_migrations
          FOR EACH ROW WHEN (NEW.migration_name LIKE '2999%') EXECUTE FUNCTION refuse();`,
     );
-    await expect(migrate(database.url, directory)).rejects.toThrow('too late');
+    await expect(migrate(database.url, prisma.directory)).rejects.toThrow('too late');
     expect(await exists('whole')).toBe(true);
     await client.query('DROP TRIGGER refuse ON _prisma_migrations');
 
-    expect(await migrate(database.url, directory)).toEqual([]);
+    expect(await migrate(database.url, prisma.directory)).toEqual([]);
   });
 });
 
@@ -158,9 +140,8 @@ describe('the schema of the typed client', () => {
   });
 
   test('does not agree when it alone has a column', async () => {
-    const directory = copyOfPrisma();
-    const file = join(directory, 'schema.prisma');
+    const file = join(prisma.directory, 'schema.prisma');
     writeFileSync(file, readFileSync(file, 'utf8').replace('model event {', 'model event {\n  extra String?'));
-    expect(await schemaDrift(database.url, directory)).toMatch(/ALTER TABLE "event".*"extra"/s);
+    expect(await schemaDrift(database.url, prisma.directory)).toMatch(/ALTER TABLE "event".*"extra"/s);
   });
 });
