@@ -164,6 +164,33 @@ test('a key that is created after it was refused works as soon as that is announ
   expect(await keys.find(later)).toMatchObject({ outcome: 'known', project: { environmentId } });
 });
 
+test.each([
+  ['of another key', () => 'phc_another', 1],
+  ['of the key itself', (token: string) => token, 2],
+])('a change %s, heard while a key is looked up', async (_name, changed, expectedQueries) => {
+  const { token } = await createTestTenant(database);
+  const cache = createInProcessKeyValue();
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const slow: Sql = {
+    async query(text, values) {
+      const found = await countingSql.query<never>(text, values);
+      await answered;
+      return found;
+    },
+  };
+  const keys = await startKeys({ cache, sql: slow });
+  const lookup = keys.find(token);
+  await eventually(() => queries === 1, { what: 'the question' });
+  await cache.publish(projectKeyChannel, changed(token));
+  answer();
+  expect(await lookup).toMatchObject({ outcome: 'known' });
+  expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
+  expect(queries).toBe(expectedQueries);
+});
+
 test('a stale answer is used at once while it is looked up anew', async () => {
   const { token } = await createTestTenant(database);
   const keys = await startKeys({ knownForMs: 0 });

@@ -40,8 +40,6 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   });
   const underWay = new Map<string, Promise<KeyLookup>>();
   const answers = countAnswers(options.metrics);
-  /** Grows with every change message; a lookup that began before one must not be remembered after it. */
-  let generation = 0;
 
   function find(token: string): KeyLookup | Promise<KeyLookup> {
     const answer = memory.recall(token);
@@ -53,14 +51,16 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   function lookUpOnce(token: string): Promise<KeyLookup> {
     const running = underWay.get(token);
     if (running !== undefined) return running;
-    const lookup = lookUp(token).finally(() => underWay.delete(token));
+    const isCurrent = () => underWay.get(token) === lookup;
+    const lookup: Promise<KeyLookup> = lookUp(token, isCurrent).finally(() => {
+      if (isCurrent()) underWay.delete(token);
+    });
     underWay.set(token, lookup);
     return lookup;
   }
 
-  async function lookUp(token: string): Promise<KeyLookup> {
-    const begunIn = generation;
-    const isCurrent = () => generation === begunIn;
+  /** @param isCurrent false once a change of this key was announced: the answer may be of before, and is not remembered. */
+  async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {
       const { project, source } = await stores.ask(token, isCurrent);
       answers[source].add(1);
@@ -79,14 +79,12 @@ export async function createProjectKeys(options: ProjectKeysOptions): Promise<Pr
   }
 
   function forgetAll({ copiesToo }: { copiesToo: boolean }): void {
-    generation += 1;
     underWay.clear();
     memory.distrustAll();
     if (copiesToo) stores.distrustCopies();
   }
 
   function forget(token: string): void {
-    generation += 1;
     underWay.delete(token);
     memory.forget(token);
     stores.removeCopy(token);

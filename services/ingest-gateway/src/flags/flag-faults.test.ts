@@ -12,6 +12,8 @@ let fixture: GatewayFixture;
 let gateway: TestGateway;
 let postgres: FaultProxy;
 let redis: FaultProxy;
+/** Keys whose changes the gateway has heard of. */
+const heardOf = new Set<string>();
 const stops: (() => Promise<unknown>)[] = [];
 const logger = quietLogger();
 
@@ -31,6 +33,9 @@ beforeAll(async () => {
     keyPrefix: fixture.cachePrefix,
   });
   await eventually(() => changes.isSubscribed() && cache.isHealthy(), { what: 'the stores' });
+  changes.subscribe((change) => {
+    for (const token of change?.tokens ?? []) heardOf.add(token);
+  });
   gateway = await fixture.startGateway({ keys: { sql: database.sql, changes }, cache });
   stops.push(changes.stop, cache.stop, database.stop, postgres.stop, redis.stop);
 });
@@ -64,10 +69,12 @@ test.each<[string, () => Promise<void> | void]>([
 ])('F-64: a PostgreSQL that %s: what needs nothing stored is right, the rest failed, and soon', async (_name, fail) => {
   const { token, rows, environmentId } = await flagged();
   const asked = { token, distinct_id: 'u', $anon_distinct_id: 'a' };
+  const { token: never } = await createTestTenant(fixture.database);
+  // Changes are announced in order: a key is forgotten once more when its own making is heard of.
+  await eventually(() => heardOf.has(never), { what: 'the announcement of the last project' });
   await eventually(async () => expect((await askFlags(gateway, asked)).flags.stored).toMatch(/^true/), {
     what: 'the flags',
   });
-  const { token: never } = await createTestTenant(fixture.database);
   // Its key is known, its flags are not.
   await fetch(`${gateway.url}/capture/`, {
     method: 'POST',
