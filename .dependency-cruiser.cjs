@@ -257,6 +257,13 @@ module.exports = {
       'explain',
       'testing',
     ]),
+    {
+      name: 'react-knows-only-the-browser-library',
+      severity: 'error',
+      from: { path: '^packages/react/src/' },
+      to: { path: '^(packages|services)/', pathNot: '^packages/(react|browser)/' },
+    },
+    ...roomsInOrder('packages/react', ['utils', 'context', 'hooks', 'helpers', 'components', 'surveys', '.']),
     ...roomsInOrder('packages/stack', [
       ...['setup-problem.ts', 'data-directory.ts', 'command.ts', 'process'],
       // The servers, each with what starts it; then where they come from.

@@ -58,6 +58,18 @@ export default ({ production = false }) => ({
       entry: ['src/index.ts!', tests],
       project: ['src/**/*.ts!', ...onlyForTests],
     },
+    'packages/react': {
+      // `context/index.ts`: PostHog's own tests of its package import it (tests/module-layout.test.ts).
+      entry: [
+        'src/{index,slim,context/index,surveys/index}.ts!',
+        tests,
+        'tests/**/*.test.ts',
+        'tests/page/{kit,server}.ts',
+      ],
+      project: ['src/**/*.ts!', 'tests/**/*.ts', ...onlyForTests],
+      // Put in the place of the newer ones when tests bundle a page.
+      ignoreDependencies: ['react-18', 'react-dom-18'],
+    },
     'packages/stack': {
       entry: [
         'bin/*.mjs!',

@@ -17,6 +17,11 @@ const programs: { name: string; program: string; arguments: string[] }[] = [
     arguments: ['-p', 'packages/browser', '--pretty', 'false'],
   },
   {
+    name: 'types of its React binding (tsc)',
+    program: 'tsc',
+    arguments: ['-p', 'packages/react', '--pretty', 'false'],
+  },
+  {
     name: 'import rules (dependency-cruiser)',
     program: 'depcruise',
     arguments: ['--config', '.dependency-cruiser.cjs', 'packages', 'services', 'test-e2e'],

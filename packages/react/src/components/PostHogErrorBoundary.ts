@@ -1,0 +1,81 @@
+import type { Properties } from '@millrace/browser';
+import {
+  Component,
+  type ContextType,
+  createElement,
+  type ErrorInfo,
+  type FunctionComponent,
+  isValidElement,
+  type ReactNode,
+} from 'react';
+import { PostHogContext } from '../context/PostHogContext.ts';
+import { addReactComponentStack } from '../helpers/react-component-stack.ts';
+import { isFunction, isNull } from '../utils/type-utils.ts';
+
+export interface PostHogErrorBoundaryFallbackProps {
+  error: unknown;
+  /** What was captured. */
+  exceptionEvent: unknown;
+  componentStack: string;
+  /** Shows the children again. */
+  resetError: () => void;
+}
+
+export interface PostHogErrorBoundaryProps {
+  children?: ReactNode | (() => ReactNode);
+  /** Shown in place of children that failed. */
+  fallback?: ReactNode | FunctionComponent<PostHogErrorBoundaryFallbackProps>;
+  additionalProperties?: Properties | ((error: unknown, errorInfo: ErrorInfo) => Properties);
+}
+
+interface PostHogErrorBoundaryState {
+  componentStack: string | null;
+  exceptionEvent: unknown;
+  error: unknown;
+}
+
+const nothingThrown: PostHogErrorBoundaryState = { componentStack: null, exceptionEvent: null, error: null };
+
+/** @internal PostHog's own tests of the component ask for it. */
+export const __POSTHOG_ERROR_MESSAGES = {
+  INVALID_FALLBACK:
+    '[PostHog.js][PostHogErrorBoundary] Invalid fallback prop, provide a valid React element or a function that returns a valid React element.',
+};
+
+/** Captures what its children throw while they render, and shows `fallback` in their place. */
+export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, PostHogErrorBoundaryState> {
+  static override contextType = PostHogContext;
+  declare context: ContextType<typeof PostHogContext>;
+
+  override state = nothingThrown;
+
+  // Not `getDerivedStateFromError`: a fallback is to show what was captured from the first time on, and capturing is no
+  // part of rendering.
+  override componentDidCatch(error: unknown, errorInfo: ErrorInfo): void {
+    const { additionalProperties } = this.props;
+    const properties = isFunction(additionalProperties) ? additionalProperties(error, errorInfo) : additionalProperties;
+    const exceptionEvent = this.context.client?.captureException(
+      addReactComponentStack(error, errorInfo.componentStack),
+      properties,
+    );
+    // Null says that nothing was thrown.
+    this.setState({ error, componentStack: errorInfo.componentStack ?? '', exceptionEvent });
+  }
+
+  resetError = (): void => {
+    this.setState(nothingThrown);
+  };
+
+  override render(): ReactNode {
+    const { children, fallback } = this.props;
+    const { error, exceptionEvent, componentStack } = this.state;
+    if (isNull(componentStack)) return isFunction(children) ? children() : children;
+
+    const shown = isFunction(fallback)
+      ? createElement(fallback, { error, exceptionEvent, componentStack, resetError: this.resetError })
+      : fallback;
+    if (isValidElement(shown)) return shown;
+    console.warn(__POSTHOG_ERROR_MESSAGES.INVALID_FALLBACK);
+    return null;
+  }
+}

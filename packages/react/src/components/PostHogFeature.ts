@@ -1,0 +1,54 @@
+import type { FlagKey, FlagValue } from '@millrace/browser';
+import { createElement, Fragment, type HTMLProps, type ReactElement, type ReactNode } from 'react';
+import { useFeatureFlagPayload } from '../hooks/useFeatureFlagPayload.ts';
+import { useFeatureFlagVariantKey } from '../hooks/useFeatureFlagVariantKey.ts';
+import { usePostHog } from '../hooks/usePostHog.ts';
+import { isFunction, isUndefined } from '../utils/type-utils.ts';
+import { captureFeatureInteraction, captureFeatureView } from './capture-feature.ts';
+import { VisibilityAndClickTrackers } from './internal/VisibilityAndClickTrackers.ts';
+
+export type PostHogFeatureProps = Omit<HTMLProps<HTMLDivElement>, 'children'> & {
+  flag: FlagKey;
+  /** The value to show the children for; without it, any value that is known. */
+  match?: FlagValue;
+  /** What to show, or a function of the flag's payload that says it. */
+  // biome-ignore lint/suspicious/noExplicitAny: the application knows its payloads, and names their type here
+  children?: ReactNode | ((payload: any) => ReactNode);
+  /** Shown instead when the flag has another value; it is not tracked. */
+  fallback?: ReactNode;
+  /** For the observer that sees the feature come into view; a tenth of it suffices by default. */
+  visibilityObserverOptions?: IntersectionObserverInit;
+  trackInteraction?: boolean;
+  trackView?: boolean;
+};
+
+/** Shows its children to whom the flag says, and captures that they were seen and used. */
+export function PostHogFeature({
+  flag,
+  match,
+  children,
+  fallback,
+  visibilityObserverOptions,
+  trackInteraction = true,
+  trackView = true,
+  ...props
+}: PostHogFeatureProps): ReactElement {
+  const posthog = usePostHog();
+  const flagVariant = useFeatureFlagVariantKey(flag);
+  const payload = useFeatureFlagPayload(flag);
+  const isShown = !isUndefined(flagVariant) && (isUndefined(match) || flagVariant === match);
+  if (!isShown) return createElement(Fragment, null, fallback);
+
+  const feature = { flag, posthog, flagVariant };
+  return createElement(
+    VisibilityAndClickTrackers,
+    {
+      // On each wrapper, where style sheets and snapshots of applications know it from PostHog's component.
+      wrapperProps: { flag, ...props },
+      observerOptions: visibilityObserverOptions,
+      onFirstClick: trackInteraction ? () => captureFeatureInteraction(feature) : undefined,
+      onFirstView: trackView ? () => captureFeatureView(feature) : undefined,
+    },
+    isFunction(children) ? children(payload) : children,
+  );
+}

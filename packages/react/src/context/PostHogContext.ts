@@ -1,0 +1,17 @@
+import type { Bootstrap } from '@millrace/browser';
+import { createContext } from 'react';
+import type { PostHog } from './posthog.ts';
+import { getDefaultPostHogInstance } from './posthog-default.ts';
+
+export interface PostHogContextValue {
+  client: PostHog | undefined;
+  /** Flags the page was given, used until the client has loaded its own. */
+  bootstrap?: Bootstrap | undefined;
+}
+
+/** Without a provider: the default client, whenever it is asked for. */
+export const PostHogContext = createContext<PostHogContextValue>({
+  get client() {
+    return getDefaultPostHogInstance();
+  },
+});

@@ -1,0 +1,3 @@
+export { PostHogContext } from './PostHogContext.ts';
+export { PostHogProvider } from './PostHogProvider.ts';
+export type { PostHog } from './posthog.ts';

@@ -1,0 +1,13 @@
+import type { PostHog } from './posthog.ts';
+
+let defaultInstance: PostHog | undefined;
+
+/** @internal Called by the main entry with the library's own client; the slim entry has none. */
+export function setDefaultPostHogInstance(instance: PostHog | undefined): void {
+  defaultInstance = instance;
+}
+
+/** The client of hooks without a provider, and the one a provider with an `apiKey` starts. */
+export function getDefaultPostHogInstance(): PostHog | undefined {
+  return defaultInstance;
+}

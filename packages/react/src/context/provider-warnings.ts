@@ -1,0 +1,13 @@
+/** Word for word what applications know, and filter, from PostHog's provider. */
+export type Warn = (warning: string) => void;
+
+export const ignoredInFavourOfClient = (property: 'apiKey' | 'options') =>
+  `[PostHog.js] You have provided both \`client\` and \`${property}\` to \`PostHogProvider\`. \`${property}\` will be ignored in favour of \`client\`.`;
+
+export const neitherKeyNorClient =
+  '[PostHog.js] No `apiKey` or `client` were provided to `PostHogProvider`. Using default global `window.posthog` instance. You must initialize it manually. This is not recommended behavior.';
+
+export const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This may cause issues.';
+
+export const otherApiKey =
+  '[PostHog.js] You have provided a different `apiKey` to `PostHogProvider` after it has started with another one. The first one stays in use.';

@@ -1,0 +1,60 @@
+import type { InitOptions } from '@millrace/browser';
+import { useEffect, useRef, useState } from 'react';
+import { useStable } from '../utils/useStable.ts';
+import type { PostHog } from './posthog.ts';
+import { getDefaultPostHogInstance } from './posthog-default.ts';
+import {
+  alreadyLoaded,
+  ignoredInFavourOfClient,
+  neitherKeyNorClient,
+  otherApiKey,
+  type Warn,
+} from './provider-warnings.ts';
+
+/**
+ * Starts the default client with the first key it gets and tells it of changed options. In an effect, so never on the
+ * server, and once for each place in the page, although development runs effects twice.
+ */
+export function useDefaultClient(
+  client: PostHog | undefined,
+  apiKey: string | undefined,
+  changingOptions: InitOptions | undefined,
+): void {
+  const options = useStable(changingOptions);
+  const started = useRef<{ apiKey: string; options: InitOptions | undefined } | null>(null);
+  const warn = useWarnings();
+
+  useEffect(() => {
+    if (client) {
+      if (apiKey) warn(ignoredInFavourOfClient('apiKey'));
+      if (options) warn(ignoredInFavourOfClient('options'));
+      return;
+    }
+    if (!apiKey) {
+      warn(neitherKeyNorClient);
+      return;
+    }
+    const own = getDefaultPostHogInstance();
+    const before = started.current;
+    started.current = { apiKey: before?.apiKey ?? apiKey, options };
+    if (!before) {
+      if (own?.__loaded) warn(alreadyLoaded);
+      own?.init(apiKey, options);
+      return;
+    }
+    if (before.apiKey !== apiKey) warn(otherApiKey);
+    if (options && before.options !== options) own?.set_config(options);
+  }, [client, apiKey, options, warn]);
+}
+
+/** Warnings on the console, each once. */
+function useWarnings(): Warn {
+  const [warn] = useState(() => {
+    const given = new Set<string>();
+    return (warning: string) => {
+      if (!given.has(warning)) console.warn(warning);
+      given.add(warning);
+    };
+  });
+  return warn;
+}

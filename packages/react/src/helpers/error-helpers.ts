@@ -1,0 +1,15 @@
+import type { CaptureResult } from '@millrace/browser';
+import type { ErrorInfo } from 'react';
+import type { PostHog } from '../context/posthog.ts';
+import { addReactComponentStack } from './react-component-stack.ts';
+
+/** For `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React 19's roots: captures the error. */
+export function setupReactErrorHandler(
+  client: PostHog,
+  callback?: (event: CaptureResult | undefined, error: unknown, errorInfo: ErrorInfo) => void,
+): (error: unknown, errorInfo: ErrorInfo) => void {
+  return (error, errorInfo) => {
+    const event = client.captureException(addReactComponentStack(error, errorInfo.componentStack));
+    callback?.(event, error, errorInfo);
+  };
+}

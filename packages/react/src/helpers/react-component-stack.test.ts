@@ -1,0 +1,39 @@
+import { addReactComponentStack } from './react-component-stack.ts';
+
+const stack = '\n    in CrashingComponent';
+
+it('adds the stack as the last cause, with the message and name of the error', () => {
+  const nested = new TypeError('nested');
+  const error = new RangeError('outer', { cause: new Error('inner', { cause: nested }) });
+  expect(addReactComponentStack(error, stack)).toBe(error);
+  expect(nested.cause).toMatchObject({ name: 'React ErrorBoundary RangeError', message: 'outer', stack });
+});
+
+it.each([
+  ['no stack', '', new Error('boom')],
+  ['a stack that is missing', undefined, new Error('boom')],
+])('adds nothing for %s', (_, componentStack, error) => {
+  expect(addReactComponentStack(error, componentStack)).toBe(error);
+  expect(error.cause).toBeUndefined();
+});
+
+it('leaves errors alone that go round in a circle or cannot be changed', () => {
+  const circle = new Error('boom');
+  circle.cause = circle;
+  const frozen = Object.freeze(new Error('boom'));
+  for (const error of [circle, frozen]) expect(addReactComponentStack(error, stack)).toBe(error);
+  expect([circle.cause, frozen.cause]).toEqual([circle, undefined]);
+});
+
+it.each([
+  ['an error', new Error('boom'), (captured: Error) => captured.cause as Error],
+  ['a text', 'boom', (captured: Error) => captured],
+])('names the error where the page has frozen the names of errors: %s', (_, thrown, added) => {
+  const descriptor = Object.getOwnPropertyDescriptor(Error.prototype, 'name') as PropertyDescriptor;
+  Object.defineProperty(Error.prototype, 'name', { value: 'Error', writable: false });
+  try {
+    expect(added(addReactComponentStack(thrown, stack) as Error).name).toBe('React ErrorBoundary Error');
+  } finally {
+    Object.defineProperty(Error.prototype, 'name', descriptor);
+  }
+});

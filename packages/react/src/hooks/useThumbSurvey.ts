@@ -1,0 +1,96 @@
+import type { Properties } from '@millrace/browser';
+import { type RefCallback, useCallback, useEffect, useId, useRef, useState } from 'react';
+import { usePostHog } from './usePostHog.ts';
+
+export type ThumbResponse = 'up' | 'down';
+
+/** Where the questions that follow appear; beside the trigger by default. */
+export type ThumbSurveyPosition =
+  | 'top_left'
+  | 'top_right'
+  | 'top_center'
+  | 'middle_left'
+  | 'middle_right'
+  | 'middle_center'
+  | 'left'
+  | 'center'
+  | 'right'
+  | 'next_to_trigger';
+
+export interface UseThumbSurveyOptions {
+  surveyId: string;
+  displayPosition?: ThumbSurveyPosition;
+  /** Of the events that are captured. */
+  properties?: Properties;
+  onResponse?: (response: ThumbResponse) => void;
+  /** Captures `survey shown` when `trackShown` is called, rather than at once. */
+  disableAutoShownTracking?: boolean;
+}
+
+export interface UseThumbSurveyResult {
+  /** Takes the first answer; the others are ignored. */
+  respond: (value: ThumbResponse) => void;
+  response: ThumbResponse | null;
+  /** For the element that further questions appear beside. */
+  triggerRef: RefCallback<HTMLElement>;
+  trackShown?: () => void;
+}
+
+/** The number of an answer in a survey of two thumbs. */
+const ratings = { up: 1, down: 2 } as const;
+
+const triggerAttribute = 'data-thumb-survey';
+
+/** Asks for a thumb up or down, in elements of the application's own. */
+export function useThumbSurvey({
+  surveyId,
+  displayPosition = 'next_to_trigger',
+  properties,
+  onResponse,
+  disableAutoShownTracking = false,
+}: UseThumbSurveyOptions): UseThumbSurveyResult {
+  const posthog = usePostHog();
+  const triggerId = useId();
+  const [response, setResponse] = useState<ThumbResponse | null>(null);
+  const done = useRef({ isShown: false, isAnswered: false });
+
+  const trackShown = useCallback(() => {
+    if (!posthog || done.current.isShown) return;
+    done.current.isShown = true;
+    posthog.capture('survey shown', {
+      $survey_id: surveyId,
+      sessionRecordingUrl: posthog.get_session_replay_url?.(),
+      ...properties,
+    });
+  }, [posthog, surveyId, properties]);
+
+  useEffect(() => {
+    if (!disableAutoShownTracking) trackShown();
+  }, [disableAutoShownTracking, trackShown]);
+
+  function respond(value: ThumbResponse): void {
+    if (done.current.isAnswered) return;
+    done.current.isAnswered = true;
+    setResponse(value);
+    onResponse?.(value);
+    posthog?.surveys?.displaySurvey(surveyId, {
+      displayType: 'popover',
+      ignoreConditions: true,
+      ignoreDelay: true,
+      skipShownEvent: true,
+      initialResponses: { 0: ratings[value] },
+      position: displayPosition,
+      selector: `[${triggerAttribute}="${triggerId}"]`,
+      properties,
+    });
+  }
+
+  const triggerRef = useCallback(
+    (element: HTMLElement | null) => {
+      element?.setAttribute(triggerAttribute, triggerId);
+    },
+    [triggerId],
+  );
+
+  return { respond, response, triggerRef, ...(disableAutoShownTracking && { trackShown }) };
+}

@@ -1,0 +1,2 @@
+export { PostHogProvider, PostHogProvider as MillraceProvider } from './context/PostHogProvider.ts';
+export * from './shared.ts';

@@ -1,0 +1,254 @@
+import type { FlagValue, JsonValue } from '@millrace/browser';
+import type { FlagHook } from './page/read-hook.ts';
+import type { GivenFlags } from './page/recording-client.ts';
+import { reactVersions } from './support/bundle-page.ts';
+import { type KitPages, openKit } from './support/open-kit.ts';
+
+const flags: Record<string, FlagValue> = { on: true, off: false, test: 'blue' };
+const payloads: Record<string, JsonValue> = { on: { discount: 5 }, test: 'a text' };
+const loaded: GivenFlags = { flags, payloads };
+const notLoaded: GivenFlags = { hasLoaded: false };
+const bootstrapped: GivenFlags = {
+  hasLoaded: false,
+  bootstrap: { featureFlags: flags, featureFlagPayloads: payloads },
+};
+const otherBootstrap: GivenFlags = { hasLoaded: false, bootstrap: { distinctID: 'ada' } };
+const nothing = 'nothing';
+
+let pages: KitPages;
+beforeAll(async () => {
+  pages = await openKit();
+});
+afterAll(() => pages.close());
+afterEach(() => expect(pages.complaints()).toEqual([]));
+
+describe.each(reactVersions)('hooks on React %s', (react) => {
+  async function read(hook: FlagHook, given: unknown[], client: GivenFlags, loads: GivenFlags[] = []) {
+    const reading = JSON.stringify({ hook, given, client, loads });
+    return pages.page(react).evaluate((text) => kit.readHook(JSON.parse(text)), reading);
+  }
+
+  it.each<[FlagHook, unknown[], unknown]>([
+    ['useFeatureFlagEnabled', ['on'], true],
+    ['useFeatureFlagEnabled', ['off'], false],
+    ['useFeatureFlagEnabled', ['test'], true],
+    ['useFeatureFlagEnabled', ['missing'], nothing],
+    ['useFeatureFlagEnabled', ['missing', true], true],
+    ['useFeatureFlagEnabled', ['missing', false], false],
+    ['useFeatureFlagEnabled', ['off', true], false],
+    ['useFeatureFlagVariantKey', ['on'], true],
+    ['useFeatureFlagVariantKey', ['off'], false],
+    ['useFeatureFlagVariantKey', ['test'], 'blue'],
+    ['useFeatureFlagVariantKey', ['missing'], nothing],
+    ['useFeatureFlagPayload', ['on'], { discount: 5 }],
+    ['useFeatureFlagPayload', ['test'], 'a text'],
+    ['useFeatureFlagPayload', ['off'], nothing],
+    ['useFeatureFlagPayload', ['missing'], nothing],
+    ['useFeatureFlagResult', ['on'], { key: 'on', enabled: true, variant: undefined, payload: { discount: 5 } }],
+    ['useFeatureFlagResult', ['off'], { key: 'off', enabled: false, variant: undefined, payload: undefined }],
+    ['useFeatureFlagResult', ['test'], { key: 'test', enabled: true, variant: 'blue', payload: 'a text' }],
+    ['useFeatureFlagResult', ['missing'], nothing],
+    ['useActiveFeatureFlags', [], ['on', 'test']],
+  ])('%s(%j) with loaded flags shows %j, in one render', async (hook, given, expected) => {
+    const { shown } = await read(hook, given, loaded);
+    expect(shown).toEqual([expected]);
+  });
+
+  it.each<[FlagHook, unknown[], unknown]>([
+    ['useFeatureFlagEnabled', ['on'], true],
+    ['useFeatureFlagEnabled', ['off'], false],
+    ['useFeatureFlagEnabled', ['off', true], false],
+    ['useFeatureFlagEnabled', ['test'], true],
+    ['useFeatureFlagEnabled', ['missing'], nothing],
+    ['useFeatureFlagEnabled', ['missing', true], true],
+    // Names that every object inherits are no flags.
+    ['useFeatureFlagEnabled', ['constructor'], nothing],
+    ['useFeatureFlagVariantKey', ['on'], true],
+    ['useFeatureFlagVariantKey', ['test'], 'blue'],
+    ['useFeatureFlagVariantKey', ['missing'], nothing],
+    ['useFeatureFlagPayload', ['on'], { discount: 5 }],
+    ['useFeatureFlagPayload', ['missing'], nothing],
+    ['useFeatureFlagResult', ['on'], { key: 'on', enabled: true, variant: undefined, payload: { discount: 5 } }],
+    ['useFeatureFlagResult', ['off'], { key: 'off', enabled: false, variant: undefined, payload: undefined }],
+    ['useFeatureFlagResult', ['test'], { key: 'test', enabled: true, variant: 'blue', payload: 'a text' }],
+    ['useFeatureFlagResult', ['missing'], nothing],
+    ['useActiveFeatureFlags', [], ['on', 'test']],
+  ])('%s(%j) before flags are loaded shows the bootstrap: %j', async (hook, given, expected) => {
+    const { shown } = await read(hook, given, bootstrapped);
+    expect(shown).toEqual([expected]);
+  });
+
+  it.each<[FlagHook, unknown[], unknown]>([
+    ['useFeatureFlagEnabled', ['on'], nothing],
+    ['useFeatureFlagEnabled', ['on', true], true],
+    ['useFeatureFlagVariantKey', ['on'], nothing],
+    ['useFeatureFlagPayload', ['on'], nothing],
+    ['useFeatureFlagResult', ['on'], nothing],
+    ['useActiveFeatureFlags', [], []],
+  ])('%s(%j) before flags are loaded, without bootstrapped ones, shows %j', async (hook, given, expected) => {
+    expect((await read(hook, given, notLoaded)).shown).toEqual([expected]);
+    expect((await read(hook, given, otherBootstrap)).shown).toEqual([expected]);
+  });
+
+  it.each<[FlagHook, unknown[], unknown[]]>([
+    ['useFeatureFlagEnabled', ['test'], [true, false]],
+    ['useFeatureFlagVariantKey', ['test'], ['blue', 'green', false]],
+    ['useFeatureFlagPayload', ['test'], ['a text', { from: 'service' }, nothing]],
+    ['useActiveFeatureFlags', [], [['on', 'test'], ['test'], ['late']]],
+  ])('%s(%j): fetched values replace bootstrapped ones, and later ones those: %j', async (hook, given, expected) => {
+    const { shown } = await read(hook, given, bootstrapped, [
+      { flags: { test: 'green' }, payloads: { test: { from: 'service' } } },
+      { flags: { test: false, late: true } },
+    ]);
+    expect(shown).toEqual(expected);
+  });
+
+  it.each<[FlagHook, unknown[], unknown]>([
+    ['useFeatureFlagEnabled', ['on'], true],
+    ['useFeatureFlagVariantKey', ['on'], true],
+    ['useFeatureFlagPayload', ['on'], { discount: 5 }],
+    ['useFeatureFlagResult', ['on'], { key: 'on', enabled: true, variant: undefined, payload: { discount: 5 } }],
+  ])('%s(%j) does not render again when other flags change, or the same is loaded again', async (hook, given, only) => {
+    const { shown } = await read(hook, given, loaded, [
+      loaded,
+      { flags: { ...flags, test: 'green', more: true }, payloads: { ...payloads, test: 'other' } },
+      { flags: { on: true }, payloads: { on: { discount: 5 } } },
+    ]);
+    expect(shown).toEqual([only]);
+  });
+
+  it('useActiveFeatureFlags does not render again when the same flags are on', async () => {
+    const { shown } = await read('useActiveFeatureFlags', [], loaded, [loaded, { flags: { on: true, test: 'green' } }]);
+    expect(shown).toEqual([['on', 'test']]);
+  });
+
+  it.each<[FlagHook, string, unknown[][]]>([
+    ['useFeatureFlagEnabled', 'captures what it reads', [['isFeatureEnabled', 'on']]],
+    ['useFeatureFlagVariantKey', 'captures what it reads', [['getFeatureFlag', 'on']]],
+    ['useFeatureFlagResult', 'captures what it reads', [['getFeatureFlagResult', 'on']]],
+    ['useFeatureFlagPayload', 'captures nothing', []],
+  ])('%s %s', async (hook, _, expected) => {
+    const { calls } = await read(hook, ['on'], loaded);
+    expect(calls.filter((call, at) => at === calls.findIndex((other) => String(other) === String(call)))).toEqual(
+      expected,
+    );
+  });
+
+  it('a hook captures nothing of a render that does not come onto the page', async () => {
+    const captured = await pages.page(react).evaluate(async () => {
+      const { createElement: h, Suspense } = kit.react;
+      const client = kit.createRecordingClient({ flags: { on: true } });
+      const never = new Promise<void>(() => {});
+      function Suspended(): never {
+        kit.useFeatureFlagEnabled('on');
+        throw never;
+      }
+      const tree = h(kit.PostHogProvider, { client }, h(Suspense, { fallback: 'waiting' }, h(Suspended)));
+      const { element, unmount } = kit.mount(tree);
+      const text = element.textContent;
+      unmount();
+      return { text, captured: client.calls.filter(([, , options]) => options === undefined) };
+    });
+    expect(captured).toEqual({ text: 'waiting', captured: [] });
+  });
+
+  it('every hook unsubscribes exactly once when it leaves, also under StrictMode', async () => {
+    const counts = await pages.page(react).evaluate(() => {
+      const { createElement: h } = kit.react;
+      const client = kit.createRecordingClient({ flags: { on: true } });
+      function All() {
+        kit.useFeatureFlagEnabled('on');
+        kit.useFeatureFlagVariantKey('on');
+        kit.useFeatureFlagPayload('on');
+        kit.useFeatureFlagResult('on');
+        kit.useActiveFeatureFlags();
+        return null;
+      }
+      const { unmount } = kit.mount(h(kit.PostHogProvider, { client }, h(All)), { isStrict: true });
+      const mounted = client.listeners();
+      unmount();
+      return { mounted, left: client.listeners() };
+    });
+    expect(counts).toEqual({ mounted: 5, left: 0 });
+  });
+
+  it('a hook follows its flag and its client when they change', async () => {
+    const shown = await pages.page(react).evaluate(() => {
+      const { createElement: h } = kit.react;
+      const first = kit.createRecordingClient({ flags: { a: 'a1', b: 'b1' } });
+      const second = kit.createRecordingClient({ flags: { b: 'b2' } });
+      function Shown({ flag }: { flag: string }) {
+        return String(kit.useFeatureFlagVariantKey(flag));
+      }
+      const tree = (client: typeof first, flag: string) => h(kit.PostHogProvider, { client }, h(Shown, { flag }));
+      const { element, render, unmount } = kit.mount(tree(first, 'a'));
+      const texts = [element.textContent];
+      for (const next of [tree(first, 'b'), tree(second, 'b')]) {
+        render(next);
+        texts.push(element.textContent);
+      }
+      unmount();
+      return [...texts, first.listeners()];
+    });
+    expect(shown).toEqual(['a1', 'b1', 'b2', 0]);
+  });
+
+  it('what one render shows of a flag is the same everywhere, although it changes in between', async () => {
+    const torn = await pages.page(react).evaluate(async () => {
+      const { createElement: h, startTransition, useState } = kit.react;
+      const client = kit.createRecordingClient({ flags: { test: 'blue' } });
+      const committed: string[] = [];
+      function Shown({ changes }: { changes: boolean }) {
+        const value = String(kit.useFeatureFlagVariantKey('test'));
+        // Another part of the page has flags loaded while this one is being rendered.
+        if (changes && value === 'blue') queueMicrotask(() => client.load({ test: 'green' }));
+        for (const until = performance.now() + 12; performance.now() < until; );
+        return value;
+      }
+      let show: (is: boolean) => void = () => {};
+      function App() {
+        const [isShown, setShown] = useState(false);
+        show = setShown;
+        return isShown ? [0, 1, 2, 3].map((key) => h(Shown, { key, changes: key === 0 })) : null;
+      }
+      const { element, unmount } = kit.mount(h(kit.PostHogProvider, { client }, h(App)));
+      const observer = new MutationObserver(() => committed.push(element.textContent ?? ''));
+      observer.observe(element, { childList: true, characterData: true, subtree: true });
+      globalThis.IS_REACT_ACT_ENVIRONMENT = false;
+      startTransition(() => show(true));
+      await new Promise<void>((resolve) => {
+        const last = new MutationObserver(() => element.textContent === 'greengreengreengreen' && resolve());
+        last.observe(element, { childList: true, characterData: true, subtree: true });
+      });
+      globalThis.IS_REACT_ACT_ENVIRONMENT = true;
+      observer.disconnect();
+      unmount();
+      return committed.filter((text) => text.includes('blue') && text.includes('green'));
+    });
+    expect(torn).toEqual([]);
+  });
+
+  it('usePostHog gives the client of the provider, without one the default, and undefined where there is none', async () => {
+    const given = await pages.page(react).evaluate(() => {
+      const { createElement: h } = kit.react;
+      const own = kit.createRecordingClient();
+      const byDefault = kit.createRecordingClient();
+      const seen: unknown[] = [];
+      function Shown() {
+        const client = kit.usePostHog();
+        seen.push(client === own ? 'own' : client === byDefault ? 'default' : typeof client);
+        // No hook fails where there is no client.
+        seen.push([kit.useFeatureFlagEnabled('on') ?? 'nothing', kit.useActiveFeatureFlags()]);
+        return null;
+      }
+      kit.mount(h(kit.PostHogProvider, { client: own }, h(Shown))).unmount();
+      kit.setDefaultPostHogInstance(byDefault);
+      kit.mount(h(Shown)).unmount();
+      kit.setDefaultPostHogInstance(undefined);
+      kit.mount(h(Shown)).unmount();
+      return seen;
+    });
+    const none = ['nothing', []];
+    expect(given).toEqual(['own', none, 'default', none, 'undefined', none]);
+  });
+});

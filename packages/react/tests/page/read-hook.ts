@@ -1,0 +1,54 @@
+import { act, createElement } from 'react';
+import { PostHogProvider } from '../../src/context/PostHogProvider.ts';
+import {
+  useActiveFeatureFlags,
+  useFeatureFlagEnabled,
+  useFeatureFlagPayload,
+  useFeatureFlagResult,
+  useFeatureFlagVariantKey,
+} from '../../src/hooks/index.ts';
+import { mount } from './mount.ts';
+import { createRecordingClient, type GivenFlags } from './recording-client.ts';
+
+const hooks = {
+  useActiveFeatureFlags,
+  useFeatureFlagEnabled,
+  useFeatureFlagPayload,
+  useFeatureFlagResult,
+  useFeatureFlagVariantKey,
+};
+export type FlagHook = keyof typeof hooks;
+
+export interface HookReading {
+  /** What each render showed. */
+  shown: unknown[];
+  /** All calls of the client, readings that capture nothing left out. */
+  calls: unknown[][];
+}
+
+export interface HookCase {
+  hook: FlagHook;
+  given: unknown[];
+  client: GivenFlags;
+  /** What the client loads after the first render, one after the other. */
+  loads: GivenFlags[];
+}
+
+/** Renders a component that shows a hook, and lets its client load flags. */
+export function readHook({ hook, given, client, loads }: HookCase): HookReading {
+  const recording = createRecordingClient(client);
+  const shown: unknown[] = [];
+  const use = hooks[hook] as (...given: unknown[]) => unknown;
+  function Shown() {
+    shown.push(use(...given) ?? 'nothing');
+    return null;
+  }
+  const mounted = mount(createElement(PostHogProvider, { client: recording }, createElement(Shown)));
+  for (const { flags = {}, payloads } of loads) act(() => recording.load(flags, payloads));
+  mounted.unmount();
+  return { shown, calls: recording.calls.filter((call) => !isQuiet(call)) };
+}
+
+function isQuiet([, , options]: unknown[]): boolean {
+  return (options as { send_event?: boolean } | undefined)?.send_event === false;
+}

@@ -1,0 +1,33 @@
+import type { Bootstrap } from '@millrace/browser';
+import { createElement as h, type ReactElement } from 'react';
+import { PostHogFeature } from '../../src/components/index.ts';
+import { PostHogProvider } from '../../src/context/PostHogProvider.ts';
+import {
+  useActiveFeatureFlags,
+  useFeatureFlagEnabled,
+  useFeatureFlagPayload,
+  useFeatureFlagResult,
+  useFeatureFlagVariantKey,
+} from '../../src/hooks/index.ts';
+
+/** An application that both a server and a browser render: every hook, and the component. */
+export function serverTree(bootstrap: Bootstrap | undefined): ReactElement {
+  const options = { api_host: 'https://events.example', ...(bootstrap && { bootstrap }) };
+  return h(
+    PostHogProvider,
+    { apiKey: 'phc_1', options },
+    h(Hooks),
+    h(PostHogFeature, { flag: 'test', match: 'blue', fallback: h('p', null, 'Old') }, h('p', null, 'New')),
+  );
+}
+
+function Hooks(): ReactElement {
+  const shown = [
+    useFeatureFlagEnabled('test', false),
+    useFeatureFlagVariantKey('test'),
+    useFeatureFlagPayload('test'),
+    useFeatureFlagResult('test')?.enabled,
+    useActiveFeatureFlags(),
+  ];
+  return h('i', null, JSON.stringify(shown));
+}

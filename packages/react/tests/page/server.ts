@@ -1,0 +1,24 @@
+import { renderToString } from 'react-dom/server';
+import { setDefaultPostHogInstance } from '../../src/context/posthog-default.ts';
+import { createRecordingClient, type GivenFlags } from './recording-client.ts';
+import { serverTree } from './server-tree.ts';
+
+/** What a test asks of the server, of which there is one program for each version of React. */
+export interface ServerCase {
+  client: GivenFlags;
+  bootstrap?: NonNullable<GivenFlags['bootstrap']>;
+}
+
+export interface ServerAnswer {
+  html: string;
+  calls: unknown[][];
+}
+
+const cases = JSON.parse(process.argv[2] ?? '[]') as ServerCase[];
+const answers = cases.map(({ client: given, bootstrap }): ServerAnswer => {
+  const client = createRecordingClient(given);
+  setDefaultPostHogInstance(client);
+  const html = renderToString(serverTree(bootstrap));
+  return { html, calls: client.calls.filter(([name]) => ['init', 'capture'].includes(String(name))) };
+});
+process.stdout.write(JSON.stringify(answers));

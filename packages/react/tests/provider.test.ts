@@ -1,0 +1,251 @@
+import type { FunctionComponent } from 'react';
+import { reactVersions } from './support/bundle-page.ts';
+import { type KitPages, openKit } from './support/open-kit.ts';
+
+/** As an application without types can give them. */
+type AnyProps = FunctionComponent<Record<string, unknown>>;
+
+let pages: KitPages;
+beforeAll(async () => {
+  pages = await openKit();
+});
+afterAll(() => pages.close());
+afterEach(() => expect(pages.complaints()).toEqual([]));
+
+const both = (what: string) =>
+  `[PostHog.js] You have provided both \`client\` and \`${what}\` to \`PostHogProvider\`. \`${what}\` will be ignored in favour of \`client\`.`;
+const neither =
+  '[PostHog.js] No `apiKey` or `client` were provided to `PostHogProvider`. Using default global `window.posthog` instance. You must initialize it manually. This is not recommended behavior.';
+const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This may cause issues.';
+const otherKey = expect.stringContaining('You have provided a different `apiKey` to `PostHogProvider`');
+
+interface ProviderCase {
+  /** `client` stands for a client of the application's own. */
+  renders: { client?: true | undefined; apiKey?: string | undefined; options?: object }[];
+  isLoaded?: boolean;
+  /** Calls of the default client. */
+  calls: unknown[][];
+  warnings: unknown[];
+  clientIs: 'own' | 'default';
+}
+
+const a = { api_host: 'https://a.example' };
+const b = { api_host: 'https://b.example' };
+
+describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
+  describe.each([false, true])('with StrictMode %s', (isStrict) => {
+    it.each<[string, ProviderCase]>([
+      ['a client is used as it is', { renders: [{ client: true }], calls: [], warnings: [], clientIs: 'own' }],
+      [
+        'a client and a key',
+        { renders: [{ client: true, apiKey: 'phc_1' }], calls: [], warnings: [both('apiKey')], clientIs: 'own' },
+      ],
+      [
+        'a client and options',
+        { renders: [{ client: true, options: a }], calls: [], warnings: [both('options')], clientIs: 'own' },
+      ],
+      ['neither', { renders: [{}], calls: [], warnings: [neither], clientIs: 'default' }],
+      ['client={undefined}', { renders: [{ client: undefined }], calls: [], warnings: [neither], clientIs: 'default' }],
+      ['options alone', { renders: [{ options: a }], calls: [], warnings: [neither], clientIs: 'default' }],
+      [
+        'a key starts the default client, once',
+        {
+          renders: [{ apiKey: 'phc_1' }, { apiKey: 'phc_1' }],
+          calls: [['init', 'phc_1', undefined]],
+          warnings: [],
+          clientIs: 'default',
+        },
+      ],
+      [
+        'a key and options',
+        {
+          renders: [{ apiKey: 'phc_1', options: a }],
+          calls: [['init', 'phc_1', a]],
+          warnings: [],
+          clientIs: 'default',
+        },
+      ],
+      [
+        'a default client that was started elsewhere',
+        {
+          renders: [{ apiKey: 'phc_1' }],
+          isLoaded: true,
+          calls: [['init', 'phc_1', undefined]],
+          warnings: [alreadyLoaded],
+          clientIs: 'default',
+        },
+      ],
+      [
+        'another key: the first stays',
+        {
+          renders: [{ apiKey: 'phc_1' }, { apiKey: 'phc_2' }],
+          calls: [['init', 'phc_1', undefined]],
+          warnings: [otherKey],
+          clientIs: 'default',
+        },
+      ],
+      [
+        'a key that comes later',
+        {
+          renders: [{ apiKey: undefined }, { apiKey: 'phc_1' }],
+          calls: [['init', 'phc_1', undefined]],
+          warnings: [neither],
+          clientIs: 'default',
+        },
+      ],
+      [
+        'other options',
+        {
+          renders: [
+            { apiKey: 'phc_1', options: a },
+            { apiKey: 'phc_1', options: b },
+          ],
+          calls: [
+            ['init', 'phc_1', a],
+            ['set_config', b],
+          ],
+          warnings: [],
+          clientIs: 'default',
+        },
+      ],
+      [
+        'options that say the same',
+        {
+          renders: [
+            { apiKey: 'phc_1', options: a },
+            { apiKey: 'phc_1', options: { ...a } },
+          ],
+          calls: [['init', 'phc_1', a]],
+          warnings: [],
+          clientIs: 'default',
+        },
+      ],
+    ])('%s', async (_, { renders, isLoaded = false, calls, warnings, clientIs }) => {
+      const seen = await pages.page(react).evaluate(
+        ({ renders, isLoaded, isStrict }) => {
+          const { createElement: h } = kit.react;
+          const own = kit.createRecordingClient();
+          const byDefault = kit.createRecordingClient();
+          Object.assign(byDefault, { __loaded: isLoaded });
+          kit.setDefaultPostHogInstance(byDefault);
+          const texts: (string | null)[] = [];
+          function Shown() {
+            return kit.usePostHog() === own ? 'own' : 'default';
+          }
+          const Provider = kit.PostHogProvider as AnyProps;
+          const tree = ({ client, ...props }: { client?: true | undefined }) =>
+            h(Provider, { ...props, ...(client && { client: own }) }, h(Shown));
+          const [first = {}, ...later] = renders;
+          const { element, render, unmount, warnings } = kit.mount(tree(first), { isStrict });
+          texts.push(element.textContent);
+          for (const props of later) {
+            render(tree(props));
+            texts.push(element.textContent);
+          }
+          unmount();
+          kit.setDefaultPostHogInstance(undefined);
+          return { texts, calls: byDefault.calls, ownCalls: own.calls, warnings };
+        },
+        { renders, isLoaded, isStrict },
+      );
+      expect(seen).toEqual({ texts: renders.map(() => clientIs), calls, ownCalls: [], warnings });
+    });
+  });
+
+  it.each([
+    ['of the options', { apiKey: 'phc_1', options: { bootstrap: { featureFlags: { of: 'options' } } } }, 'options'],
+    ['of the client, without', { apiKey: 'phc_1', options: {} }, 'config'],
+    ['of the client', { client: true }, 'config'],
+  ])('the bootstrap of the context is that %s', async (_, props, expected) => {
+    const of = await pages.page(react).evaluate(
+      (given) => {
+        const { createElement: h, useContext } = kit.react;
+        const client = kit.createRecordingClient({ bootstrap: { featureFlags: { of: 'config' } } });
+        kit.setDefaultPostHogInstance(client);
+        function Shown() {
+          return String(useContext(kit.PostHogContext).bootstrap?.featureFlags?.of);
+        }
+        const Provider = kit.PostHogProvider as AnyProps;
+        const { element, unmount } = kit.mount(h(Provider, { ...given, ...(given.client && { client }) }, h(Shown)));
+        const text = element.textContent;
+        unmount();
+        kit.setDefaultPostHogInstance(undefined);
+        return text;
+      },
+      props as { client?: true },
+    );
+    expect(of).toBe(expected);
+  });
+
+  it('nothing below renders again because the provider does, although options are written in place', async () => {
+    const renders = await pages.page(react).evaluate(() => {
+      const { createElement: h } = kit.react;
+      kit.setDefaultPostHogInstance(kit.createRecordingClient({ hasLoaded: false }));
+      let count = 0;
+      function Shown() {
+        count += 1;
+        kit.usePostHog();
+        return String(kit.useFeatureFlagEnabled('on'));
+      }
+      const children = h(Shown);
+      const tree = () =>
+        h(
+          kit.PostHogProvider,
+          { apiKey: 'phc_1', options: { api_host: 'https://a.example', bootstrap: { featureFlags: { on: true } } } },
+          children,
+        );
+      const { render, unmount } = kit.mount(tree());
+      render(tree());
+      render(tree());
+      unmount();
+      kit.setDefaultPostHogInstance(undefined);
+      return count;
+    });
+    expect(renders).toBe(1);
+  });
+
+  it('options may go round in circles and hold elements, functions and expressions', async () => {
+    const calls = await pages.page(react).evaluate(() => {
+      const { createElement: h } = kit.react;
+      const client = kit.createRecordingClient();
+      kit.setDefaultPostHogInstance(client);
+      const loaded = () => {};
+      const Provider = kit.PostHogProvider as AnyProps;
+      const tree = (pattern: RegExp) => {
+        const circle: Record<string, unknown> = {
+          autocapture: { url_allowlist: [pattern] },
+          root: document.body,
+          loaded,
+        };
+        circle.self = circle;
+        return h(Provider, { apiKey: 'phc_1', options: circle });
+      };
+      const { render, unmount } = kit.mount(tree(/shop/));
+      render(tree(/shop/));
+      const before = client.callsOf('set_config').length;
+      render(tree(/cart/));
+      unmount();
+      kit.setDefaultPostHogInstance(undefined);
+      return [client.callsOf('init').length, before, client.callsOf('set_config').length];
+    });
+    expect(calls).toEqual([1, 0, 1]);
+  });
+
+  it('the provider of the slim entry gives its client and the bootstrap of that, and starts nothing', async () => {
+    const seen = await pages.page(react).evaluate(() => {
+      const { createElement: h, useContext } = kit.react;
+      const client = kit.createRecordingClient({ bootstrap: { featureFlags: { on: true } } });
+      const values: unknown[] = [];
+      function Shown() {
+        const value = useContext(kit.PostHogContext);
+        values.push(value.client === client, value.bootstrap);
+        return 'shown';
+      }
+      const { element, unmount } = kit.mount(h(kit.PostHogProviderSlim, { client }, h(Shown)));
+      values.push(element.textContent, client.calls);
+      unmount();
+      return values;
+    });
+    expect(seen).toEqual([true, { featureFlags: { on: true } }, 'shown', []]);
+  });
+});

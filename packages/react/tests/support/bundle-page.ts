@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/** The versions of React that the package works with. */
+export const reactVersions = ['18', '19'] as const;
+export type ReactVersion = (typeof reactVersions)[number];
+
+const aliases: Record<ReactVersion, Record<string, string>> = {
+  '18': { react: 'react-18', 'react-dom': 'react-dom-18' },
+  '19': {},
+};
+
+interface PageBundle {
+  react: ReactVersion;
+  /** A script for a browser, or a program for Node, which has no `window`. */
+  platform?: 'browser' | 'node';
+  /** React as it is while somebody develops, with its warnings; the production build otherwise. */
+  isProduction?: boolean;
+}
+
+/** Compiles a file of `tests/page` with the package's sources and one version of React. */
+export async function bundlePage(
+  name: string,
+  { react, platform = 'browser', isProduction = false }: PageBundle,
+): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: fileURLToPath(new URL('../..', import.meta.url)),
+    entryPoints: [`tests/page/${name}`],
+    bundle: true,
+    write: false,
+    platform,
+    format: platform === 'node' ? 'cjs' : 'iife',
+    target: 'es2022',
+    alias: aliases[react],
+    define: {
+      'process.env.NODE_ENV': JSON.stringify(isProduction ? 'production' : 'development'),
+      LIBRARY_VERSION: '"0.0.0"',
+    },
+    logLevel: 'warning',
+  });
+  return outputFiles.map(({ text }) => text).join('');
+}

@@ -1,0 +1,41 @@
+import type { Page } from 'playwright-core';
+import { openBrowser, openPage, type Visit } from '../../../browser/tests/support/open-browser.ts';
+import { startServer } from '../../../browser/tests/support/start-server.ts';
+import { bundlePage, type ReactVersion, reactVersions } from './bundle-page.ts';
+
+export interface KitPages {
+  /** A page with `kit` (tests/page/kit.ts) on this version of React. */
+  page(react: ReactVersion): Page;
+  /** What any page has thrown, and warned of on the console, since it was last asked. */
+  complaints(): string[];
+  close(): Promise<void>;
+}
+
+/** One browser with a page for each version of React. */
+export async function openKit(): Promise<KitPages> {
+  const browser = await openBrowser();
+  const visits = new Map<ReactVersion, Visit>();
+  const site = await startServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end('<!doctype html><html lang="en"><title>Kit</title><link rel="icon" href="data:,"></html>');
+  });
+  for (const react of reactVersions) {
+    const visit = await openPage(await browser.newContext(), site.url);
+    await visit.page.addScriptTag({ content: await bundlePage('kit.ts', { react }) });
+    visits.set(react, visit);
+  }
+  return {
+    page: (react) => visitOf(visits, react).page,
+    complaints: () => [...visits.values()].flatMap(({ complaints }) => complaints.splice(0)),
+    async close() {
+      await browser.close();
+      await site.stop();
+    },
+  };
+}
+
+function visitOf(visits: Map<ReactVersion, Visit>, react: ReactVersion): Visit {
+  const visit = visits.get(react);
+  if (!visit) throw new Error(`No page was opened for React ${react}`);
+  return visit;
+}
