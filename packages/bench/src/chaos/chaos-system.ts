@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
@@ -8,44 +8,45 @@ import { startPostgres } from '@millrace/stack/src/postgres/start-postgres.ts';
 import { freePort } from '@millrace/stack/src/process/free-port.ts';
 import { createReaper } from '@millrace/stack/src/process/reaper.ts';
 import { startRedis } from '@millrace/stack/src/redis/start-redis.ts';
-import {
-  compilePrograms,
-  createTestTenant,
-  prismaDirectory,
-  type ServiceProcess,
-  startService,
-  type TestTenant,
-} from '@millrace/testing';
+import { compilePrograms, createTestTenant, prismaDirectory, type TestTenant } from '@millrace/testing';
 import pg from 'pg';
 import { type ChaosServer, startChaosServer } from './chaos-server.ts';
+import { type ChaosServices, createServiceStarter, type ServiceFiles } from './chaos-services.ts';
 
 /** Servers of a run's own, a project in an empty database, and the services compiled as they are installed. */
-export interface ChaosSystem {
+export interface ChaosSystem extends ChaosServices, Tenants {
   postgres: ChaosServer;
   kafka: ChaosServer;
   redis: ChaosServer;
-  tenant: TestTenant;
-  /** Somebody else, whose project shares everything with it. */
-  stranger: TestTenant;
   /** Straight to the database. Fails while PostgreSQL is down. */
   database: pg.Pool;
-  /** @param port to listen on, for one that comes back; 0 takes a free one. */
-  startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
-  startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
-  startManagementApi(): Promise<ServiceProcess>;
+  /** Starts services of another build than this one's. */
+  servicesOf(files: ServiceFiles): ChaosServices;
   stop(): Promise<void>;
 }
 
-export const topicPrefix = 'chaos.';
-const partitions = 8;
+interface Tenants {
+  tenant: TestTenant;
+  /** Somebody else, whose project shares everything with it. */
+  stranger: TestTenant;
+}
 
 /** A commit must survive its server's end, but not that of the machine. */
 const postgresSettings = { fsync: 'off', full_page_writes: 'off' };
 
-/** @param logs directory that gets one file with all that a service says, from `info` on; null keeps nothing. */
+async function prepareDatabase(address: string): Promise<Tenants> {
+  await migrate(address, prismaDirectory);
+  return { tenant: await createTestTenant(address), stranger: await createTestTenant(address) };
+}
+
+/**
+ * @param logs directory that gets one file with all that a service says, from `info` on; null keeps nothing.
+ * @param prepare brings an empty database to the schema of who starts first, and makes the projects.
+ */
 export async function startChaosSystem(
   settings: Record<string, string> = {},
   logs: string | null = null,
+  prepare = prepareDatabase,
 ): Promise<ChaosSystem> {
   const root = mkdtempSync(join(tmpdir(), 'millrace-chaos-'));
   const reaper = createReaper();
@@ -74,9 +75,7 @@ export async function startChaosSystem(
       own('kafka', 'SIGKILL', startKafka),
       own('redis', 'SIGKILL', startRedis),
     ]);
-    await migrate(postgres.address, prismaDirectory);
-    const tenant = await createTestTenant(postgres.address);
-    const stranger = await createTestTenant(postgres.address);
+    const tenants = await prepare(postgres.address);
     const database = new pg.Pool({ connectionString: postgres.address, max: 3, connectionTimeoutMillis: 2000 });
     database.on('error', () => {});
     closers.push(() => database.end());
@@ -84,48 +83,18 @@ export async function startChaosSystem(
       ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: kafka.address, REDIS_URL: redis.address },
       ...settings,
     };
-    const services = await compileServices(addresses, { logs, closers });
-    return { ...{ postgres, kafka, redis, tenant, stranger, database }, ...services, stop };
+    const programs = await compilePrograms([
+      'services/ingest-gateway/src/main.ts',
+      'services/event-consumer/src/main.ts',
+      'services/management-api/src/main.ts',
+    ]);
+    closers.push(programs.remove);
+    const [gateway = '', consumer = '', api = ''] = programs.files;
+    const servicesOf = createServiceStarter(addresses, { logs, closers });
+    const services = servicesOf({ gateway, consumer, api });
+    return { ...{ postgres, kafka, redis, database, servicesOf, stop }, ...tenants, ...services };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-type Services = Pick<ChaosSystem, 'startGateway' | 'startConsumer' | 'startManagementApi'>;
-
-/** @param closers gets what ends the services and removes their programs. */
-async function compileServices(
-  settings: Record<string, string>,
-  { logs, closers }: { logs: string | null; closers: (() => Promise<unknown> | unknown)[] },
-): Promise<Services> {
-  const programs = await compilePrograms([
-    'services/ingest-gateway/src/main.ts',
-    'services/event-consumer/src/main.ts',
-    'services/management-api/src/main.ts',
-  ]);
-  closers.push(programs.remove);
-  const [gatewayFile = '', consumerFile = '', apiFile = ''] = programs.files;
-  const shared = {
-    ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) },
-    ...{ LOG_LEVEL: logs === null ? 'warn' : 'info', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
-  };
-  if (logs !== null) mkdirSync(logs, { recursive: true });
-  let started = 0;
-  const services = new Set<ServiceProcess>();
-  closers.push(() => Promise.all([...services].map((service) => service.stop())));
-  const start = async (name: string, file: string, more: Record<string, string>) => {
-    started += 1;
-    const logFile = logs === null ? undefined : join(logs, `${String(started).padStart(3, '0')}-${name}.log`);
-    const service = await startService(name, file, { ...shared, ...more }, logFile);
-    services.add(service);
-    return service;
-  };
-  const unlimited = { API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' };
-  return {
-    startGateway: (port, more = {}) =>
-      start('ingest-gateway', gatewayFile, { ...more, INGEST_PORT: String(port), INGEST_HOST: '127.0.0.1' }),
-    startConsumer: (more = {}) => start('event-consumer', consumerFile, more),
-    startManagementApi: () => start('management-api', apiFile, { API_PORT: '0', API_HOST: '127.0.0.1', ...unlimited }),
-  };
 }

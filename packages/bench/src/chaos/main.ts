@@ -3,16 +3,19 @@ import { testSeed } from '@millrace/testing';
 import { chaosConsumer } from './consumer-chaos.ts';
 import { chaosFlags } from './flag-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
+import { chaosUpgrade } from './upgrade/upgrade-chaos.ts';
 
 const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--fallback]
        pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N] [--rate 400] [--logs DIR]
        pnpm chaos flags    [--seconds 15]  [--only name,name]
+       pnpm chaos upgrade --from REF [--seconds 15] [--seed N] [--rate 400]
 
 Starts PostgreSQL, Kafka (Java 17 or newer) and Redis of its own, and the services as they are installed, breaks each of
 them in turn under load, --seconds a phase, and compares what was acknowledged with what is stored. Ends with 1 when
 anything is lost, doubled or wrong. flags toggles a flag a hundred times as well: no answer may be older than a second, nor
 take longer than half of one. --logs keeps what each consumer says there, with the turns of the phases. What the consumer's chaos makes up
-follows from --seed or MILLRACE_SEED; it is printed. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
+follows from --seed or MILLRACE_SEED; it is printed. upgrade builds the release that git calls REF, starts it, and takes it to
+this one and back, service by service. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,22 +26,25 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     rate: { type: 'string', default: '400' },
     logs: { type: 'string' },
+    from: { type: 'string' },
   },
 });
 const print = (line: string) => console.log(line);
-const seconds = Number(values.seconds ?? (positionals[0] === 'flags' ? 15 : 120));
+const seconds = Number(values.seconds ?? (positionals[0] === 'flags' || positionals[0] === 'upgrade' ? 15 : 120));
 const eventsPerSecond = Number(values.rate);
+const seed = Number(values.seed ?? testSeed());
 const only = values.only?.split(',') ?? null;
 
-if (!(seconds > 0 && eventsPerSecond > 0) || (values.seed !== undefined && !Number.isInteger(Number(values.seed)))) {
+if (!(seconds > 0 && eventsPerSecond > 0) || !Number.isInteger(seed)) {
   console.error(usage);
   process.exitCode = 2;
 } else if (positionals[0] === 'gateway') {
   process.exitCode = (await chaosGateway({ seconds, only, hasFallback: values.fallback }, print)) ? 0 : 1;
 } else if (positionals[0] === 'flags') {
   process.exitCode = (await chaosFlags({ seconds, only }, print)) ? 0 : 1;
+} else if (positionals[0] === 'upgrade' && values.from !== undefined) {
+  process.exitCode = (await chaosUpgrade({ seconds, from: values.from, seed, eventsPerSecond }, print)) ? 0 : 1;
 } else if (positionals[0] === 'consumer') {
-  const seed = Number(values.seed ?? testSeed());
   process.exitCode = (await chaosConsumer({ seconds, only, seed, eventsPerSecond, logs: values.logs ?? null }, print))
     ? 0
     : 1;
