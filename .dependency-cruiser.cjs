@@ -208,6 +208,16 @@ module.exports = {
         pathNot: `^services/management-api/src/resources/($1|${sharedByResources.join('|')}|feature-flags|cohorts)/`,
       },
     },
+    ...roomsInOrder('packages/browser', [
+      // Types; what a browser has or lacks; what an application gave.
+      ...['client', 'page', 'values', 'options'],
+      // What is remembered; what all events are made of.
+      ...['storage', 'consent', 'sending', 'session', 'person', 'event', 'identity'],
+      // Features, none knowing another; all of it put together; one file per build.
+      ...['remote-config', 'flags', 'early-access'],
+      ...['autocapture', 'pageviews', 'exceptions', 'web-vitals'],
+      ...['start', '.'],
+    ]),
     ...roomsInOrder('packages/event-log', [
       // What all adapters share: the port; reading and its offsets; writing.
       ...['port', 'consume', 'offsets', 'append'],

@@ -37,7 +37,7 @@ export default ({ production = false }) => ({
       project: ['src/**/*.{ts,mjs}!', ...onlyForTests],
     },
     'packages/browser': {
-      entry: ['src/{index,slim,snippet}.ts!', 'bundle/*.ts!', 'src/client/*.ts!', 'tests/**/*.ts'],
+      entry: ['src/{index,slim,snippet}.ts!', 'bundle/*.ts!', 'tests/**/*.ts'],
       project: ['{src,bundle}/**/*.ts!', 'tests/**/*.ts'],
       // Compared with it in a real browser, which is served its ready-made file.
       ignoreDependencies: ['posthog-js'],

@@ -1,15 +1,13 @@
-export type { CaptureOptions, CaptureResult } from './client/captured-event.ts';
-export type {
-  Client,
-  EarlyAccessFeature,
-  EventTypes,
-  FlagKey,
-  FlagResult,
-  FlagTypes,
-  InitOptions,
-  Options,
-  PropertiesOf,
-  ValueOf,
-} from './client/client.ts';
-export type { Bootstrap } from './client/options.ts';
-export type { FlagValue, JsonValue, Properties } from './client/values.ts';
+import { createClient } from './start/create-client.ts';
+import { fullFeatures } from './start/full-features.ts';
+
+export type * from './client/captured-event.ts';
+export type * from './client/client.ts';
+export type * from './client/options.ts';
+export type * from './client/values.ts';
+
+/** The client of an application; `init` starts it. */
+export const posthog = createClient({ features: fullFeatures });
+/** @alias of the above */
+// biome-ignore lint/style/noDefaultExport: how applications import it
+export default posthog;

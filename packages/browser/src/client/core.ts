@@ -11,8 +11,9 @@ export interface Signals {
   identity: { distinctId: string; anonymousDistinctId?: string };
   /** Person or group properties, or groups, that flags depend on have changed. */
   flagInput: undefined;
+  /** Another visitor, of whom nothing is known but the options' `bootstrap`. */
   reset: undefined;
-  /** A new session id; the page before it ends for page leaves. */
+  /** A session was followed by another, in this tab or in another. */
   session: { sessionId: string; windowId: string };
   options: Partial<Options>;
   consent: { isGranted: boolean };
@@ -67,9 +68,11 @@ export interface Core {
   readonly signals: Emitter;
   readonly log: Log;
   distinctId(): string;
+  /** The `$initial_*` of the visitor: where they came from the first time. */
+  initialPersonProperties(): Properties;
   capture(name: string, properties?: Properties | null, options?: CaptureOptions): CaptureResult | undefined;
-  /** Adds properties to every event from now on. */
-  addProperties(collect: (event: string) => Properties): void;
+  /** Adds properties to every event from now on; what the caller of `capture` gave wins. */
+  addProperties(collect: (event: string, uuid: string, timestamp: Date) => Properties): void;
   /** False: opted out, or a bot: nothing is captured. */
   isCapturing(): boolean;
   /** Address of a path of the ingest host, without a double slash. */

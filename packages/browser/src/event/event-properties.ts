@@ -1,0 +1,58 @@
+import type { CaptureResult } from '../client/captured-event.ts';
+import type { Core } from '../client/core.ts';
+import type { JsonValue, Properties } from '../client/values.ts';
+import type { EventParts } from './event-parts.ts';
+import { propertiesOf } from './origin.ts';
+import { pageProperties } from './page-properties.ts';
+
+export type Collect = Parameters<Core['addProperties']>[0];
+
+/** Everything an event says, later wins: the page, super properties, features, its own, and what nobody may set. */
+export function eventProperties(
+  { options, store, tabStore, session, person, log }: EventParts,
+  collectors: Collect[],
+  name: string,
+  own: Properties,
+  { uuid, timestamp }: Pick<CaptureResult, 'uuid' | 'timestamp'>,
+): Properties {
+  const registered = store.superProperties();
+  const { sessionId, windowId } = session.touch(timestamp.getTime());
+  const collected: Properties = {};
+  for (const collect of collectors) {
+    try {
+      Object.assign(collected, collect(name, uuid, timestamp));
+    } catch (error) {
+      log.error(error);
+    }
+  }
+  const properties: Properties = {
+    ...pageProperties(options),
+    ...(tabStore === store ? {} : tabStore.superProperties()),
+    ...registered,
+    ...collected,
+    ...own,
+    ...groupsOf(registered.$groups, own.$groups),
+    token: options.token,
+    $config_defaults: options.defaults,
+    $session_id: sessionId,
+    $window_id: windowId,
+    ...sessionEntry(store.get('$client_session_props')),
+    $recording_status: 'disabled',
+    $lib_custom_api_host: options.api_host,
+    $is_identified: person.isIdentified(),
+  };
+  for (const denied of options.property_denylist) delete properties[denied];
+  return { ...properties, $process_person_profile: person.hasProfile() };
+}
+
+/** Groups of the event come on top of the visitor's; an empty object is for none. */
+function groupsOf(registered: JsonValue, own: JsonValue): Properties {
+  const isSaid = typeof own === 'object' && own !== null && Object.keys(own).length > 0;
+  return isSaid ? { $groups: { ...Object(registered), ...own } } : {};
+}
+
+function sessionEntry(stored: JsonValue): Properties {
+  const { props } = Object(stored) as { props?: JsonValue };
+  const all = Object.entries(propertiesOf(props, '$session_entry_'));
+  return Object.fromEntries(all.filter(([, value]) => value !== null && value !== undefined && value !== ''));
+}

@@ -1,0 +1,11 @@
+/** Undefined on a server; read once, since a page's own are never exchanged. */
+export const page: (Window & typeof globalThis) | undefined = typeof window === 'undefined' ? undefined : window;
+
+/** What throws where a browser forbids it (blocked storage, a sandboxed frame) or lacks it: undefined then. */
+export function attempt<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import type { Client, InitOptions, Options } from '../client/client.ts';
+import type { Feature } from '../client/core.ts';
+import { libraryVersion } from '../client/library-version.ts';
+import { defaultOptions } from '../options/default-options.ts';
+import { page } from '../page/globals.ts';
+import { createCore } from './create-core.ts';
+import { createLog } from './create-log.ts';
+import { createEarlySubscriptions } from './early-subscriptions.ts';
+import { memberNames, subscriptionNames } from './member-names.ts';
+import { membersOf } from './members.ts';
+import { optionsOfInit } from './options-of-init.ts';
+
+type Member = (...args: unknown[]) => unknown;
+
+export interface ClientParts {
+  features: Feature[];
+  /** Where events go when `api_host` is not given: where the script came from. */
+  scriptHost?: string | undefined;
+}
+
+/** A client that waits for `init`. Its members are there from the beginning, and none ever throws. */
+export function createClient(parts: ClientParts): Client {
+  const state: { options: Options; members?: Partial<Client> } = { options: defaultOptions('unset') };
+  const log = createLog(() => state.options.debug);
+  const early = createEarlySubscriptions();
+  const named: Record<string, Client> = {};
+
+  const call = (name: string, args: unknown[]): unknown => {
+    const { members } = state;
+    if (!members && subscriptionNames.includes(name)) return early.add(name, args);
+    if (!members) return log.error(`You must initialize PostHog before calling posthog.${name}`);
+    const member = members[name as keyof Client] as Member | undefined;
+    if (!member) return log.debug(`posthog.${name} is not part of this build`);
+    try {
+      return member(...args);
+    } catch (error) {
+      return log.error(`posthog.${name} failed`, error);
+    }
+  };
+
+  const start = (token: unknown, given?: InitOptions): Client => {
+    if (state.members) log.warn('You have already initialized PostHog! Re-initializing is a no-op');
+    const options = state.members ? undefined : optionsOfInit(token, given, parts.scriptHost, log);
+    if (!options) return client;
+    state.options = options;
+    // A server renders with the options' bootstrap, and does no more.
+    if (!page) return client;
+    state.members = membersOf(createCore(client, options, log), parts.features);
+    early.carryOut(call);
+    try {
+      options.loaded(client);
+    } catch (error) {
+      log.error('The option loaded failed', error);
+    }
+    return client;
+  };
+
+  const client = clientOf(state, call, (token, options, name) => {
+    if (!name || name === 'posthog') return start(token, options);
+    named[name] ??= createClient(parts);
+    Object.assign(client, { [name]: named[name] });
+    return named[name].init(token, options);
+  });
+  return client;
+}
+
+function clientOf(
+  state: { options: Options; members?: Partial<Client> },
+  call: (name: string, args: unknown[]) => unknown,
+  init: Client['init'],
+): Client {
+  const client: Partial<Client> = {
+    init,
+    get config() {
+      return state.options;
+    },
+    get __loaded() {
+      return state.members !== undefined;
+    },
+    get featureFlags() {
+      return state.members?.featureFlags ?? noFlags;
+    },
+    people: {
+      set: (set) => void call('setPersonProperties', [set]),
+      set_once: (once) => void call('setPersonProperties', [undefined, once]),
+    },
+    surveys: { displaySurvey: () => void call('renderSurvey', []) },
+    version: libraryVersion,
+  };
+  for (const name of memberNames) Object.assign(client, { [name]: (...args: unknown[]) => call(name, args) });
+  return client as Client;
+}
+
+const noFlags: Client['featureFlags'] = {
+  hasLoadedFlags: false,
+  getFlags: () => [],
+  getFlagVariants: () => ({}),
+  override() {},
+  overrideFeatureFlags() {},
+};

@@ -1,0 +1,47 @@
+import type { Client, Options } from '../client/client.ts';
+import type { Core, Log } from '../client/core.ts';
+import { createConsent } from '../consent/create-consent.ts';
+import { createCapture } from '../event/create-capture.ts';
+import type { EventParts } from '../event/event-parts.ts';
+import { propertiesOf } from '../event/origin.ts';
+import { page } from '../page/globals.ts';
+import { createPerson } from '../person/create-person.ts';
+import { createSender } from '../sending/create-sender.ts';
+import { createSession } from '../session/create-session.ts';
+import { openStores } from '../storage/open-stores.ts';
+import { createEmitter } from './create-emitter.ts';
+import { startVisitor } from './start-visitor.ts';
+
+export interface Started {
+  core: Core;
+  parts: EventParts;
+}
+
+/** Options, stores, consent, session, sender, events: each built from those before it. */
+export function createCore(client: Client, options: Options, log: Log): Started {
+  const signals = createEmitter(log);
+  const consent = createConsent(options, signals);
+  const isPersistent = () => !(options.opt_out_persistence_by_default && consent.isOptedOut());
+  const { store, tabStore } = openStores(options, isPersistent);
+  signals.on('consent', () => [store, tabStore].forEach((one) => void one.followConsent()));
+  startVisitor(options, store);
+  const url: Core['url'] = (path, of = 'api') => {
+    const hosts = { api: null, flags: options.flags_api_host, assets: options.asset_host };
+    return (hosts[of] ?? options.api_host) + path;
+  };
+  const { token } = options;
+  const sender = createSender({ token, options, store, signals, log, url });
+  const session = createSession({ options, store, signals, log });
+  const person = createPerson(options, store, log);
+  const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };
+  const events = createCapture(parts);
+  // `pagehide` comes where `unload` does not: phones, and pages that the browser keeps for coming back.
+  page?.addEventListener('pagehide', () => signals.emit('leaving', undefined));
+  const core: Core = {
+    ...{ token, client, options, store, sender, signals, log, url, ...events },
+    initialPersonProperties: () => propertiesOf(store.get('$initial_person_info'), '$initial_'),
+    distinctId: () => store.get('distinct_id') as string,
+    isCapturing: () => !consent.isOptedOut(),
+  };
+  return { core, parts };
+}

@@ -1,0 +1,4 @@
+import type { Feature } from '../client/core.ts';
+
+/** Events, identity and flags: no autocapture, no errors, nothing that is measured. */
+export const slimFeatures: Feature[] = [];

@@ -1,0 +1,35 @@
+import type { Client, InitOptions } from '../client/client.ts';
+import { attempt } from '../page/globals.ts';
+
+type Call = [name: string, ...args: unknown[]];
+type Calls = Partial<Iterable<Call | (() => void)>> & { people?: Call[] };
+type Stub = Calls & { _i?: [token: string, options: InitOptions | undefined, name?: string][]; init?: unknown };
+
+/** The snippet's stub holds the calls that were made before the library came; they are made now, and the client takes its place. */
+export function takeOverStub(page: { posthog?: unknown }, client: Client): void {
+  const stub = page.posthog as unknown as (Stub & Record<string, Calls>) | undefined;
+  // Each `init` of the snippet loads the script again.
+  if (stub && !Array.isArray(stub._i) && typeof stub.init === 'function') return;
+  for (const [token, options, name] of stub?._i ?? []) {
+    const instance = client.init(token, options, name);
+    if (!instance?.__loaded || !stub) continue;
+    const calls = (name !== undefined && stub[name]) || stub;
+    replay(instance.people as never, calls.people ?? []);
+    replay(instance as never, calls);
+  }
+  Object.assign(client, { __SV: 1, push: (call: Call) => replay(client as never, [call]) });
+  page.posthog = client;
+}
+
+/** Aliases first and captures last, so that what was captured early is captured of the visitor known since. */
+function replay(target: Record<string, (...args: unknown[]) => unknown>, calls: Calls): void {
+  const all = Symbol.iterator in calls ? [...(calls as Iterable<Call | (() => void)>)] : [];
+  const rank = (call: Call | (() => void)) => {
+    const name = String(call?.[0 as never]);
+    if (name === 'alias') return 0;
+    return name.includes('capture') ? 2 : 1;
+  };
+  for (const call of all.sort((one, other) => rank(one) - rank(other))) {
+    attempt(() => (typeof call === 'function' ? call.call(target) : target[call[0]]?.(...call.slice(1))));
+  }
+}

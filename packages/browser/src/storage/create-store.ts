@@ -1,0 +1,102 @@
+import type { Store } from '../client/core.ts';
+import type { JsonValue, Properties } from '../client/values.ts';
+import { attempt } from '../page/globals.ts';
+import type { Area } from './areas.ts';
+import { cookieNames, isSentWithEvents } from './own-names.ts';
+
+export interface StorePlace {
+  name: string;
+  main: Area;
+  /** Beside `main`, for the names that are kept in both. */
+  cookies?: Area | undefined;
+  doesCookieWin?: boolean;
+  area: Storage | null;
+  /** False: nothing leaves memory, for consent is missing. */
+  isPersistent(): boolean;
+}
+
+/** Of the core only: what all other parts need not know. */
+export interface WholeStore extends Store {
+  clear(): void;
+  /** Writes what is known, or removes what was written, as consent now asks. */
+  followConsent(): void;
+}
+
+/** One JSON text per place, written whole and read again before each change: other tabs write it too. */
+export function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }: StorePlace): WholeStore {
+  let values: Properties = {};
+  let knownText: string | null = null;
+  let isFresh = false;
+
+  const readAgain = () => {
+    if (!isPersistent()) return;
+    const text = main.read(name);
+    if (text === null || text === knownText) return;
+    knownText = text;
+    values = parse(text);
+  };
+  /** Once per task is enough: nobody else writes meanwhile. */
+  const refresh = () => {
+    if (isFresh) return;
+    isFresh = true;
+    queueMicrotask(() => {
+      isFresh = false;
+    });
+    readAgain();
+  };
+  const save = () => {
+    if (!isPersistent()) return;
+    knownText = JSON.stringify(values);
+    main.write(name, knownText);
+    cookies?.write(name, JSON.stringify(pick(values, cookieNames)));
+  };
+  const change = (next: (known: Properties) => Properties) => {
+    readAgain();
+    const changed = next(values);
+    if (JSON.stringify(changed) === JSON.stringify(values)) return;
+    values = changed;
+    save();
+  };
+  const erase = () => {
+    knownText = null;
+    main.remove(name);
+    cookies?.remove(name);
+  };
+
+  readAgain();
+  const fromCookie = parse(cookies?.read(name) ?? null);
+  values = doesCookieWin ? { ...values, ...fromCookie } : { ...fromCookie, ...values };
+
+  return {
+    area,
+    get(wanted) {
+      refresh();
+      return values[wanted];
+    },
+    set: (changes) => change((known) => ({ ...known, ...changes })),
+    remove: (...names) => change((known) => without(known, (one) => names.includes(one))),
+    superProperties() {
+      refresh();
+      return without(values, (one) => !isSentWithEvents(one));
+    },
+    clear() {
+      values = {};
+      erase();
+    },
+    followConsent: () => (isPersistent() ? save() : erase()),
+  };
+}
+
+function parse(text: string | null): Properties {
+  const value: unknown = attempt(() => JSON.parse(text ?? ''));
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Properties) : {};
+}
+
+function without(values: Properties, isOut: (name: string) => boolean): Properties {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !isOut(name)));
+}
+
+function pick(values: Properties, names: string[]): Properties {
+  const isSaid = (value: JsonValue) => value !== undefined && value !== null && value !== '';
+  return Object.fromEntries(names.filter((name) => isSaid(values[name])).map((name) => [name, values[name]]));
+}
