@@ -278,7 +278,7 @@ module.exports = {
       ...['setup-problem.ts', 'data-directory.ts', 'command.ts', 'process'],
       // The servers, each with what starts it; then where they come from.
       ...['kafka', 'postgres', 'redis', 'docker', 'provision'],
-      ...['build', 'docs', 'check', 'start', 'test', '.', 'testing'],
+      ...['build', 'image', 'docs', 'check', 'start', 'test', '.', 'testing'],
     ]),
     ...roomsInOrder('packages/cluster', ['parts', 'api-server', '.']),
     ...roomsInOrder('packages/cli', [

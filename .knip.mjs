@@ -73,7 +73,7 @@ export default ({ production = false }) => ({
     'packages/stack': {
       entry: [
         'bin/*.mjs!',
-        'src/{start/start,test/run-tests,check/check,build/build,docs/docs}.ts!',
+        'src/{start/start,test/run-tests,check/check,build/build,image/image,docs/docs}.ts!',
         'src/jest/*.mjs!',
         'src/process/*.mjs!',
         'src/testing/reaper-owner.ts',
@@ -100,6 +100,8 @@ export default ({ production = false }) => ({
       project: ['**/*.{ts,mjs}'],
       // Served to a browser as files.
       ignoreDependencies: ['posthog-js.*'],
+      // Of every Linux: they run the image as a container's runtime does.
+      ignoreBinaries: ['setpriv', 'unshare'],
     },
   },
 });

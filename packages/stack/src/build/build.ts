@@ -1,7 +1,6 @@
-import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
-import { bundlePrograms } from './bundle-programs.ts';
+import { buildPrograms } from './build-programs.ts';
 import { programs } from './programs.ts';
 
 /**
@@ -9,11 +8,8 @@ import { programs } from './programs.ts';
  * needs beside Node: `node dist/ingest-gateway.mjs`.
  */
 export const main: Command = async ({ progress, root }) => {
-  const entries = programs(root);
-  const dist = join(root, 'dist');
-  await progress.step(`Building ${Object.keys(entries).join(', ')}`, async () => {
-    await bundlePrograms(root, entries, dist);
-    await cp(join(root, 'prisma'), join(dist, 'prisma'), { recursive: true });
-  });
+  await progress.step(`Building ${Object.keys(programs(root)).join(', ')}`, () =>
+    buildPrograms(root, join(root, 'dist')),
+  );
   return 0;
 };

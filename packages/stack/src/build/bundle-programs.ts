@@ -12,14 +12,15 @@ const require = createRequireForLibraries(import.meta.url);`;
  *
  * @param entries path from the root by program name
  * @param outDirectory emptied first
+ * @returns the files of which something is in them, by their paths from the root
  */
 export async function bundlePrograms(
   root: string,
   entries: Record<string, string>,
   outDirectory: string,
-): Promise<void> {
+): Promise<string[]> {
   await rm(outDirectory, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: Object.entries(entries).map(([name, path]) => ({ in: path, out: name })),
     outdir: outDirectory,
@@ -36,8 +37,10 @@ export async function bundlePrograms(
     external: carriedPatterns,
     banner: { js: requireForLibraries },
     logLevel: 'warning',
+    metafile: true,
   });
   // The compiler's own process holds what it read, and would stay as long as this one.
   await stop();
   await carryPackages(root, outDirectory);
+  return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }

@@ -16,16 +16,30 @@ const carried: Record<string, string> = {
 /** For esbuild: these, and their builds for single platforms, stay imports. */
 export const carriedPatterns = Object.keys(carried).flatMap((name) => [name, `${name}/*`, `${name}-*`]);
 
-/** Copies them to `<outDirectory>/node_modules`, where the programs find them. */
+/** Where the packages that are carried are installed, by name. */
+export function carriedPackages(root: string): Map<string, string> {
+  return new Map(
+    Object.entries(carried).map(([name, dependent]) => [
+      name,
+      realpathSync(join(root, dependent, 'node_modules', name)),
+    ]),
+  );
+}
+
+/** The builds for single platforms that a carried package chooses from while running: version by name. */
+export async function platformBuilds(source: string): Promise<Record<string, string>> {
+  const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
+    optionalDependencies?: Record<string, string>;
+  };
+  return optionalDependencies;
+}
+
+/** Copies them to `<outDirectory>/node_modules`, where the programs find them, with their builds for this machine. */
 export async function carryPackages(root: string, outDirectory: string): Promise<void> {
-  for (const [name, dependent] of Object.entries(carried)) {
-    const source = realpathSync(join(root, dependent, 'node_modules', name));
+  for (const [name, source] of carriedPackages(root)) {
     const target = join(outDirectory, 'node_modules', name);
     await cp(source, target, { recursive: true, dereference: true });
-    const { optionalDependencies = {} } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {
-      optionalDependencies?: Record<string, string>;
-    };
-    for (const platformBuild of Object.keys(optionalDependencies)) {
+    for (const platformBuild of Object.keys(await platformBuilds(source))) {
       const from = join(dirname(dirname(source)), platformBuild);
       if (!existsSync(from)) continue;
       await cp(from, join(outDirectory, 'node_modules', platformBuild), { recursive: true, dereference: true });

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { carriedPackages, platformBuilds } from '../build/carried-packages.ts';
+import type { Base, BaseLock } from './base-lock.ts';
+import { debianFiles } from './debian-files.ts';
+import type { Lockfile } from './lockfile.ts';
+import { npmPackage } from './npm-package.ts';
+import type { Platform } from './platform.ts';
+import { addFolder, directory, file, link, type Tree } from './tree.ts';
+
+/** The user of the image, by the number that is usual in images without a shell. Any other can run it too. */
+export const nonroot = { uid: 65532, gid: 65532 };
+
+/** Shared libraries, and what they and scanners read. Changes with Debian's security updates. */
+export async function systemLayer(lock: BaseLock, platform: Platform): Promise<Tree> {
+  const { debian } = lock[platform.architecture];
+  const tree: Tree = new Map([
+    ['lib', link('usr/lib')],
+    [platform.loader, link(`/usr/lib/${platform.triplet}/${platform.loader.split('/').at(-1)}`)],
+    // Places that a container's runtime mounts something at, and where anybody may write if it is let.
+    ...['dev', 'proc', 'sys'].map((path) => [path, directory()] as const),
+    ['tmp', directory(0o1777)],
+    ['etc/passwd', file(`root:x:0:0:root:/:/none\nnonroot:x:${nonroot.uid}:${nonroot.gid}:nonroot:/tmp:/none\n`)],
+    ['etc/group', file(`root:x:0:\nnonroot:x:${nonroot.gid}:\n`)],
+    // Without it the C library asks the name server before it looks into /etc/hosts.
+    ['etc/nsswitch.conf', file('hosts: files dns\n')],
+    ['etc/hosts', file('127.0.0.1 localhost\n::1 localhost\n')],
+    ['etc/os-release', file(osRelease(lock.debianRelease))],
+  ]);
+  if (platform.loader.startsWith('usr/lib64/')) tree.set('lib64', link('usr/lib64'));
+  for (const [path, content] of await debianFiles(debian, platform)) {
+    tree.set(path, file(content, path.startsWith('usr/lib/') ? 0o755 : 0o644));
+  }
+  for (const { name, version, source } of debian) {
+    tree.set(`var/lib/dpkg/status.d/${name}`, file(packageStatus({ name, version, source }, platform)));
+  }
+  return tree;
+}
+
+/** Scanners find by it which list of vulnerabilities to look into. */
+function osRelease(release: string): string {
+  return `PRETTY_NAME="Millrace, with libraries of Debian ${release}"\nNAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="${release}"\n`;
+}
+
+function packageStatus(
+  { name, version, source }: { name: string; version: string; source: string },
+  platform: Platform,
+) {
+  const lines = { Package: name, Source: source, Version: version, Architecture: platform.architecture };
+  const text = Object.entries({ ...lines, Status: 'install ok installed' }).map(([key, value]) => `${key}: ${value}`);
+  return `${text.join('\n')}\n`;
+}
+
+/** Node alone, without npm. */
+export async function nodeLayer({ node }: Base): Promise<Tree> {
+  const folder = await npmPackage(node);
+  return new Map([
+    ['usr/bin/node', file(await readFile(join(folder, 'bin/node')), 0o755)],
+    ['usr/share/doc/node/LICENSE', file(await readFile(join(folder, 'LICENSE')))],
+  ]);
+}
+
+/** The packages that cannot be bundled, with their builds for this one platform. */
+export async function carriedLayer(root: string, lockfile: Lockfile, platform: Platform): Promise<Tree> {
+  const tree: Tree = new Map();
+  for (const [name, source] of carriedPackages(root)) {
+    await addFolder(tree, `app/node_modules/${name}`, { folder: source, takes: isOfPackage });
+    for (const build of lockfile.forPlatform(await platformBuilds(source), platform)) {
+      await addFolder(tree, `app/node_modules/${build.name}`, { folder: await npmPackage(build), takes: isOfPackage });
+    }
+  }
+  return tree;
+}
+
+const isOfPackage = (path: string) => !path.startsWith('node_modules/');
+
+/** The programs, the migrations, and the documents of the whole. */
+export async function programsLayer(dist: string, documents: Record<string, string>): Promise<Tree> {
+  const tree: Tree = new Map();
+  await addFolder(tree, 'app', { folder: dist, takes: (path) => !path.startsWith('node_modules/') });
+  for (const [path, text] of Object.entries(documents)) tree.set(path, file(text));
+  return tree;
+}
