@@ -9,11 +9,50 @@ const handshake = String.fromCharCode(22);
 
 test.each([
   [{}, undefined],
-  [{ redisUrl: 'redis://a:6379' }, { url: 'redis://a:6379' }],
-  [{ redisUrl: 'rediss://a:6379/1' }, { url: 'rediss://a:6379/1', tls: { rejectUnauthorized: true } }],
+  [{ redisUrl: 'redis://a' }, { nodes: [{ host: 'a', port: 6379 }] }],
+  [{ redisUrl: 'redis://[::1]:7000' }, { nodes: [{ host: '::1', port: 7000 }] }],
+  [
+    { redisUrl: 'redis://u:p%40w@a:1/2' },
+    { nodes: [{ host: 'a', port: 1 }], username: 'u', password: 'p@w', database: 2 },
+  ],
+  [
+    { redisUrl: 'redis://:p@a:1/', redisUsername: 'u' },
+    { nodes: [{ host: 'a', port: 1 }], username: 'u', password: 'p' },
+  ],
+  [
+    { redisUrl: 'redis://a:1', redisPassword: 'p@w/' },
+    { nodes: [{ host: 'a', port: 1 }], password: 'p@w/' },
+  ],
+  [
+    { redisUrl: 'rediss://a:6379/1' },
+    { nodes: [{ host: 'a', port: 6379 }], database: 1, tls: { rejectUnauthorized: true } },
+  ],
+  [
+    { redisUrl: 'redis://a:1,b', redisMode: 'cluster' as const },
+    {
+      nodes: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 6379 },
+      ],
+      isCluster: true,
+    },
+  ],
+  [
+    { redisUrl: 'redis://a:1,b:2', redisMode: 'sentinel' as const, redisSentinelPassword: 's' },
+    {
+      nodes: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 2 },
+      ],
+      sentinel: { master: 'mymaster', password: 's' },
+    },
+  ],
   [
     { redisUrl: 'rediss://a', redisCaFile: authorityFile },
-    { url: 'rediss://a', tls: { rejectUnauthorized: true, ca: expect.stringContaining('BEGIN CERTIFICATE') } },
+    {
+      nodes: [{ host: 'a', port: 6379 }],
+      tls: { rejectUnauthorized: true, ca: expect.stringContaining('BEGIN CERTIFICATE') },
+    },
   ],
 ])('%j', (config, connection) => {
   expect(redisConnection(config)).toEqual(connection);
@@ -24,6 +63,13 @@ test.each([
   [{ redisCaFile: authorityFile }, 'REDIS_CA_FILE is set'],
   [{ redisUrl: 'rediss://:secret@a', redisCaFile: '/nowhere.pem' }, 'cannot be read (ENOENT)'],
   [{ redisUrl: 'redis://:secret@a?tls=true' }, 'by rediss:// only'],
+  [{ redisUrl: 'redis://:secret@a?family=6' }, 'takes nothing behind a ?'],
+  [{ redisUrl: 'redis://:secret@a,b' }, 'REDIS_URL names several servers'],
+  [{ redisUrl: 'redis://:secret@a/1', redisMode: 'cluster' as const }, 'a cluster has only number 0'],
+  [{ redisUrl: 'redis://:secret@a:port' }, 'REDIS_URL is not an address'],
+  [{ redisUrl: 'redis://:secret@a', redisPassword: 'secret' }, 'REDIS_PASSWORD is set, and'],
+  [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, and'],
+  [{ redisUrl: 'redis://:secret@a', redisSentinelPassword: 'secret' }, 'but REDIS_MODE is not sentinel'],
 ])('%j is refused', (config, problem) => {
   expect(() => redisConnection(config)).toThrow(problem);
   expect(() => redisConnection(config)).not.toThrow('secret');

@@ -1,8 +1,8 @@
 import { AppError } from '@millrace/errors';
 import type { Logger } from '@millrace/runtime';
-import { Redis, type RedisOptions } from 'ioredis';
-import type { KeyValue } from './key-value.ts';
-import type { RedisConnection } from './redis-config.ts';
+import type { CounterChange, KeyValue } from './key-value.ts';
+import { type ClientOptions, createRedisClient, type RedisClient } from './redis-client.ts';
+import { type RedisConnection, redisConnection } from './redis-config.ts';
 
 /** How long a connection may be silent while an answer is due before it is given up and made anew. */
 const silenceTimeoutMs = 1000;
@@ -23,18 +23,24 @@ for i, key in ipairs(KEYS) do
 end
 return counts`;
 
+/** Without an address there is nothing to connect to. */
+function connectionTo(redisUrl: string): RedisConnection {
+  const connection = redisConnection({ redisUrl });
+  if (connection === undefined) throw new Error('The address of Redis is empty.');
+  return connection;
+}
+
 /**
  * The port on Redis. Commands fail at once while the connection is down (no offline queue) and after
  * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests.
  */
 export function createRedisKeyValue(
-  connection: string | RedisConnection,
+  addressOrConnection: string | RedisConnection,
   logger: Logger,
   { commandTimeoutMs = 150, keyPrefix = 'millrace:' } = {},
 ): KeyValue {
-  const { url, tls } = typeof connection === 'string' ? { url: connection, tls: undefined } : connection;
+  const connection = typeof addressOrConnection === 'string' ? connectionTo(addressOrConnection) : addressOrConnection;
   const options = {
-    ...(tls && { tls }),
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1000,
     socketTimeout: silenceTimeoutMs,
@@ -43,7 +49,7 @@ export function createRedisKeyValue(
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt: number) => Math.min(100 * attempt, 2000),
   };
-  const client = new Redis(url, options);
+  const client = createRedisClient(connection, options);
   let wasReported = false;
   client.on('ready', () => {
     if (wasReported) logger.info('Redis is back');
@@ -70,14 +76,14 @@ export function createRedisKeyValue(
     addToCounters: (changes) =>
       run(async () => {
         if (changes.length === 0) return [];
-        const keys = changes.map(({ key }) => key);
-        const values = changes.flatMap(({ by, atLeast, ttlSeconds }) => [by, atLeast, toMilliseconds(ttlSeconds)]);
-        return (await client.eval(addToCountersScript, keys.length, ...keys, ...values)) as number[];
+        // The keys of one command have to be on one node of a cluster.
+        const commands = connection.isCluster ? changes.map((change) => [change]) : [changes];
+        return (await Promise.all(commands.map((some) => changeCounters(client, some)))).flat();
       }),
     delete: (key) => run(async () => void (await client.del(key))),
     publish: (channel, message) => run(async () => void (await client.publish(keyPrefix + channel, message))),
     async subscribe(channel, onMessage) {
-      subscriber ??= createSubscriber(url, options);
+      subscriber ??= createSubscriber(connection, options);
       subscriber.client.on('message', (name, message) => {
         if (name === keyPrefix + channel) onMessage(message);
       });
@@ -94,13 +100,13 @@ export function createRedisKeyValue(
 }
 
 interface Subscriber {
-  client: Redis;
+  client: RedisClient;
   stop(): void;
 }
 
 /** The subscriber keeps its subscriptions over reconnects, so it may queue while the first connection is made. */
-function createSubscriber(url: string, options: RedisOptions): Subscriber {
-  const client = new Redis(url, {
+function createSubscriber(connection: RedisConnection, options: ClientOptions): Subscriber {
+  const client = createRedisClient(connection, {
     ...options,
     commandTimeout: undefined,
     enableOfflineQueue: true,
@@ -120,6 +126,12 @@ function createSubscriber(url: string, options: RedisOptions): Subscriber {
       client.disconnect();
     },
   };
+}
+
+async function changeCounters(client: RedisClient, changes: readonly CounterChange[]): Promise<number[]> {
+  const keys = changes.map(({ key }) => key);
+  const values = changes.flatMap(({ by, atLeast, ttlSeconds }) => [by, atLeast, toMilliseconds(ttlSeconds)]);
+  return (await client.eval(addToCountersScript, keys.length, ...keys, ...values)) as number[];
 }
 
 function toMilliseconds(seconds: number): number {

@@ -1,8 +1,16 @@
 import { type Activity, type Actor, recordActivity } from '@millrace/accounts';
-import { type RedisConnection, redisConnection } from '@millrace/cache';
-import { createDatabase, type PrismaClient, type Sql, type Transaction } from '@millrace/db';
-import { createLogger } from '@millrace/runtime';
+import { type RedisConnection, redisConfigFields, redisConnection } from '@millrace/cache';
+import {
+  createDatabase,
+  databaseAddress,
+  databaseConfigFields,
+  type PrismaClient,
+  type Sql,
+  type Transaction,
+} from '@millrace/db';
+import { ConfigError, createLogger, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
+import { Type } from 'typebox';
 import { announceKeyChanges } from './announce-key-changes.ts';
 import { createPrinter, type Printer } from './print.ts';
 import type { Terminal } from './terminal.ts';
@@ -72,9 +80,8 @@ export async function withSession(
 }
 
 function readRedis(options: GlobalOptions, terminal: Terminal): RedisConnection | undefined {
-  const redisUrl = options.redisUrl || terminal.env.REDIS_URL;
-  const redisCaFile = terminal.env.REDIS_CA_FILE;
-  return redisConnection({ ...(redisUrl && { redisUrl }), ...(redisCaFile && { redisCaFile }) });
+  const env = options.redisUrl ? { ...terminal.env, REDIS_URL: options.redisUrl } : terminal.env;
+  return redisConnection(readConfig(Type.Object(redisConfigFields), env));
 }
 
 /** The words that called it, without the program's: `member set-level`. */
@@ -85,10 +92,20 @@ function nameOf(command: Command): string {
 
 /** @throws UsageError when neither the option nor the environment has a PostgreSQL address. */
 export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): string {
-  const url = options.databaseUrl || terminal.env.DATABASE_URL;
+  const url = options.databaseUrl || addressIn(terminal.env);
   if (!url) throw new UsageError('--database-url: give the address of the database, or set DATABASE_URL');
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
     throw new UsageError('--database-url: not an address like postgresql://user:password@host:5432/name');
   }
   return url;
+}
+
+/** What the services read of it, so that the same environment serves both. */
+function addressIn(env: Terminal['env']): string | undefined {
+  if (!env.DATABASE_URL) return undefined;
+  try {
+    return databaseAddress(readConfig(Type.Object(databaseConfigFields), env));
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.problems.join('; ')) : error;
+  }
 }

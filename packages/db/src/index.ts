@@ -1,6 +1,7 @@
 export { deleteExpiredSalts } from './cookieless-salts.ts';
 export { type CopyRow, copyRows } from './copy-format.ts';
 export { createDatabase, type Database } from './database.ts';
+export { databaseAddress, databaseConfigFields, withDatabaseAddress } from './database-config.ts';
 export {
   type DeadLetterDecision,
   type DeadLetterPosition,

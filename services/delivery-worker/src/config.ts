@@ -1,3 +1,4 @@
+import { databaseConfigFields } from '@millrace/db';
 import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
@@ -5,7 +6,7 @@ import { Type } from 'typebox';
 export const configSchema = Type.Object({
   healthPort: integerSetting(8021, 'a TCP port; 0 takes a free one', { max: 65_535 }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
-  databaseUrl: Type.String({ description: 'postgresql://user:password@host:port/database' }),
+  ...databaseConfigFields,
   databasePoolSize: integerSetting(8, 'database connections at most', { min: 2, max: 1000 }),
   smtpUrl: Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),

@@ -1,4 +1,4 @@
-import { createDatabase, sealingKeyIds } from '@millrace/db';
+import { createDatabase, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { createMailer } from '@millrace/mail';
 import {
   createHealth,
@@ -15,7 +15,7 @@ import { configSchema } from './config.ts';
 import { startWorker } from './worker.ts';
 
 const service = 'delivery-worker';
-const config = readConfig(configSchema, environment());
+const config = withDatabaseAddress(readConfig(configSchema, environment()));
 const logger = createLogger(service, config.logLevel);
 
 // The process is given a little longer than its work, to close the database behind it.

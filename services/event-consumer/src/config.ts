@@ -1,4 +1,5 @@
 import { type Lane, lanes } from '@millrace/contracts';
+import { databaseConfigFields } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
@@ -10,7 +11,7 @@ const laneNames = lanes.join('|');
 export const consumerConfigSchema = Type.Object({
   healthPort: integerSetting(8001, 'a TCP port; 0 takes a free one', { max: 65_535 }),
   healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
-  databaseUrl: Type.String({ description: 'postgresql://…, where everything is stored' }),
+  ...databaseConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',
     description: 'kafka or postgres',

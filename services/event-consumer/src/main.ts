@@ -1,6 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { type TopicNames, topicNames } from '@millrace/contracts';
-import { createSqlDatabase, type ProjectChanges, type SqlDatabase, watchProjectChanges } from '@millrace/db/sql';
+import {
+  createSqlDatabase,
+  type ProjectChanges,
+  type SqlDatabase,
+  watchProjectChanges,
+  withDatabaseAddress,
+} from '@millrace/db/sql';
 import { drainFallback, type EventLog, fallbackTopic, usesFallback } from '@millrace/event-log';
 import {
   createHealth,
@@ -57,7 +63,7 @@ const timeouts = {
   idleInTransactionTimeoutMs: silentMs,
 };
 
-const config = readConfig(consumerConfigSchema, environment());
+const config = withDatabaseAddress(readConfig(consumerConfigSchema, environment()));
 const logger = createLogger(service, config.logLevel);
 
 await runService(logger, config.drainTimeoutMs, async (lifecycle, onFatal) => {

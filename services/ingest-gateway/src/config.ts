@@ -1,4 +1,5 @@
 import { redisConfigFields } from '@millrace/cache';
+import { databaseConfigFields } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
@@ -18,7 +19,7 @@ export const gatewayConfigSchema = Type.Object({
     min: 1,
     max: 256,
   }),
-  databaseUrl: Type.String({ description: 'postgresql://…, where project keys are looked up' }),
+  ...databaseConfigFields,
   ...redisConfigFields,
   eventLog: Type.Union([Type.Literal('kafka'), Type.Literal('postgres')], {
     default: 'kafka',

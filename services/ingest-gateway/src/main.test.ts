@@ -1,7 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { environment } from '@millrace/runtime';
-import { createTestDatabase, createTestTenant, eventually, testServers, uniqueTopicPrefix } from '@millrace/testing';
+import {
+  createFaultProxy,
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  testServers,
+  uniqueTopicPrefix,
+} from '@millrace/testing';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const running = new Set<ChildProcess>();
@@ -95,4 +102,28 @@ test('every mistake in the configuration is reported at once', async () => {
   await expect(startMain({ DATABASE_URL: '', EVENT_LOG: 'paper', MAX_BODY_BYTES: 'many' })).rejects.toThrow(
     /DATABASE_URL[\s\S]*EVENT_LOG[\s\S]*MAX_BODY_BYTES/,
   );
+});
+
+test('a process for flags alone is not ready before PostgreSQL has answered once, and stays ready when it goes', async () => {
+  const database = await createTestDatabase();
+  const url = new URL(database.url);
+  const proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port || 5432) });
+  url.host = `${proxy.host}:${proxy.port}`;
+  await proxy.refuse();
+  const gateway = await startMain({ DATABASE_URL: url.toString(), GATEWAY_ROLES: 'flags' });
+  const readiness = async () => {
+    const response = await fetch(`${gateway.url}/_readiness`);
+    return { status: response.status, body: await response.json() };
+  };
+  expect(await readiness()).toEqual({
+    status: 503,
+    body: { status: 'failing', failing: { database: 'PostgreSQL has not answered yet.' } },
+  });
+  await proxy.pass();
+  await ready(gateway);
+  await proxy.refuse();
+  expect((await readiness()).status).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+  await proxy.stop();
+  await database.drop();
 });

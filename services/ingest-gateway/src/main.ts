@@ -9,6 +9,7 @@ import {
   type Sql,
   type SqlDatabase,
   watchProjectChanges,
+  withDatabaseAddress,
 } from '@millrace/db/sql';
 import {
   createFallbackLog,
@@ -40,6 +41,7 @@ import { createSharedMetrics } from './cluster/shared-metrics.ts';
 import { startProcesses } from './cluster/start-processes.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
 import { ensureTopics } from './ensure-topics.ts';
+import { awaitFirstAnswer } from './flag-data/first-answer.ts';
 import { definitionConnections } from './flag-data/flag-database.ts';
 import { createFlagParts, type FlagParts } from './flag-parts.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
@@ -75,7 +77,7 @@ const logPool = {
  */
 const waitForLogMs = 15_000;
 
-const config = readConfig(gatewayConfigSchema, environment());
+const config = withDatabaseAddress(readConfig(gatewayConfigSchema, environment()));
 const logger = createLogger(service, config.logLevel);
 
 /** The process that only starts the others waits a little longer than they do. */
@@ -113,7 +115,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     ingest: roles.has('ingest')
       ? await startIngest({ sql: database.sql, cache, changes, health, metrics, lifecycle })
       : null,
-    flags: startFlags({ cache, changes, metrics, lifecycle }),
+    flags: startFlags({ cache, changes, health, metrics, lifecycle, isAlone: !roles.has('ingest') }),
     answersFlags: roles.has('flags'),
     config: { ...config, maxInFlightBytes: Math.floor(config.maxInFlightBytes / config.gatewayProcesses) },
     logger,
@@ -157,12 +159,17 @@ async function startIngest(started: Started & { sql: Sql; health: Health }): Pro
   return { log, topics, traffic, bodyProgram: bodyProgram(import.meta.url) };
 }
 
-function startFlags({ cache, changes, metrics, lifecycle }: Started): FlagParts {
+function startFlags(started: Started & { health: Health; isAlone: boolean }): FlagParts {
+  const { cache, changes, health, metrics, lifecycle, isAlone } = started;
   const server = { url: config.databaseUrl, logger, applicationName: `${service} flags` };
   const requests = createSqlDatabase({ ...server, ...flagPool, poolSize: config.flagDatabaseConnections });
   const definitions = createSqlDatabase({ ...server, ...definitionPool, poolSize: definitionConnections });
   const { sql } = lifecycle.own('flag database', requests);
   const { sql: definitionSql } = lifecycle.own('flag definition database', definitions);
+  if (isAlone) {
+    const first = lifecycle.own('first answer', awaitFirstAnswer(definitionSql));
+    health.require('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not answered yet.'));
+  }
   return lifecycle.own('flags', createFlagParts({ sql, definitionSql, cache, changes, config, metrics }));
 }
 

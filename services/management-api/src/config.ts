@@ -1,4 +1,5 @@
 import { redisConfigFields } from '@millrace/cache';
+import { databaseConfigFields } from '@millrace/db';
 import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
 import { Type } from 'typebox';
 
@@ -6,7 +7,7 @@ import { Type } from 'typebox';
 export const configSchema = Type.Object({
   apiPort: integerSetting(8010, 'port to listen on; 0 takes a free one', { max: 65_535 }),
   apiHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
-  databaseUrl: Type.String({ description: 'postgresql://user:password@host:port/database' }),
+  ...databaseConfigFields,
   databasePoolSize: integerSetting(10, 'database connections at most', { min: 1, max: 1000 }),
   publicApiUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),

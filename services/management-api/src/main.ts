@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
-import { createDatabase, type Database, sealingKeyIds } from '@millrace/db';
+import { createDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { serve } from '@millrace/http';
 import { createMailer } from '@millrace/mail';
 import {
@@ -31,7 +31,7 @@ const statementTimeoutMs = 20_000;
 // machine were ours. Cleaning earlier costs no time that can be measured.
 setFlagsFromString('--heap-growing-percent=60');
 
-const config = readConfig(configSchema, environment());
+const config = withDatabaseAddress(readConfig(configSchema, environment()));
 const logger = createLogger('management-api', config.logLevel);
 
 const limits = {

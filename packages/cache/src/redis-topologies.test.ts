@@ -1,0 +1,123 @@
+import { createLogger } from '@millrace/runtime';
+import { eventually } from '@millrace/testing';
+import type { KeyValue } from './key-value.ts';
+import { createRedisKeyValue } from './redis.ts';
+import { redisConnection } from './redis-config.ts';
+import { hasRedisServer, type OwnRedis, startOwnRedis } from './testing/redis-servers.ts';
+
+const logger = createLogger('test', 'error');
+const password = 'secret';
+const itWithRedis = (await hasRedisServer()) ? test : test.skip;
+
+let servers: OwnRedis[] = [];
+let stores: KeyValue[] = [];
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.stop()));
+  await Promise.all(servers.map((server) => server.stop()));
+  servers = [];
+  stores = [];
+});
+
+async function start(...how: Parameters<typeof startOwnRedis>): Promise<OwnRedis> {
+  const server = await startOwnRedis(...how);
+  servers.push(server);
+  return server;
+}
+
+async function open(config: Parameters<typeof redisConnection>[0]): Promise<KeyValue> {
+  const connection = redisConnection(config);
+  if (connection === undefined) throw new Error('There is no connection.');
+  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: 2000 });
+  stores.push(store);
+  await eventually(() => store.isHealthy(), { what: 'the connection' });
+  return store;
+}
+
+const counters = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, at) => ({ key, by: at, atLeast: 0, ttlSeconds: 60 }));
+const urlOf = (...nodes: OwnRedis[]) => `redis://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+
+/** Everything the port can do, on this store and from it to itself. */
+async function expectToWork(store: KeyValue): Promise<void> {
+  await store.set('key', 'value', 60);
+  expect(await store.get('key')).toBe('value');
+  const before = await store.addToCounters(counters.map((counter) => ({ ...counter, by: 0 })));
+  expect(await store.addToCounters(counters)).toEqual(counters.map(({ by }, at) => (before[at] ?? 0) + by));
+  await store.delete('key');
+  expect(await store.get('key')).toBeNull();
+  const heard: string[] = [];
+  await store.subscribe('channel', (message) => void heard.push(message));
+  await eventually(
+    async () => {
+      await store.publish('channel', 'news');
+      return heard.includes('news');
+    },
+    { what: 'a message' },
+  );
+}
+
+itWithRedis('a cluster: keys of one call lie on several nodes', async () => {
+  const nodes = await Promise.all([1, 2, 3].map(() => start({ password, settings: ['cluster-enabled yes'] })));
+  const [first, second, third] = nodes as [OwnRedis, OwnRedis, OwnRedis];
+  await first.client.cluster('ADDSLOTSRANGE', 0, 5460);
+  await second.client.cluster('ADDSLOTSRANGE', 5461, 10_922);
+  await third.client.cluster('ADDSLOTSRANGE', 10_923, 16_383);
+  for (const node of [second, third]) await meet(first, node);
+  for (const { client } of nodes) {
+    await eventually(async () => String(await client.cluster('INFO')).includes('cluster_state:ok'), {
+      what: 'a cluster',
+    });
+  }
+  const store = await open({ redisUrl: urlOf(first), redisMode: 'cluster', redisPassword: password });
+  await expectToWork(store);
+  const sizes = await Promise.all(nodes.map(({ client }) => client.dbsize()));
+  expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
+});
+
+/** The bus of a node is on a port that is not the usual 10000 more. */
+async function meet(first: OwnRedis, other: OwnRedis): Promise<void> {
+  const bus = (await other.client.config('GET', 'cluster-port')) as string[];
+  await first.client.call('CLUSTER', 'MEET', '127.0.0.1', other.port, bus[1] ?? '');
+}
+
+itWithRedis('sentinels: the server they name, and after its death the one they name then', async () => {
+  const master = await start({ password });
+  const replica = await start({
+    password,
+    settings: [`replicaof 127.0.0.1 ${master.port}`, `masterauth ${password}`],
+  });
+  const sentinel = await start({
+    password: 'watcher',
+    isSentinel: true,
+    settings: [
+      `sentinel monitor events 127.0.0.1 ${master.port} 1`,
+      `sentinel auth-pass events ${password}`,
+      'sentinel down-after-milliseconds events 500',
+      'sentinel failover-timeout events 3000',
+    ],
+  });
+  await eventually(
+    async () => ((await sentinel.client.call('SENTINEL', 'REPLICAS', 'events')) as unknown[]).length > 0,
+    {
+      what: 'the sentinel knowing the replica',
+    },
+  );
+  const store = await open({
+    redisUrl: urlOf(sentinel),
+    redisMode: 'sentinel',
+    redisSentinelMaster: 'events',
+    redisSentinelPassword: 'watcher',
+    redisPassword: password,
+  });
+  await expectToWork(store);
+  await master.kill();
+  await eventually(
+    () =>
+      store.set('after', 'failover', 60).then(
+        () => true,
+        () => false,
+      ),
+    { what: 'the replica' },
+  );
+  await expectToWork(store);
+  expect(await replica.client.get('millrace:after')).toBe('failover');
+});

@@ -1,0 +1,63 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '@millrace/stack/src/process/free-port.ts';
+import { eventually } from '@millrace/testing';
+import { Redis } from 'ioredis';
+
+/** A server of a test's own, to be killed. */
+export interface OwnRedis {
+  port: number;
+  /** A client that asks it directly, for its administration. */
+  client: Redis;
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** False where there is no `redis-server`: then these tests cannot run. */
+export async function hasRedisServer(): Promise<boolean> {
+  return promisify(execFile)('redis-server', ['--version']).then(
+    () => true,
+    () => false,
+  );
+}
+
+export interface OwnRedisOptions {
+  password: string;
+  /** Lines of its configuration. */
+  settings?: string[];
+  isSentinel?: boolean;
+}
+
+export async function startOwnRedis({ password, settings = [], isSentinel }: OwnRedisOptions): Promise<OwnRedis> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-redis-'));
+  const port = await freePort(0);
+  const file = join(directory, 'redis.conf');
+  // A cluster talks to itself on another port; it would be beyond all ports by itself.
+  const bus = settings.some((line) => line.startsWith('cluster-enabled')) ? [`cluster-port ${await freePort(0)}`] : [];
+  const always = [`port ${port}`, 'bind 127.0.0.1', 'save ""', `dir ${directory}`, `requirepass ${password}`];
+  writeFileSync(file, [...always, ...bus, ...settings, ''].join('\n'));
+  const child = spawn('redis-server', [file, ...(isSentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
+  const client = new Redis({ port, host: '127.0.0.1', password, retryStrategy: () => 50, maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  await eventually(() => client.status === 'ready', { what: 'redis-server being ready' });
+  return {
+    port,
+    client,
+    kill: () => endOf(child),
+    async stop() {
+      client.disconnect();
+      await endOf(child);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+}

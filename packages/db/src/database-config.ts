@@ -1,0 +1,77 @@
+import { ConfigError } from '@millrace/runtime';
+import { type Static, Type } from 'typebox';
+
+/**
+ * How a service is told of its database. Spread into a service's config schema; each is read from the environment variable of
+ * its name (`databaseSslCaFile` ← `DATABASE_SSL_CA_FILE`). `withDatabaseAddress` makes one address of them.
+ */
+export const databaseConfigFields = {
+  databaseUrl: Type.String({ description: 'postgresql://user:password@host:port/database' }),
+  databaseUser: Type.Optional(Type.String({ description: 'the user, when DATABASE_URL names none' })),
+  databasePassword: Type.Optional(
+    Type.String({ description: 'its password, when DATABASE_URL has none; as it is, nothing encoded' }),
+  ),
+  databaseSslMode: Type.Optional(
+    Type.String({ description: 'verify-full, no-verify or disable, when DATABASE_URL has no sslmode' }),
+  ),
+  databaseSslCaFile: Type.Optional(
+    Type.String({ description: 'PEM file of the authority that signed the server, as sslrootcert' }),
+  ),
+  databaseSslCertFile: Type.Optional(
+    Type.String({ description: 'PEM file of this client, where the server asks for one, as sslcert' }),
+  ),
+  databaseSslKeyFile: Type.Optional(
+    Type.String({ description: 'PEM file of the key that belongs to DATABASE_SSL_CERT_FILE, as sslkey' }),
+  ),
+} as const;
+
+type DatabaseConfig = {
+  readonly [Name in keyof typeof databaseConfigFields]?: Static<(typeof databaseConfigFields)[Name]> | undefined;
+};
+
+/** The same config with everything about the database in its address. @throws ConfigError as `databaseAddress`. */
+export function withDatabaseAddress<C extends DatabaseConfig & { readonly databaseUrl: string }>(config: C): C {
+  return Object.freeze({ ...config, databaseUrl: databaseAddress(config) });
+}
+
+/**
+ * The address with user, password and TLS parameters put in: where an operator keeps them apart, an address with a password
+ * in it would have to be written by hand.
+ *
+ * @throws ConfigError with everything that is said twice or not at all, never a value: it may be a secret.
+ */
+export function databaseAddress(config: DatabaseConfig & { readonly databaseUrl: string }): string {
+  const { databaseUrl, databaseUser, databasePassword } = config;
+  const { scheme, user, password, rest } = partsOf(databaseUrl);
+  const problems: string[] = [];
+  if (databaseUser !== undefined && user !== '') problems.push('DATABASE_USER is set, and DATABASE_URL names a user');
+  if (databasePassword !== undefined && password !== undefined) {
+    problems.push('DATABASE_PASSWORD is set, and DATABASE_URL has a password');
+  }
+  if (databasePassword !== undefined && databaseUser === undefined && user === '') {
+    problems.push('DATABASE_PASSWORD is set, but neither DATABASE_USER nor DATABASE_URL names a user');
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  const who = databaseUser === undefined ? user : encodeURIComponent(databaseUser);
+  const secret = databasePassword === undefined ? password : encodeURIComponent(databasePassword);
+  const credentials = who === '' ? '' : `${who}${secret === undefined ? '' : `:${secret}`}@`;
+  return withTls(`${scheme}${credentials}${rest}`, config);
+}
+
+/** What is said of TLS here goes behind what the address says; said twice, connecting refuses it by name. */
+function withTls(address: string, config: DatabaseConfig): string {
+  const parameters = Object.entries({
+    sslmode: config.databaseSslMode,
+    sslrootcert: config.databaseSslCaFile,
+    sslcert: config.databaseSslCertFile,
+    sslkey: config.databaseSslKeyFile,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]));
+  if (parameters.length === 0) return address;
+  return `${address}${address.includes('?') ? '&' : '?'}${parameters.join('&')}`;
+}
+
+function partsOf(address: string): { scheme: string; user: string; password?: string; rest: string } {
+  const [, scheme = '', credentials, rest = address] = /^(\w+:\/\/)(?:([^/?#]*)@)?(.*)$/s.exec(address) ?? [];
+  const [user = '', ...password] = (credentials ?? '').split(':');
+  return { scheme, user, rest, ...(password.length > 0 && { password: password.join(':') }) };
+}
