@@ -94,7 +94,7 @@ module.exports = {
       name: 'building-blocks-know-only-what-is-below',
       severity: 'error',
       comment: 'event-log may use db: its embedded adapter is PostgreSQL',
-      from: { path: '^packages/(http|cache|db)/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^packages/(http|cache|db)/', pathNot: ['\\.test\\.ts$', '/testing/'] },
       to: { path: '^packages/', pathNot: '^packages/(http|cache|db|runtime|contracts|errors)/' },
     },
     {

@@ -17,6 +17,8 @@ export default ({ production = false }) => ({
     '.': {
       entry: [],
       project: [],
+      // Of the system.
+      ignoreBinaries: ['redis-server'],
       // Called by packages/stack (check, generate) and by jest's configuration.
       ignoreDependencies: ['@biomejs/biome', '@swc/core', '@swc/jest', 'prisma'],
     },
@@ -41,6 +43,11 @@ export default ({ production = false }) => ({
       project: ['{src,bundle}/**/*.ts!', 'tests/**/*.ts'],
       // Compared with it in a real browser, which is served its ready-made file.
       ignoreDependencies: ['posthog-js'],
+    },
+    // Tests alone.
+    'packages/chart': {
+      entry: [tests],
+      project: ['src/**/*.ts'],
     },
     'packages/cluster': {
       entry: ['src/index.ts', tests],

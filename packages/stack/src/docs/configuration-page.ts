@@ -1,28 +1,11 @@
 import { environmentName } from '@millrace/runtime';
-import { services } from '../build/programs.ts';
-import { importSource } from './import-source.ts';
+import { type ConfigSchema, configSchemas, type Setting } from './config-schemas.ts';
 import { markdownTable } from './markdown-table.ts';
-
-/** The parts of JSON Schema that settings use. */
-interface Setting {
-  type?: string;
-  default?: unknown;
-  description?: string;
-  minimum?: number;
-  maximum?: number;
-  anyOf?: { const?: unknown }[];
-}
-
-interface ConfigSchema {
-  properties: Record<string, Setting>;
-  required?: string[];
-}
 
 /** Every setting of every service with its default and meaning, from the schemas that read them. */
 export async function configurationPage(root: string): Promise<string> {
   const sections: string[] = [];
-  for (const service of services) {
-    const schema = findSchema(await importSource(root, `services/${service}/src/config.ts`));
+  for (const [service, schema] of Object.entries(await configSchemas(root))) {
     const rows = Object.entries(schema.properties).map(([field, setting]) => row(field, setting, schema));
     sections.push(`## ${service}\n\n${markdownTable(['Variable', 'Default', 'Allowed', 'Meaning'], rows)}\n`);
   }
@@ -37,14 +20,6 @@ Every setting is a variable of the environment. An empty one counts as unset. A 
 all mistakes at once. Those that you will want first are in [operations.md](operations.md#start). The \`millrace\` command reads the same
 variables; \`node dist/millrace.mjs <command> --help\` names them.
 `;
-
-function findSchema(exports: Record<string, unknown>): ConfigSchema {
-  const found = Object.values(exports).find(
-    (value) => typeof value === 'object' && value !== null && 'properties' in value,
-  );
-  if (found === undefined) throw new Error('A config.ts exports no schema.');
-  return found as ConfigSchema;
-}
 
 function row(field: string, setting: Setting, { required = [] }: ConfigSchema): string[] {
   if (!setting.description) throw new Error(`The setting ${field} has no description.`);

@@ -1,0 +1,85 @@
+{{/*
+The environment of a component: what the chart knows, then `settings`, then `extraEnv`. Every name is a setting of
+docs/configuration.md. Takes: root, kind, values.
+*/}}
+{{- define "millrace.environment" -}}
+{{- $root := .root -}}
+{{- $values := $root.Values -}}
+{{- $parts := list (include "millrace.env.postgresql" $root) -}}
+{{- if has .kind (list "gateway" "consumer") -}}{{- $parts = append $parts (include "millrace.env.eventLog" $root) -}}{{- end -}}
+{{- if has .kind (list "gateway" "flags" "managementApi") -}}{{- $parts = append $parts (include "millrace.env.redis" $root) -}}{{- end -}}
+{{- if ne .kind "consumer" -}}{{- $parts = append $parts (include "millrace.env.keys" (dict "root" $root "kind" .kind)) -}}{{- end -}}
+{{- if has .kind (list "managementApi" "deliveryWorker") -}}{{- $parts = append $parts (include "millrace.env.mail" $root) -}}{{- end -}}
+{{- $parts = append $parts (include (printf "millrace.env.%s" .kind) .) -}}
+{{- range $parts -}}{{- with . | trim }}
+{{ . }}
+{{- end -}}{{- end }}
+- { name: METRICS_PORT, value: {{ include "millrace.text" $values.metrics.port | quote }} }
+- { name: LOG_LEVEL, value: {{ $values.logLevel | quote }} }
+{{- range $name, $value := .values.settings }}
+- { name: {{ $name }}, value: {{ include "millrace.text" $value | quote }} }
+{{- end }}
+{{- with .values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.env.gateway" -}}
+- { name: INGEST_PORT, value: {{ include "millrace.text" .values.port | quote }} }
+- { name: GATEWAY_ROLES, value: {{ ternary "ingest" "ingest,flags" .root.Values.flags.enabled | quote }} }
+- { name: TRUST_PROXY, value: {{ include "millrace.trustsProxy" .root | quote }} }
+{{- end -}}
+
+{{- define "millrace.env.flags" -}}
+- { name: INGEST_PORT, value: {{ include "millrace.text" .values.port | quote }} }
+- { name: GATEWAY_ROLES, value: flags }
+- { name: TRUST_PROXY, value: {{ include "millrace.trustsProxy" .root | quote }} }
+{{- end -}}
+
+{{- define "millrace.env.consumer" -}}
+- { name: HEALTH_PORT, value: {{ include "millrace.text" .values.port | quote }} }
+- { name: CONSUMER_LANES, value: {{ join "," .values.lanes | quote }} }
+- { name: EVENT_RETENTION_DAYS, value: {{ include "millrace.text" .root.Values.eventRetentionDays | quote }} }
+{{- end -}}
+
+{{- define "millrace.env.managementApi" -}}
+- { name: NODE_ENV, value: production }
+- { name: API_PORT, value: {{ include "millrace.text" .values.port | quote }} }
+- { name: TRUST_PROXY, value: {{ include "millrace.trustsProxy" .root | quote }} }
+- { name: PROXY_HOPS, value: {{ include "millrace.text" .root.Values.proxy.hops | quote }} }
+{{- with ternary "" (include "millrace.apiUrl" .root) (hasKey (default dict .values.settings) "PUBLIC_API_URL") }}
+- { name: PUBLIC_API_URL, value: {{ . | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.env.deliveryWorker" -}}
+- { name: HEALTH_PORT, value: {{ include "millrace.text" .values.port | quote }} }
+- { name: EVENT_RETENTION_DAYS, value: {{ include "millrace.text" .root.Values.eventRetentionDays | quote }} }
+{{- end -}}
+
+{{- define "millrace.env.keys" -}}
+{{- $keys := .root.Values.keys -}}
+{{- $secret := default (printf "%s-keys" (include "millrace.fullname" .root)) $keys.existingSecret -}}
+{{ include "millrace.fromSecret" (dict "name" "SECRETS_KEY" "secret" $secret "key" $keys.secretsKeyKey) }}
+{{- if eq .kind "managementApi" }}
+{{ include "millrace.fromSecret" (dict "name" "TOKEN_SECRET" "secret" $secret "key" $keys.tokenSecretKey) }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.env.mail" -}}
+{{- $mail := .Values.mail -}}
+{{- if $mail.existingSecret.name }}
+{{ include "millrace.fromSecret" (dict "name" "SMTP_URL" "secret" $mail.existingSecret.name "key" $mail.existingSecret.urlKey) }}
+{{- else if $mail.url }}
+{{ include "millrace.fromSecret" (dict "name" "SMTP_URL" "secret" (include "millrace.storesSecret" .) "key" "SMTP_URL") }}
+{{- end }}
+{{- with $mail.from }}
+- { name: SMTP_FROM, value: {{ . | quote }} }
+{{- end }}
+- { name: MAILS_PER_ORGANIZATION_HOUR, value: {{ include "millrace.text" $mail.perOrganizationHour | quote }} }
+{{- end -}}
+
+{{/* A variable from a secret. Takes: name, secret, key. */}}
+{{- define "millrace.fromSecret" -}}
+- { name: {{ .name }}, valueFrom: { secretKeyRef: { name: {{ .secret | quote }}, key: {{ .key | quote }} } } }
+{{- end -}}

@@ -1,0 +1,38 @@
+{{/*
+What is where below one host, as JSON: [{ path, service }], the first that fits counts. The management API has `/api`, but for
+what SDKs ask for there (docs/wire-rules.md#paths). Takes: root, part (all, ingest or api).
+*/}}
+{{- define "millrace.paths" -}}
+{{- $flags := ternary "flags" "gateway" .root.Values.flags.enabled -}}
+{{- $ingest := list
+  (dict "path" "/flags" "service" $flags)
+  (dict "path" "/decide" "service" $flags)
+  (dict "path" "/api/feature_flag/local_evaluation" "service" $flags)
+  (dict "path" "/api/early_access_features" "service" "gateway")
+  (dict "path" "/api/surveys" "service" "gateway")
+  (dict "path" "/api/web_experiments" "service" "gateway") -}}
+{{- $api := list (dict "path" "/api" "service" "management-api") -}}
+{{- $rest := list (dict "path" "/" "service" "gateway") -}}
+{{- if eq .part "api" -}}
+{{- toJson $api -}}
+{{- else if eq .part "ingest" -}}
+{{- concat $ingest (list (dict "path" "/api" "service" $flags)) $rest | toJson -}}
+{{- else -}}
+{{- concat $ingest $api $rest | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Hosts and their paths as JSON: [{ host, part }]. */}}
+{{- define "millrace.hosts" -}}
+{{- if .Values.apiHost -}}
+{{- list (dict "host" .Values.host "part" "ingest") (dict "host" .Values.apiHost "part" "api") | toJson -}}
+{{- else -}}
+{{- list (dict "host" .Values.host "part" "all") | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The port of a component's service. Takes: root, service (its name). */}}
+{{- define "millrace.servicePort" -}}
+{{- $values := get .root.Values (ternary "managementApi" .service (eq .service "management-api")) -}}
+{{- include "millrace.text" $values.service.port -}}
+{{- end -}}

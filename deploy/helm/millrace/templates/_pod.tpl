@@ -1,0 +1,101 @@
+{{/* What every pod has, by the restricted Pod Security Standard. Takes: root, name, stores (whose certificates it needs). */}}
+{{- define "millrace.podBasics" -}}
+{{- $values := .root.Values -}}
+automountServiceAccountToken: false
+# A service named "redis" would set variables named REDIS_….
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  {{- with $values.podSecurity.user }}
+  runAsUser: {{ include "millrace.text" . }}
+  runAsGroup: {{ include "millrace.text" . }}
+  fsGroup: {{ include "millrace.text" . }}
+  fsGroupChangePolicy: OnRootMismatch
+  {{- end }}
+  seccompProfile: { type: RuntimeDefault }
+{{- with $values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . | quote }}
+  {{- end }}
+{{- end }}
+volumes:
+  - name: tmp
+    emptyDir: { sizeLimit: 256Mi }
+  {{- with include "millrace.certificateSources" . | trim }}
+  - name: certificates
+    projected:
+      defaultMode: 0440
+      sources:
+        {{- . | nindent 8 }}
+  {{- end }}
+{{- end -}}
+
+{{/* What every container has. Takes: root, values, stores. */}}
+{{- define "millrace.containerBasics" -}}
+image: {{ include "millrace.image" . | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  runAsNonRoot: true
+  capabilities: { drop: [ALL] }
+  seccompProfile: { type: RuntimeDefault }
+resources:
+  {{- toYaml .values.resources | nindent 2 }}
+volumeMounts:
+  - { name: tmp, mountPath: /tmp }
+  {{- if include "millrace.certificateSources" . | trim }}
+  - { name: certificates, mountPath: {{ include "millrace.certificates" . }}, readOnly: true }
+  {{- end }}
+{{- end -}}
+
+{{/* Where a component's pods run. Takes: root, name, kind, values. */}}
+{{- define "millrace.placement" -}}
+{{- $values := .root.Values -}}
+{{- $own := .values -}}
+{{- with coalesce $own.priorityClassName $values.priorityClassName (include "millrace.priorityClass" .) }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+{{- with default $values.nodeSelector $own.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with default $values.tolerations $own.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with default $values.affinity $own.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- $spread := $values.topologySpread }}
+{{- if or $spread.zones $spread.nodes }}
+topologySpreadConstraints:
+  {{- range list (list "topology.kubernetes.io/zone" $spread.zones) (list "kubernetes.io/hostname" $spread.nodes) }}
+  {{- if last . }}
+  - maxSkew: 1
+    topologyKey: {{ first . }}
+    whenUnsatisfiable: {{ last . }}
+    labelSelector:
+      matchLabels:
+        {{- include "millrace.componentSelector" $ | nindent 8 }}
+    # Of the version that is being rolled out: the pods it replaces do not count.
+    matchLabelKeys: [pod-template-hash]
+  {{- end }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The class that the chart makes for a component; empty when it makes none. Takes: root, kind. */}}
+{{- define "millrace.priorityClass" -}}
+{{- if .root.Values.priorityClasses.create -}}
+{{- printf "%s-%s-%s" .root.Release.Namespace (include "millrace.fullname" .root) (ternary "ingest" "other" (has .kind (list "gateway" "flags"))) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* So that pods are replaced when what the chart's own secrets hold has changed. */}}
+{{- define "millrace.secretsChecksum" -}}
+{{- $keys := .Values.keys -}}
+{{- list (include "millrace.madeSecrets" .) (include "millrace.otherMadeSecrets" .) | toJson | sha256sum | trunc 32 -}}
+{{- end -}}

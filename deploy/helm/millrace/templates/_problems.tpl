@@ -1,0 +1,157 @@
+{{/* What a schema cannot say: settings that contradict each other. All of them at once, each as a sentence. */}}
+{{- define "millrace.refuseProblems" -}}
+{{- $problems := list -}}
+{{- range list "stores" "log" "scaling" "hosts" "stopping" "names" -}}
+{{- range splitList "\n" (include (printf "millrace.problems.%s" .) $) -}}
+{{- with trim . -}}{{- $problems = append $problems . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with $problems -}}
+{{- fail (printf "\n\nThe values do not fit together:\n  - %s\n" (join "\n  - " .)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "millrace.problems.stores" -}}
+{{- $pg := .Values.postgresql -}}
+{{- $secret := $pg.existingSecret -}}
+{{- $ways := compact (list $pg.url $pg.host (and $secret.name $secret.urlKey)) -}}
+{{- if not $ways }}
+postgresql: say where it is. Set `postgresql.existingSecret.name` and `.urlKey` (a secret with the whole address), or `postgresql.host`, or `postgresql.url`.
+{{- else if gt (len $ways) 1 }}
+postgresql: the address is given more than once. Keep one of `postgresql.url`, `postgresql.host` and `postgresql.existingSecret.urlKey`.
+{{- end }}
+{{- if and $pg.host (not $secret.name) (not (and $pg.user $pg.password)) }}
+postgresql: with `postgresql.host` set `postgresql.user` and `postgresql.password`, or `postgresql.existingSecret.name`.
+{{- end }}
+{{- if and $pg.url (not (regexMatch "^postgres(ql)?://[^[:space:]]+$" $pg.url)) }}
+postgresql.url is not an address like postgresql://user:password@host:5432/database.
+{{- end }}
+{{- if and (eq $pg.tls.mode "disable") (or $pg.tls.ca.secret $pg.tls.ca.configMap $pg.tls.client.secret) }}
+postgresql.tls: `mode` is disable, but certificates are given.
+{{- end }}
+{{- if and (eq $pg.tls.mode "no-verify") (or $pg.tls.ca.secret $pg.tls.ca.configMap) }}
+postgresql.tls: `mode: no-verify` looks at no certificate, so `ca` is of no use. Use verify-full.
+{{- end }}
+{{- $redis := .Values.redis -}}
+{{- $ways = compact (list $redis.url (join "," $redis.nodes) (and $redis.existingSecret.name $redis.existingSecret.urlKey)) -}}
+{{- if gt (len $ways) 1 }}
+redis: the address is given more than once. Keep one of `redis.url`, `redis.nodes` and `redis.existingSecret.urlKey`.
+{{- end }}
+{{- if and (not $ways) (or $redis.existingSecret.name $redis.password $redis.username) }}
+redis: there is a password but no address. Set `redis.nodes`, or `redis.existingSecret.urlKey` when the secret holds the whole address.
+{{- end }}
+{{- if and $redis.url (not (regexMatch "^rediss?://[^[:space:]]+$" $redis.url)) }}
+redis.url is not an address like redis://host:6379 or rediss://host:6379.
+{{- end }}
+{{- range $redis.nodes }}{{- if not (regexMatch "^[^[:space:]/:@]+:[0-9]+$" .) }}
+redis.nodes: {{ . | quote }} is not host:port.
+{{- end }}{{- end }}
+{{- if and (eq $redis.mode "single") (gt (len $redis.nodes) 1) }}
+redis.nodes: several of them are sentinels or a cluster. Set `redis.mode` to sentinel or cluster.
+{{- end }}
+{{- if and (or $redis.tls.ca.secret $redis.tls.ca.configMap) (or (hasPrefix "redis://" $redis.url) (and $redis.nodes (not $redis.tls.enabled))) }}
+redis.tls.ca is given, but the connection is in the clear. Use rediss://, or `redis.tls.enabled: true` with nodes.
+{{- end }}
+{{- if and $redis.tls.enabled (hasPrefix "redis://" $redis.url) }}
+redis.tls.enabled is true, but `redis.url` begins with redis://. Write rediss://.
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.problems.log" -}}
+{{- $kafka := .Values.kafka -}}
+{{- $sasl := $kafka.sasl -}}
+{{- if eq .Values.eventLog.type "kafka" }}
+{{- if not $kafka.brokers }}
+kafka.brokers: name some brokers as host:port, or set `eventLog.type: postgres` to do without Kafka.
+{{- end }}
+{{- range $kafka.brokers }}{{- if not (regexMatch "^[^[:space:]/@]+:[0-9]+$" .) }}
+kafka.brokers: {{ . | quote }} is not host:port.
+{{- end }}{{- end }}
+{{- if and (not $kafka.tls.enabled) (or $kafka.tls.ca.secret $kafka.tls.ca.configMap $kafka.tls.client.secret) }}
+kafka.tls: certificates are given, but `kafka.tls.enabled` is false.
+{{- end }}
+{{- if and $sasl.mechanism (not $sasl.username) (not (and $sasl.existingSecret.name $sasl.existingSecret.usernameKey)) }}
+kafka.sasl: who are we to the brokers? Set `kafka.sasl.username`, or `kafka.sasl.existingSecret.usernameKey`.
+{{- end }}
+{{- if and $sasl.mechanism (not $sasl.password) (not $sasl.existingSecret.name) }}
+kafka.sasl: set `kafka.sasl.existingSecret.name`, or `kafka.sasl.password`.
+{{- end }}
+{{- if and (not $sasl.mechanism) (or $sasl.username $sasl.password $sasl.existingSecret.name) }}
+kafka.sasl: there is a user or a password but no `mechanism`. Set plain, scram-sha-256 or scram-sha-512.
+{{- end }}
+{{- else if ne .Values.eventLog.fallback "none" }}
+eventLog.fallback is for the time while Kafka is out, and `eventLog.type` is postgres. Set it to none.
+{{- end }}
+{{- $lanes := list -}}
+{{- range $name, $consumer := .Values.consumers }}
+{{- $lanes = concat $lanes (default list $consumer.lanes) }}
+{{- if not $consumer.lanes }}
+consumers.{{ $name }}.lanes: say which of live, historical and overflow it works on.
+{{- end }}
+{{- end }}
+{{- range list "live" "historical" "overflow" }}
+{{- if not (has . $lanes) }}
+consumers: nobody works on the lane {{ . }}, so its events would never be stored. Give it to one of them (`lanes`).
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.problems.scaling" -}}
+{{- $keda := .Values.keda.enabled -}}
+{{- $log := .Values.eventLog.type -}}
+{{- range include "millrace.components" . | fromJsonArray }}
+{{- $scaling := default dict .values.autoscaling }}
+{{- $path := .kind }}
+{{- if eq .kind "consumer" }}{{- $path = printf "consumers.%s" (trimPrefix "consumer-" .name) }}{{- end }}
+{{- if $scaling.enabled }}
+{{- if lt (int $scaling.maxReplicas) (int $scaling.minReplicas) }}
+{{ $path }}.autoscaling: maxReplicas ({{ $scaling.maxReplicas }}) is less than minReplicas ({{ $scaling.minReplicas }}).
+{{- end }}
+{{- if and (eq (int $scaling.minReplicas) 0) (not (and $keda (eq .kind "consumer"))) }}
+{{ $path }}.autoscaling.minReplicas: only consumers can be scaled to none, and only by KEDA (`keda.enabled`).
+{{- end }}
+{{- if and $keda (eq .kind "consumer") (eq $log "postgres") (not $scaling.triggers) }}
+{{ $path }}.autoscaling: KEDA asks Kafka for the lag, and `eventLog.type` is postgres. Set `triggers`, or `keda.enabled: false`.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.problems.hosts" -}}
+{{- range list "ingress" "gatewayApi" }}
+{{- if and (get $.Values .).enabled (not $.Values.host) }}
+{{ . }}.enabled: set `host`, the name that clients call.
+{{- end }}
+{{- end }}
+{{- if and .Values.gatewayApi.enabled (not .Values.gatewayApi.parentRefs) }}
+gatewayApi.parentRefs: name the Gateway, e.g. [{ name: public, namespace: gateways }].
+{{- end }}
+{{- if and .Values.apiHost (eq .Values.host .Values.apiHost) }}
+apiHost is the same as `host`. Leave it empty: one host serves both.
+{{- end }}
+{{- range list "host" "apiHost" }}
+{{- with get $.Values . }}{{- if regexMatch "[/: ]" . }}
+{{ . | quote }} is not the name of a host: write it without https:// and without a path.
+{{- end }}{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.problems.stopping" -}}
+{{- range include "millrace.components" . | fromJsonArray }}
+{{- $component := .name }}
+{{- $needed := add (include "millrace.stopSeconds" . | int) (default 0 .values.preStopSeconds | int) }}
+{{- with .values.terminationGracePeriodSeconds }}
+{{- if lt (int .) (int $needed) }}
+terminationGracePeriodSeconds is {{ include "millrace.text" . }}, but a {{ $component }} takes up to {{ $needed }} s to stop (preStopSeconds, STOP_DELAY_MS, DRAIN_TIMEOUT_MS). Give it more, or leave it out.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "millrace.problems.names" -}}
+{{- range $name, $_ := .Values.consumers }}
+{{- if or (gt (len $name) 18) (not (regexMatch "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" $name)) }}
+consumers: {{ $name | quote }} becomes part of names. Use at most 18 small letters, digits and hyphens.
+{{- end }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,95 @@
+import { kubectlAndHelm } from '@millrace/cluster';
+import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { containerOf, environmentOf, podOf } from './testing/manifest.ts';
+import { chartDirectory, exampleNames, find, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
+
+test.each(await exampleNames())('Helm has nothing against the chart with examples/%s.yaml', async (name) => {
+  const { helm } = await kubectlAndHelm();
+  const values = `${root}deploy/helm/examples/${name}.yaml`;
+  const { status, output } = await runProgram(helm, ['lint', '--strict', chartDirectory, '--values', values]);
+  expect([status, output.match(/\[(WARNING|ERROR)\].*/g)]).toEqual([0, null]);
+});
+
+test('pods have no token, nothing of other services in their environment, and a file system that cannot be written to', async () => {
+  const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
+  const running = rendered.filter((manifest) => podOf(manifest) !== undefined);
+  expect(running.length).toBe(9);
+  for (const manifest of running) {
+    expect(podOf(manifest)).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+    expect(containerOf(manifest).securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+  }
+  const accounts = ofKind(rendered, 'ServiceAccount');
+  expect(accounts.map((account) => account.automountServiceAccountToken)).toEqual(accounts.map(() => false));
+});
+
+test('probes ask the port that the service answers on, and metrics have another', async () => {
+  const rendered = ofKind(await renderChart({ values: { ...leastValues, flags: { enabled: true } } }), 'Deployment');
+  for (const deployment of rendered) {
+    const { ports, readinessProbe, livenessProbe } = containerOf(deployment);
+    const own = environmentOf(deployment);
+    const [answering, metrics] = ports;
+    expect(String(answering?.containerPort)).toBe(own.INGEST_PORT ?? own.API_PORT ?? own.HEALTH_PORT);
+    expect(metrics).toEqual({ name: 'metrics', containerPort: Number(own.METRICS_PORT) });
+    expect(readinessProbe.httpGet).toEqual({ path: '/_readiness', port: answering?.name });
+    expect(livenessProbe.httpGet).toEqual({ path: '/_liveness', port: answering?.name });
+  }
+});
+
+test.each([
+  [{}, 'docker.io/millrace/millrace:0.1.0'],
+  [{ tag: '9.9.9' }, 'docker.io/millrace/millrace:9.9.9'],
+  [{ registry: 'registry.internal:5000', tag: '1' }, 'registry.internal:5000/millrace/millrace:1'],
+  [{ registry: '', repository: 'mine' }, 'mine:0.1.0'],
+  [{ digest: `sha256:${'a'.repeat(64)}` }, `docker.io/millrace/millrace@sha256:${'a'.repeat(64)}`],
+])('the image %j', async (image, name) => {
+  const rendered = await renderChart({ values: { ...leastValues, image } });
+  const images = rendered.filter((one) => podOf(one) !== undefined).map((one) => containerOf(one).image);
+  expect([...new Set(images)]).toEqual([name]);
+});
+
+test('a component can stay at a version of its own, for an upgrade in steps', async () => {
+  const rendered = await renderChart({
+    values: { ...leastValues, image: { tag: '2' }, gateway: { image: { tag: '1' } } },
+  });
+  const tagOf = (name: string) =>
+    containerOf(find(rendered, 'Deployment', `m-millrace-${name}`))
+      .image.split(':')
+      .at(-1);
+  expect([tagOf('gateway'), tagOf('consumer-live'), tagOf('management-api')]).toEqual(['1', '2', '2']);
+});
+
+test.each([
+  [{}, 'false', undefined],
+  [{ host: 'e.x', ingress: { enabled: true } }, 'true', 'https://e.x'],
+  [{ host: 'e.x', ingress: { enabled: true, tls: { enabled: false } } }, 'true', 'http://e.x'],
+  [{ host: 'e.x', apiHost: 'a.x', gatewayApi: { enabled: true, parentRefs: [{ name: 'g' }] } }, 'true', 'https://a.x'],
+  [{ host: 'e.x', proxy: { trusted: true } }, 'true', 'https://e.x'],
+  [{ managementApi: { settings: { PUBLIC_API_URL: 'https://other/x' } } }, 'false', 'https://other/x'],
+])('what the API believes of its address with %j', async (values, trust, url) => {
+  const rendered = await renderChart({ values: { ...leastValues, ...values } });
+  const { TRUST_PROXY, PUBLIC_API_URL } = environmentOf(find(rendered, 'Deployment', 'm-millrace-management-api'));
+  expect([TRUST_PROXY, PUBLIC_API_URL]).toEqual([trust, url]);
+});
+
+test('zones are spread as one wishes, each component for itself', async () => {
+  const values = { ...leastValues, topologySpread: { zones: 'DoNotSchedule', nodes: '' } };
+  for (const deployment of ofKind(await renderChart({ values }), 'Deployment')) {
+    expect(podOf(deployment)?.topologySpreadConstraints).toEqual([
+      expect.objectContaining({
+        topologyKey: 'topology.kubernetes.io/zone',
+        whenUnsatisfiable: 'DoNotSchedule',
+        labelSelector: { matchLabels: deployment.spec.selector?.matchLabels },
+      }),
+    ]);
+  }
+});
+
+test('gateways go before everything else where classes are made', async () => {
+  const rendered = await renderChart({ values: { ...leastValues, priorityClasses: { create: true } } });
+  const classOf = (name: string) => podOf(find(rendered, 'Deployment', `m-millrace-${name}`))?.priorityClassName;
+  expect([classOf('gateway'), classOf('consumer-live')]).toEqual(['prod-m-millrace-ingest', 'prod-m-millrace-other']);
+  expect(ofKind(rendered, 'PriorityClass').map(({ metadata }) => metadata.name)).toEqual([
+    'prod-m-millrace-ingest',
+    'prod-m-millrace-other',
+  ]);
+});

@@ -1,0 +1,81 @@
+import type { Manifest } from './testing/manifest.ts';
+import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+
+const values = {
+  ...leastValues,
+  redis: { nodes: ['redis.stores:6380'] },
+  flags: { enabled: true },
+  mail: { url: 'smtp://mail' },
+};
+let rendered: Manifest[];
+beforeAll(async () => {
+  rendered = await renderChart({ values });
+});
+
+const policyOf = (component: string) => find(rendered, 'NetworkPolicy', `m-millrace-${component}`).spec;
+/** Ports a component may connect to; `all` where a rule names none. */
+const outward = (component: string) =>
+  (policyOf(component).egress ?? []).flatMap(({ ports }) => ports?.map(({ port }) => port) ?? ['all']);
+
+test('nothing goes in or out of a pod of the release unless a policy says so', () => {
+  const everything = find(rendered, 'NetworkPolicy', 'm-millrace').spec;
+  expect(everything).toEqual({
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'millrace', 'app.kubernetes.io/instance': 'm' } },
+    policyTypes: ['Ingress', 'Egress'],
+  });
+  for (const { spec } of ofKind(rendered, 'NetworkPolicy')) expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+});
+
+test('every deployment, the migration and the test have a policy for their pods', () => {
+  const components = [...ofKind(rendered, 'Deployment'), ...ofKind(rendered, 'Job')].map(
+    ({ spec }) => spec.template?.metadata.labels?.['app.kubernetes.io/component'],
+  );
+  const pods = ofKind(rendered, 'Pod').map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
+  for (const component of [...components, ...pods]) {
+    expect(policyOf(component ?? '').podSelector?.matchLabels?.['app.kubernetes.io/component']).toBe(component);
+  }
+});
+
+test.each([
+  ['gateway', [53, 53, 5432, 9092, 6380]],
+  ['flags', [53, 53, 5432, 6380]],
+  ['consumer-live', [53, 53, 5432, 9092]],
+  ['management-api', [53, 53, 5432, 6380, 25, 465, 587]],
+  ['delivery-worker', [53, 53, 5432, 25, 465, 587, 'all']],
+  ['migrate', [53, 53, 5432]],
+  ['test', [53, 53, 5432, 6380, 'http']],
+])('%s reaches %j', (component, ports) => {
+  expect(outward(component)).toEqual(ports);
+});
+
+test('webhooks and exports lead into the world and not into private networks', () => {
+  const { to } = (policyOf('delivery-worker').egress ?? []).find(({ ports }) => ports === undefined) ?? {};
+  const [v4, v6] = (to ?? []).map(({ ipBlock }) => ipBlock);
+  expect(v4).toMatchObject({ cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) });
+  expect(v6).toMatchObject({ cidr: '::/0', except: expect.arrayContaining(['fc00::/7']) });
+});
+
+test.each(['consumer-live', 'delivery-worker'])('%s is called for its metrics alone', (component) => {
+  const ports = (policyOf(component).ingress ?? []).flatMap((rule) => rule.ports?.map(({ port }) => port));
+  expect(ports).toEqual(['metrics']);
+});
+
+test('named clients and stores are the only ones', async () => {
+  const clients = [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }];
+  const to = [{ ipBlock: { cidr: '192.0.2.1/32' } }];
+  const networkPolicies = { clients, postgresql: { to, ports: [6432] } };
+  const { spec } = find(
+    await renderChart({ values: { ...values, networkPolicies } }),
+    'NetworkPolicy',
+    'm-millrace-gateway',
+  );
+  const http = spec.ingress?.find(({ ports }) => ports?.[0]?.port === 'http');
+  expect(http?.from?.[0]).toEqual(clients[0]);
+  expect(http?.from).toHaveLength(2);
+  expect(spec.egress).toContainEqual({ to, ports: [{ port: 6432, protocol: 'TCP' }] });
+});
+
+test('they can be left to somebody else', async () => {
+  const none = await renderChart({ values: { ...values, networkPolicies: { enabled: false } } });
+  expect(ofKind(none, 'NetworkPolicy')).toEqual([]);
+});

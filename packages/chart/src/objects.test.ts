@@ -1,0 +1,163 @@
+import { consumerGroup, type Lane, topicNames } from '@millrace/contracts';
+import { environmentOf, type Manifest, podOf } from './testing/manifest.ts';
+import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+
+const nameOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
+
+describe('names', () => {
+  const long = 'an-installation-whose-name-is-rather-long-and-ends-in-x';
+  const everything = {
+    ...leastValues,
+    host: 'events.example.com',
+    apiHost: 'api.example.com',
+    flags: { enabled: true },
+    ingress: { enabled: true },
+    gatewayApi: { enabled: true, parentRefs: [{ name: 'public' }] },
+    consumers: { 'eighteen-character': { lanes: ['live'], autoscaling: { enabled: true } } },
+    priorityClasses: { create: true },
+    serviceMonitor: { enabled: true },
+    dashboards: { enabled: true },
+    prometheusRules: { enabled: true },
+  };
+
+  test.each([false, true])('have 63 characters at most, with KEDA: %s', async (enabled) => {
+    const rendered = await renderChart({ release: long.slice(0, 53), values: { ...everything, keda: { enabled } } });
+    expect(rendered.map(({ metadata }) => metadata.name).filter((name) => name.length > 63)).toEqual([]);
+    const labels = rendered.flatMap(({ metadata }) => Object.values(metadata.labels ?? {}));
+    expect(labels.filter((label) => label.length > 63)).toEqual([]);
+  });
+
+  test('of two releases in one namespace are never the same, however alike the releases are called', async () => {
+    const releases = ['m', 'millrace', `${long.slice(0, 52)}a`, `${long.slice(0, 52)}b`];
+    const rendered = await Promise.all(releases.map((release) => renderChart({ release, values: everything })));
+    const names = rendered.flatMap((one) => one.map(nameOf));
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    const selectors = rendered.flatMap((one) =>
+      ofKind(one, 'Deployment').map(({ spec }) => JSON.stringify(spec.selector)),
+    );
+    expect(new Set(selectors).size).toBe(selectors.length);
+  });
+});
+
+describe('the migration', () => {
+  test('runs before everything else of an installation and an upgrade, and never at a rollback', async () => {
+    const rendered = await renderChart({ values: leastValues });
+    const hooks = rendered.filter(isHook).map(({ kind, metadata }) => ({
+      kind,
+      when: metadata.annotations?.['helm.sh/hook'],
+      weight: Number(metadata.annotations?.['helm.sh/hook-weight'] ?? 0),
+    }));
+    expect(hooks.filter(({ kind }) => kind !== 'Pod').map(({ when }) => when)).toEqual(
+      Array(4).fill('pre-install,pre-upgrade'),
+    );
+    const job = hooks.find(({ kind }) => kind === 'Job');
+    const others = hooks.filter(({ kind }) => !['Job', 'Pod'].includes(kind));
+    expect(others.map(({ kind }) => kind).sort()).toEqual(['NetworkPolicy', 'Secret', 'ServiceAccount']);
+    expect(others.every(({ weight }) => weight < (job?.weight ?? 0))).toBe(true);
+  });
+
+  test.each<[string, object]>([
+    ['an address in the values', {}],
+    ['a password in the values', { postgresql: { host: 'db', user: 'u', password: 'p' } }],
+    ['a secret that exists', { postgresql: { existingSecret: { name: 'theirs', urlKey: 'uri' } } }],
+    ['an account that exists', { serviceAccounts: { existingName: 'theirs' } }],
+  ])('needs nothing that is only made after it: %s', async (_, values) => {
+    const rendered = await renderChart({ values: { ...leastValues, ...values } });
+    const job = find(rendered, 'Job', 'm-millrace-migrate');
+    const hooks = rendered.filter(isHook).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    const needed = [
+      ...Object.values(environmentOf(job)).filter((value) => /^[\w-]+\/\w+$/.test(value)),
+      `ServiceAccount ${podOf(job)?.serviceAccountName}`,
+    ].map((name) => (name.includes('/') ? `Secret ${name.split('/')[0]}` : name));
+    expect(needed.filter((name) => !hooks.includes(name) && !name.endsWith('theirs'))).toEqual([]);
+  });
+});
+
+describe('scaling', () => {
+  const scaled = { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 6 } };
+
+  test('what something else scales has no number of its own', async () => {
+    const values = {
+      ...leastValues,
+      gateway: { autoscaling: { enabled: false }, replicas: 7 },
+      consumers: { live: scaled },
+    };
+    const rendered = await renderChart({ values });
+    const replicas = Object.fromEntries(
+      ofKind(rendered, 'Deployment').map((one) => [one.metadata.name, one.spec.replicas]),
+    );
+    expect(replicas).toMatchObject({ 'm-millrace-gateway': 7, 'm-millrace-delivery-worker': 1 });
+    for (const scaler of ofKind(rendered, 'HorizontalPodAutoscaler')) {
+      expect(replicas[scaler.spec.scaleTargetRef?.name ?? '']).toBeUndefined();
+    }
+    expect(ofKind(rendered, 'HorizontalPodAutoscaler')).toHaveLength(4);
+  });
+
+  test('with KEDA consumers follow the lag of their lanes, everything else its CPU', async () => {
+    const values = {
+      ...leastValues,
+      eventLog: { topicPrefix: 'eu.' },
+      keda: { enabled: true },
+      consumers: { live: { lanes: ['live', 'overflow'], ...scaled }, overflow: null },
+    };
+    const rendered = await renderChart({ values });
+    expect(
+      ofKind(rendered, 'HorizontalPodAutoscaler')
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    ).toEqual(['m-millrace-gateway', 'm-millrace-management-api']);
+    const { spec } = find(rendered, 'ScaledObject', 'm-millrace-consumer-live');
+    expect(spec).toMatchObject({
+      minReplicaCount: 2,
+      maxReplicaCount: 6,
+      scaleTargetRef: { name: 'm-millrace-consumer-live' },
+    });
+    const expected = (['live', 'overflow'] as Lane[]).map((lane) => ({
+      topic: topicNames('eu.')[lane],
+      consumerGroup: consumerGroup(lane, 'eu.'),
+      bootstrapServers: 'kafka.stores:9092',
+    }));
+    expect(spec.triggers?.map(({ metadata }) => metadata)).toMatchObject(expected);
+  });
+
+  test('KEDA is given what Kafka asks for', async () => {
+    const values = {
+      ...leastValues,
+      keda: { enabled: true },
+      kafka: {
+        brokers: ['k:9093'],
+        sasl: { mechanism: 'scram-sha-512', username: 'u', existingSecret: { name: 'theirs', passwordKey: 'pw' } },
+        tls: { enabled: true, ca: { secret: 'ca' }, client: { secret: 'user' } },
+      },
+    };
+    const rendered = await renderChart({ values });
+    const { spec } = find(rendered, 'TriggerAuthentication', 'm-millrace-kafka');
+    expect(spec.secretTargetRef).toEqual([
+      { parameter: 'username', name: 'm-millrace-stores', key: 'KAFKA_SASL_USERNAME' },
+      { parameter: 'password', name: 'theirs', key: 'pw' },
+      { parameter: 'ca', name: 'ca', key: 'ca.crt' },
+      { parameter: 'cert', name: 'user', key: 'user.crt' },
+      { parameter: 'key', name: 'user', key: 'user.key' },
+    ]);
+    expect(Object.keys(find(rendered, 'Secret', 'm-millrace-stores').data ?? {})).toContain('KAFKA_SASL_USERNAME');
+    const [trigger] = find(rendered, 'ScaledObject', 'm-millrace-consumer-live').spec.triggers ?? [];
+    expect(trigger).toMatchObject({
+      metadata: { sasl: 'scram_sha512', tls: 'enable' },
+      authenticationRef: { name: 'm-millrace-kafka' },
+    });
+  });
+
+  test('every deployment has a budget that lets one pod go at a time', async () => {
+    const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
+    const names = (kind: string) =>
+      ofKind(rendered, kind)
+        .map(({ metadata }) => metadata.name)
+        .sort();
+    expect(names('PodDisruptionBudget')).toEqual(names('Deployment'));
+    for (const { spec, metadata } of ofKind(rendered, 'PodDisruptionBudget')) {
+      expect(spec).toMatchObject({ maxUnavailable: 1 });
+      expect(spec.selector).toEqual(find(rendered, 'Deployment', metadata.name).spec.selector);
+    }
+  });
+});

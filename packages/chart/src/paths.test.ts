@@ -1,0 +1,116 @@
+import type { Manifest } from './testing/manifest.ts';
+import { leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+
+/** Paths that SDKs and scripts ask for (docs/wire-rules.md#paths), and who answers: with flags apart, else the gateway. */
+const requests = [
+  ['/', 'gateway'],
+  ['/capture/', 'gateway'],
+  ['/batch', 'gateway'],
+  ['/e/', 'gateway'],
+  ['/i/v0/e/', 'gateway'],
+  ['/i/v1/analytics/events', 'gateway'],
+  ['/s/', 'gateway'],
+  ['/array/phc_x/config.js', 'gateway'],
+  ['/static/array.js', 'gateway'],
+  ['/flags/', 'flags'],
+  ['/flags/definitions', 'flags'],
+  ['/decide/', 'flags'],
+  ['/api/feature_flag/local_evaluation', 'flags'],
+  ['/api/early_access_features/', 'gateway'],
+  ['/api/surveys/', 'gateway'],
+  ['/api/web_experiments/', 'gateway'],
+  ['/api/users/@me/', 'management-api'],
+  ['/api/projects/1/events/', 'management-api'],
+  ['/api/projects/1/feature_flags/', 'management-api'],
+  ['/api/schema/', 'management-api'],
+  ['/api/docs', 'management-api'],
+  ['/apiary', 'gateway'],
+] as const;
+
+/** Kubernetes' `Prefix`: by whole parts of a path. */
+const fits = (path: string, prefix: string) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
+
+/** The longest that fits, as an Ingress and a Gateway decide. */
+function answering(routes: { path: string; service: string }[], path: string): string | undefined {
+  const fitting = routes.filter((route) => fits(path, route.path));
+  return fitting.sort((a, b) => b.path.length - a.path.length)[0]?.service.replace('m-millrace-', '');
+}
+
+type Routes = { host: string | undefined; routes: { path: string; service: string }[] }[];
+
+const ofIngress = (rendered: Manifest[]): Routes =>
+  ofKind(rendered, 'Ingress').flatMap(({ spec }) =>
+    (spec.rules ?? []).map(({ host, http }) => ({
+      host,
+      routes: (http?.paths ?? []).map(({ path, backend }) => ({ path, service: backend.service.name })),
+    })),
+  );
+
+const ofHttpRoutes = (rendered: Manifest[]): Routes =>
+  ofKind(rendered, 'HTTPRoute').map(({ spec }) => ({
+    host: spec.hostnames?.[0],
+    routes: (spec.rules ?? []).flatMap(({ matches = [], backendRefs = [] }) =>
+      matches
+        .filter(({ path }) => path.type === 'PathPrefix')
+        .map(({ path }) => ({ path: path.value, service: backendRefs[0]?.name ?? '' })),
+    ),
+  }));
+
+const base = { ...leastValues, host: 'events.example.com' };
+const ways = [
+  ['Ingress', { ingress: { enabled: true } }, ofIngress],
+  ['Gateway API', { gatewayApi: { enabled: true, parentRefs: [{ name: 'public' }] } }, ofHttpRoutes],
+] as const;
+
+describe.each(ways)('%s', (_, values, routesOf) => {
+  test('one host serves events, flags and the API', async () => {
+    const [found, ...more] = routesOf(await renderChart({ values: { ...base, ...values, flags: { enabled: true } } }));
+    expect([found?.host, more]).toEqual(['events.example.com', []]);
+    expect(requests.map(([path]) => [path, answering(found?.routes ?? [], path)])).toEqual(requests);
+  });
+
+  test('without a deployment for flags the gateway answers them', async () => {
+    const [found] = routesOf(await renderChart({ values: { ...base, ...values } }));
+    const expected = requests.map(([path, service]) => [path, service === 'flags' ? 'gateway' : service]);
+    expect(requests.map(([path]) => [path, answering(found?.routes ?? [], path)])).toEqual(expected);
+  });
+
+  test('an API with a host of its own, and everything else on the other', async () => {
+    const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
+    expect(found.map(({ host }) => host)).toEqual(['events.example.com', 'api.example.com']);
+    const [ingest, api] = found;
+    expect(answering(api?.routes ?? [], '/api/users/@me/')).toBe('management-api');
+    expect(answering(api?.routes ?? [], '/capture/')).toBeUndefined();
+    expect(answering(ingest?.routes ?? [], '/capture/')).toBe('gateway');
+    expect(answering(ingest?.routes ?? [], '/api/projects/1/feature_flags/local_evaluation')).toBe('gateway');
+  });
+
+  test('metrics and probes of the API are not among its paths', async () => {
+    const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
+    for (const path of ['/metrics', '/_readiness']) expect(answering(found[1]?.routes ?? [], path)).toBeUndefined();
+  });
+});
+
+test('paths of the operator come first', async () => {
+  const extraPaths = [{ path: '/api/projects/[^/]+/x', pathType: 'ImplementationSpecific', service: 'flags' }];
+  const rendered = await renderChart({ values: { ...base, ingress: { enabled: true, extraPaths } } });
+  const [first] = ofKind(rendered, 'Ingress')[0]?.spec.rules?.[0]?.http?.paths ?? [];
+  expect(first).toMatchObject({
+    pathType: 'ImplementationSpecific',
+    backend: { service: { name: 'm-millrace-gateway' } },
+  });
+});
+
+test('with `patterns` definitions below a project are the gateway’s', async () => {
+  const gatewayApi = { enabled: true, parentRefs: [{ name: 'public' }], patterns: true };
+  const rendered = await renderChart({ values: { ...base, gatewayApi } });
+  const pattern = ofKind(rendered, 'HTTPRoute')[0]?.spec.rules?.[0]?.matches?.[0]?.path;
+  expect(pattern?.type).toBe('RegularExpression');
+  const regex = new RegExp(`^${pattern?.value}$`);
+  const paths = [
+    '/api/projects/1/feature_flags/local_evaluation',
+    '/api/projects/@current/feature_flags/a/remote_config/',
+  ];
+  expect(paths.map((path) => regex.test(path))).toEqual([true, true]);
+  expect(regex.test('/api/projects/1/feature_flags/1/')).toBe(false);
+});

@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { documentedSettings } from './testing/documented-settings.ts';
+import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
+import { chartDirectory, exampleNames, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+
+/** Values that together have the chart set every variable it knows. */
+const variants: object[] = [
+  leastValues,
+  {
+    ...leastValues,
+    host: 'events.example.com',
+    postgresql: {
+      host: 'db',
+      user: 'u',
+      password: 'p',
+      tls: { mode: 'verify-full', ca: { secret: 'ca' }, client: { secret: 'c' } },
+    },
+    kafka: {
+      brokers: ['k:9093'],
+      sasl: { mechanism: 'plain', username: 'u', password: 'p' },
+      tls: { enabled: true, ca: { secret: 'ca' }, client: { secret: 'c' } },
+    },
+    redis: {
+      nodes: ['s:26379'],
+      mode: 'sentinel',
+      username: 'u',
+      password: 'p',
+      sentinel: { password: 's' },
+      tls: { enabled: true, ca: { secret: 'ca' } },
+    },
+    mail: { url: 'smtp://mail', from: 'us@example.com' },
+    flags: { enabled: true },
+  },
+];
+
+let settings: Record<string, Record<string, string>>;
+let deployments: Manifest[];
+let migrations: Manifest[];
+
+beforeAll(async () => {
+  settings = await documentedSettings();
+  const rendered = [
+    ...(await Promise.all(variants.map((values) => renderChart({ values })))),
+    ...(await Promise.all((await exampleNames()).map((name) => renderChart({ examples: [name] })))),
+  ].flat();
+  deployments = ofKind(rendered, 'Deployment');
+  migrations = ofKind(rendered, 'Job');
+});
+
+const serviceOf = (manifest: Manifest) => containerOf(manifest).name;
+
+test('every variable the chart sets is a setting of the service it is set for', () => {
+  for (const deployment of deployments) {
+    const known = Object.keys(settings[serviceOf(deployment)] ?? {});
+    const unknown = Object.keys(environmentOf(deployment)).filter((name) => !known.includes(name));
+    expect({ name: deployment.metadata.name, unknown }).toEqual({ name: deployment.metadata.name, unknown: [] });
+  }
+});
+
+test('what a migration is told of the database is what services are told', () => {
+  expect(migrations.length).toBe(5);
+  const known = Object.keys(settings['event-consumer'] ?? {}).filter((name) => name.startsWith('DATABASE_'));
+  expect(migrations.flatMap((job) => Object.keys(environmentOf(job))).filter((name) => !known.includes(name))).toEqual(
+    [],
+  );
+});
+
+test('no variable is set twice', () => {
+  for (const deployment of deployments) {
+    const names = containerOf(deployment).env.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)]);
+  }
+});
+
+test('every setting of every service can be reached: by a value of its own, or by `settings`', async () => {
+  const schema = JSON.parse(await readFile(join(chartDirectory, 'values.schema.json'), 'utf8'));
+  const component: Record<string, string> = {
+    'ingest-gateway': 'gateway',
+    'event-consumer': 'consumerDefaults',
+    'management-api': 'managementApi',
+    'delivery-worker': 'deliveryWorker',
+  };
+  for (const [service, documented] of Object.entries(settings)) {
+    const free = Object.keys(schema.properties[component[service] ?? ''].properties.settings.properties);
+    const set = deployments
+      .filter((one) => serviceOf(one) === service)
+      .flatMap((one) => Object.keys(environmentOf(one)));
+    const unreachable = Object.keys(documented).filter((name) => !free.includes(name) && !set.includes(name));
+    expect({ service, unreachable }).toEqual({ service, unreachable: [] });
+  }
+});
+
+test('large numbers stay whole numbers, and settings of one component are its own', async () => {
+  const values = {
+    ...leastValues,
+    gateway: { settings: { MAX_IN_FLIGHT_BYTES: 1_073_741_824, TRAFFIC_REPORT_MS: 1e6 } },
+  };
+  const rendered = ofKind(await renderChart({ values }), 'Deployment');
+  const set = rendered.map((one) => [serviceOf(one), environmentOf(one).MAX_IN_FLIGHT_BYTES]);
+  expect(set.filter(([, bytes]) => bytes !== undefined)).toEqual([['ingest-gateway', '1073741824']]);
+  const gateway = rendered.find((one) => serviceOf(one) === 'ingest-gateway') as Manifest;
+  expect(environmentOf(gateway).TRAFFIC_REPORT_MS).toBe('1000000');
+});
+
+test('pods are given more time to stop than their services take', () => {
+  for (const deployment of deployments) {
+    const service = serviceOf(deployment);
+    const ms = (name: string) => Number(environmentOf(deployment)[name] ?? settings[service]?.[name] ?? 0);
+    // services/*/src/main.ts: what `runService` is given.
+    const beyondDrain: Record<string, number> = {
+      'management-api': ms('STOP_DELAY_MS') + 5000,
+      'delivery-worker': 3000,
+    };
+    const preStop = containerOf(deployment).lifecycle?.preStop.sleep.seconds ?? 0;
+    const needed = preStop + (ms('DRAIN_TIMEOUT_MS') + (beyondDrain[service] ?? 0)) / 1000;
+    const grace = podOf(deployment)?.terminationGracePeriodSeconds ?? 0;
+    expect({ service, left: grace - needed }).toEqual({ service, left: 5 });
+  }
+});
+
+test('longer times of a service make the grace longer', async () => {
+  const values = {
+    ...leastValues,
+    gateway: { preStopSeconds: 20, settings: { DRAIN_TIMEOUT_MS: 60_500, GATEWAY_PROCESSES: 2 } },
+    managementApi: { settings: { STOP_DELAY_MS: 10_000, DRAIN_TIMEOUT_MS: 20_000 } },
+  };
+  const rendered = ofKind(await renderChart({ values }), 'Deployment');
+  const grace = Object.fromEntries(
+    rendered.map((one) => [one.metadata.name, podOf(one)?.terminationGracePeriodSeconds]),
+  );
+  expect(grace).toMatchObject({ 'm-millrace-gateway': 20 + 63 + 5, 'm-millrace-management-api': 5 + 35 + 5 });
+});
+
+/** MiB. */
+function memory(quantity = '0'): number {
+  return Number.parseFloat(quantity) * (quantity.endsWith('Gi') ? 1024 : 1);
+}
+
+test('what a gateway may hold fits into its limit of memory', () => {
+  const gateways = deployments.filter((one) => serviceOf(one) === 'ingest-gateway');
+  expect(gateways.length).toBeGreaterThan(5);
+  for (const gateway of gateways) {
+    const own = environmentOf(gateway);
+    const number = (name: string) => Number(own[name] ?? settings['ingest-gateway']?.[name]);
+    const roles = own.GATEWAY_ROLES?.split(',') ?? [];
+    const bodies = number('MAX_IN_FLIGHT_BYTES') / 1024 / 1024;
+    const largeBodies = roles.includes('ingest') ? number('LARGE_BODY_THREADS') * number('LARGE_BODY_HEAP_MB') : 0;
+    const flags = roles.includes('flags') ? number('FLAG_DEFINITIONS_MEMORY_MB') : 0;
+    // 200: docs/decisions/013-memory-of-a-process.md.
+    const needed = 200 + bodies + largeBodies + flags;
+    expect(memory(containerOf(gateway).resources.limits.memory)).toBeGreaterThanOrEqual(needed);
+  }
+});
+
+test.each([
+  ['event-consumer', 200],
+  ['management-api', 170],
+  ['delivery-worker', 200],
+])('%s gets more memory than the %d MB the bench saw', (service, mb) => {
+  for (const deployment of deployments.filter((one) => serviceOf(one) === service)) {
+    expect(memory(containerOf(deployment).resources.limits.memory)).toBeGreaterThan(1.5 * mb);
+  }
+});

@@ -1,0 +1,209 @@
+import { environmentOf, type Manifest, podOf } from './testing/manifest.ts';
+import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
+
+/** Values, and what they become in the environment of a gateway (a secret's value as `secret/key`). */
+const cases: [string, object, Record<string, string | undefined>][] = [
+  [
+    'an address of PostgreSQL in the values',
+    {},
+    { DATABASE_URL: 'm-millrace-stores/DATABASE_URL', DATABASE_USER: undefined },
+  ],
+  [
+    'CloudNativePG',
+    {
+      postgresql: {
+        existingSecret: { name: 'db-app', urlKey: 'uri' },
+        tls: { mode: 'verify-full', ca: { secret: 'db-ca' } },
+      },
+    },
+    {
+      DATABASE_URL: 'db-app/uri',
+      DATABASE_SSL_MODE: 'verify-full',
+      DATABASE_SSL_CA_FILE: '/etc/millrace/certificates/postgresql-ca.crt',
+      DATABASE_USER: undefined,
+    },
+  ],
+  [
+    'a managed PostgreSQL with user and password in a secret',
+    { postgresql: { host: 'db.example.net', database: 'events', existingSecret: { name: 'rds' } } },
+    {
+      DATABASE_URL: 'postgresql://db.example.net:5432/events',
+      DATABASE_USER: 'rds/username',
+      DATABASE_PASSWORD: 'rds/password',
+    },
+  ],
+  [
+    'PostgreSQL on an IPv6 address, user and password in the values',
+    { postgresql: { host: 'fd00::1', port: 6432, user: 'u', password: 'p' } },
+    {
+      DATABASE_URL: 'postgresql://[fd00::1]:6432/millrace',
+      DATABASE_USER: 'u',
+      DATABASE_PASSWORD: 'm-millrace-stores/DATABASE_PASSWORD',
+    },
+  ],
+  [
+    'PostgreSQL that asks for a certificate',
+    { postgresql: { ...leastValues.postgresql, tls: { client: { secret: 'pg' } } } },
+    {
+      DATABASE_SSL_CERT_FILE: '/etc/millrace/certificates/postgresql.crt',
+      DATABASE_SSL_KEY_FILE: '/etc/millrace/certificates/postgresql.key',
+    },
+  ],
+  [
+    'Kafka in the clear',
+    {},
+    { KAFKA_BROKERS: 'kafka.stores:9092', KAFKA_SSL: 'false', KAFKA_SASL_MECHANISM: undefined },
+  ],
+  [
+    'Strimzi with a password',
+    {
+      kafka: {
+        brokers: ['a:9093', 'b:9093'],
+        sasl: { mechanism: 'scram-sha-512', username: 'millrace', existingSecret: { name: 'user' } },
+        tls: { enabled: true, ca: { secret: 'cluster-ca' } },
+      },
+    },
+    {
+      KAFKA_BROKERS: 'a:9093,b:9093',
+      KAFKA_SSL: 'true',
+      KAFKA_SSL_CA_FILE: '/etc/millrace/certificates/kafka-ca.crt',
+      KAFKA_SASL_MECHANISM: 'scram-sha-512',
+      KAFKA_SASL_USERNAME: 'millrace',
+      KAFKA_SASL_PASSWORD: 'user/password',
+    },
+  ],
+  [
+    'a managed Kafka with key and secret',
+    {
+      kafka: {
+        brokers: ['pkc.example.net:9092'],
+        sasl: { mechanism: 'plain', existingSecret: { name: 'cloud', usernameKey: 'key', passwordKey: 'secret' } },
+        tls: { enabled: true },
+      },
+    },
+    {
+      KAFKA_SSL: 'true',
+      KAFKA_SSL_CA_FILE: undefined,
+      KAFKA_SASL_USERNAME: 'cloud/key',
+      KAFKA_SASL_PASSWORD: 'cloud/secret',
+    },
+  ],
+  [
+    'Kafka with mTLS',
+    { kafka: { brokers: ['a:9093'], tls: { enabled: true, ca: { configMap: 'bundle' }, client: { secret: 'user' } } } },
+    {
+      KAFKA_SSL_CA_FILE: '/etc/millrace/certificates/kafka-ca.crt',
+      KAFKA_SSL_CERT_FILE: '/etc/millrace/certificates/kafka.crt',
+      KAFKA_SSL_KEY_FILE: '/etc/millrace/certificates/kafka.key',
+      KAFKA_SASL_MECHANISM: undefined,
+    },
+  ],
+  [
+    'the log on PostgreSQL',
+    { eventLog: { type: 'postgres' }, kafka: {} },
+    { EVENT_LOG: 'postgres', KAFKA_BROKERS: undefined, EVENT_LOG_FALLBACK: undefined },
+  ],
+  ['no Redis', {}, { REDIS_URL: undefined, REDIS_MODE: undefined }],
+  [
+    'an address of Redis',
+    { redis: { url: 'redis://r' } },
+    { REDIS_URL: 'm-millrace-stores/REDIS_URL', REDIS_MODE: 'single' },
+  ],
+  [
+    'a Redis whose address is in a secret',
+    { redis: { existingSecret: { name: 'theirs', urlKey: 'url' } } },
+    { REDIS_URL: 'theirs/url', REDIS_PASSWORD: undefined },
+  ],
+  [
+    'sentinels',
+    {
+      redis: {
+        mode: 'sentinel',
+        nodes: ['s1:26379', 's2:26379'],
+        existingSecret: { name: 'redis' },
+        sentinel: { master: 'events', passwordKey: 'redis-password' },
+      },
+    },
+    {
+      REDIS_URL: 'redis://s1:26379,s2:26379',
+      REDIS_MODE: 'sentinel',
+      REDIS_PASSWORD: 'redis/redis-password',
+      REDIS_SENTINEL_MASTER: 'events',
+      REDIS_SENTINEL_PASSWORD: 'redis/redis-password',
+    },
+  ],
+  [
+    'a cluster with TLS',
+    {
+      redis: {
+        mode: 'cluster',
+        nodes: ['a:6379', 'b:6379'],
+        username: 'u',
+        password: 'p',
+        tls: { enabled: true, ca: { secret: 'ca' } },
+      },
+    },
+    {
+      REDIS_URL: 'rediss://a:6379,b:6379',
+      REDIS_MODE: 'cluster',
+      REDIS_USERNAME: 'u',
+      REDIS_PASSWORD: 'm-millrace-stores/REDIS_PASSWORD',
+      REDIS_CA_FILE: '/etc/millrace/certificates/redis-ca.crt',
+    },
+  ],
+];
+
+const gatewayOf = (rendered: Manifest[]) => find(rendered, 'Deployment', 'm-millrace-gateway');
+
+describe.each(cases)('%s', (_, values, expected) => {
+  let rendered: Manifest[];
+  beforeAll(async () => {
+    rendered = await renderChart({ values: { ...leastValues, ...values } });
+  });
+
+  test('is told to a gateway', () => {
+    const environment = environmentOf(gatewayOf(rendered));
+    const told = Object.keys(expected).map((name) => [name, environment[name]]);
+    expect(Object.fromEntries(told)).toEqual(expected);
+  });
+
+  test('every secret of the chart that is named is made, with the key', () => {
+    const made = ofKind(rendered, 'Secret').flatMap(({ metadata, data = {} }) =>
+      Object.keys(data).map((key) => `${metadata.name}/${key}`),
+    );
+    const named = rendered
+      .filter((one) => podOf(one) !== undefined)
+      .flatMap((one) => Object.values(environmentOf({ ...one, spec: one.spec })))
+      .filter((value) => value.startsWith('m-millrace'));
+    expect(named.filter((name) => !made.includes(name))).toEqual([]);
+  });
+
+  test('every file that is named is mounted', () => {
+    for (const deployment of ofKind(rendered, 'Deployment')) {
+      const files = Object.entries(environmentOf(deployment)).filter(([name]) => name.endsWith('_FILE'));
+      const sources = podOf(deployment)?.volumes?.find(({ name }) => name === 'certificates')?.projected?.sources ?? [];
+      const mounted = JSON.stringify(sources);
+      for (const [, file] of files) expect(mounted).toContain(`"${file.replace('/etc/millrace/certificates/', '')}"`);
+    }
+  });
+});
+
+test('no secret stands in the open', async () => {
+  const values = {
+    postgresql: { host: 'db', user: 'u', password: 'hush-1' },
+    kafka: { brokers: ['k:1'], sasl: { mechanism: 'plain', username: 'u', password: 'hush-2' } },
+    redis: { nodes: ['r:1'], mode: 'sentinel', password: 'hush-3', sentinel: { password: 'hush-4' } },
+    mail: { url: 'smtp://u:hush-5@mail' },
+  };
+  const rendered = await renderChart({ values });
+  expect(JSON.stringify(rendered.filter(({ kind }) => kind !== 'Secret'))).not.toContain('hush');
+  const kept = ofKind(rendered, 'Secret').map(({ data = {} }) => Object.values(data).map((value) => atob(value)));
+  expect(kept.flat().filter((value) => value.includes('hush')).length).toBe(6);
+});
+
+test('a change of what the chart keeps replaces the pods', async () => {
+  const annotations = async (values: object) =>
+    gatewayOf(await renderChart({ values: { ...leastValues, ...values } })).spec.template?.metadata.annotations;
+  expect(await annotations({})).toEqual(await annotations({ mail: { from: 'us@example.com' } }));
+  expect(await annotations({})).not.toEqual(await annotations({ redis: { url: 'redis://other' } }));
+});

@@ -1,0 +1,79 @@
+import type { ConfigSchema } from '../config-schemas.ts';
+import {
+  anyMap,
+  anyMaps,
+  flag,
+  type JsonSchema,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  port,
+  text,
+  textMap,
+  texts,
+  whole,
+} from './json-schema.ts';
+import { settingsSchema } from './settings-schema.ts';
+
+const autoscaling = {
+  enabled: flag,
+  minReplicas: whole(0),
+  maxReplicas: whole(1),
+  targetCPUUtilization: whole(1, 100),
+};
+const service = { type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), port, annotations: textMap };
+
+/** What every component has. */
+const common: Record<string, JsonSchema> = {
+  replicas: whole(0),
+  port,
+  image: object({ tag: text }),
+  terminationGracePeriodSeconds: orNull(whole(1)),
+  resources: anyMap,
+  extraEnv: anyMaps,
+  podLabels: textMap,
+  podAnnotations: textMap,
+  nodeSelector: textMap,
+  tolerations: anyMaps,
+  affinity: anyMap,
+  priorityClassName: text,
+};
+
+/** What those that answer requests have besides. */
+const answering = {
+  ...common,
+  preStopSeconds: whole(0),
+  autoscaling: object(autoscaling),
+};
+
+/** Values of everything that runs. */
+export function componentSchemas(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
+  const settingsOf = (service: string) => settingsSchema(configs[service] ?? { properties: {} });
+  const gateway = { ...answering, settings: settingsOf('ingest-gateway') };
+  const consumer = {
+    ...common,
+    autoscaling: object({ ...autoscaling, lagThreshold: whole(1), triggers: anyMaps }),
+    settings: settingsOf('event-consumer'),
+  };
+  const lanes = listOf(oneOf('live', 'historical', 'overflow'));
+  return {
+    gateway: object({ ...gateway, service: object({ ...service, loadBalancerSourceRanges: texts }) }),
+    flags: object({ ...gateway, enabled: flag, service: object(service) }),
+    managementApi: object({
+      ...answering,
+      settings: settingsOf('management-api'),
+      service: object(service),
+    }),
+    consumers: { type: 'object', additionalProperties: object({ ...consumer, lanes }) },
+    consumerDefaults: object(consumer),
+    deliveryWorker: object({ ...common, settings: settingsOf('delivery-worker') }),
+    migrations: object({
+      enabled: flag,
+      backoffLimit: whole(0),
+      activeDeadlineSeconds: whole(1),
+      resources: anyMap,
+      extraEnv: anyMaps,
+    }),
+  };
+}

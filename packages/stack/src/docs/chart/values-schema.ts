@@ -1,0 +1,126 @@
+import { type ConfigSchema, configSchemas } from '../config-schemas.ts';
+import { componentSchemas } from './component-schemas.ts';
+import {
+  anyMap,
+  anyMaps,
+  flag,
+  type JsonSchema,
+  listOf,
+  object,
+  oneOf,
+  orNull,
+  port,
+  text,
+  textMap,
+  texts,
+  whole,
+} from './json-schema.ts';
+import { storeSchemas } from './store-schemas.ts';
+
+/**
+ * What the values of the chart may be (deploy/helm/millrace/values.schema.json). What a schema cannot say in a sentence that
+ * a person understands, or at all, is in the chart's `_problems.tpl`.
+ */
+export async function valuesSchema(root: string): Promise<string> {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart millrace',
+    description: 'Written by `npm run docs`, from the settings of the services.',
+    ...object(values(await configSchemas(root))),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
+  return {
+    // Of a chart that this one is part of.
+    global: anyMap,
+    nameOverride: text,
+    fullnameOverride: text,
+    labels: textMap,
+    podLabels: textMap,
+    podAnnotations: textMap,
+    image: object({
+      registry: text,
+      repository: text,
+      tag: text,
+      digest: text,
+      pullPolicy: oneOf('IfNotPresent', 'Always', 'Never'),
+      pullSecrets: texts,
+    }),
+    host: text,
+    apiHost: text,
+    ...storeSchemas,
+    keys: object({ existingSecret: text, secretsKeyKey: text, tokenSecretKey: text }),
+    mail: object({
+      url: text,
+      existingSecret: object({ name: text, urlKey: text }),
+      from: text,
+      perOrganizationHour: whole(0),
+    }),
+    eventRetentionDays: whole(0, 36_500),
+    logLevel: oneOf('error', 'warn', 'info', 'debug'),
+    ...componentSchemas(configs),
+    ...reached,
+    ...safety,
+    ...seen,
+    tests: object({ enabled: flag, timeoutSeconds: whole(1) }),
+  };
+}
+
+const reached: Record<string, JsonSchema> = {
+  proxy: object({ trusted: orNull(flag), hops: whole(1, 20) }),
+  ingress: object({
+    enabled: flag,
+    className: text,
+    annotations: textMap,
+    tls: object({ enabled: flag, secretName: text }),
+    extraPaths: listOf(
+      object({
+        path: text,
+        pathType: oneOf('Prefix', 'Exact', 'ImplementationSpecific'),
+        service: oneOf('gateway', 'flags', 'managementApi'),
+      }),
+    ),
+  }),
+  gatewayApi: object({ enabled: flag, parentRefs: anyMaps, annotations: textMap, patterns: flag }),
+};
+
+const peers = { to: anyMaps, ports: listOf(port) };
+const cannotBePlaced = oneOf('ScheduleAnyway', 'DoNotSchedule', '');
+
+const safety: Record<string, JsonSchema> = {
+  serviceAccounts: object({ annotations: textMap, existingName: text }),
+  podSecurity: object({ user: orNull(whole(1)) }),
+  topologySpread: object({ zones: cannotBePlaced, nodes: cannotBePlaced }),
+  podDisruptionBudgets: object({ enabled: flag }),
+  priorityClassName: text,
+  priorityClasses: object({
+    create: flag,
+    ingest: whole(-2_147_483_648, 1_000_000_000),
+    other: whole(-2_147_483_648, 1_000_000_000),
+  }),
+  nodeSelector: textMap,
+  tolerations: anyMaps,
+  affinity: anyMap,
+  networkPolicies: object({
+    enabled: flag,
+    clients: anyMaps,
+    monitoring: anyMaps,
+    dns: anyMaps,
+    postgresql: object(peers),
+    kafka: object(peers),
+    redis: object(peers),
+    mail: object(peers),
+    world: object({ cidrs: texts, except: texts, exceptIPv6: texts }),
+    extraEgress: anyMaps,
+  }),
+};
+
+const seen: Record<string, JsonSchema> = {
+  metrics: object({ port }),
+  serviceMonitor: object({ enabled: flag, interval: text, labels: textMap }),
+  prometheusRules: object({ enabled: flag, labels: textMap }),
+  dashboards: object({ enabled: flag, label: text, labelValue: text, annotations: textMap }),
+  keda: object({ enabled: flag, pollingIntervalSeconds: whole(1), cooldownSeconds: whole(0) }),
+};

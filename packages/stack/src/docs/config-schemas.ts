@@ -1,0 +1,35 @@
+import { type ServiceName, services } from '../build/programs.ts';
+import { importSource } from './import-source.ts';
+
+/** The parts of JSON Schema that settings use. */
+export interface Setting {
+  type?: string;
+  default?: unknown;
+  description?: string;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  anyOf?: { const?: unknown }[];
+}
+
+export interface ConfigSchema {
+  properties: Record<string, Setting>;
+  required?: string[];
+}
+
+/** What every service reads from its environment, in the order of `services`. */
+export async function configSchemas(root: string): Promise<Record<ServiceName, ConfigSchema>> {
+  const entries: [ServiceName, ConfigSchema][] = [];
+  for (const service of services) {
+    entries.push([service, findSchema(await importSource(root, `services/${service}/src/config.ts`))]);
+  }
+  return Object.fromEntries(entries) as Record<ServiceName, ConfigSchema>;
+}
+
+function findSchema(exports: Record<string, unknown>): ConfigSchema {
+  const found = Object.values(exports).find(
+    (value) => typeof value === 'object' && value !== null && 'properties' in value,
+  );
+  if (found === undefined) throw new Error('A config.ts exports no schema.');
+  return found as ConfigSchema;
+}

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type CompiledPrograms, compilePrograms } from '@millrace/testing';
+import { type RunningServices, startServices } from './support/start-services.ts';
+
+/** What `helm test` runs in a pod, here in a process: where it starts lies the command line, as in the image. */
+const script = fileURLToPath(new URL('../deploy/helm/millrace/files/send-event.mjs', import.meta.url));
+const nowhere = 'http://127.0.0.1:9';
+
+let services: RunningServices;
+let programs: CompiledPrograms;
+let workingDirectory: string;
+
+beforeAll(async () => {
+  services = await startServices({ eventLog: 'postgres' });
+  programs = await compilePrograms(['packages/cli/src/main.ts']);
+  workingDirectory = await mkdtemp(join(tmpdir(), 'millrace-helm-test-'));
+  await copyFile(programs.files[0] ?? '', join(workingDirectory, 'millrace.mjs'));
+});
+afterAll(async () => {
+  await services?.stop();
+  await programs?.remove();
+  await rm(workingDirectory, { recursive: true, force: true });
+});
+
+function run(ingest: string, api: string, seconds: string): Promise<{ code: number; output: string }> {
+  const { databaseUrl: DATABASE_URL } = services;
+  return new Promise((resolve) => {
+    const options = { cwd: workingDirectory, env: { DATABASE_URL } };
+    execFile(process.execPath, [script, ingest, ingest, api, seconds], options, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr });
+    });
+  });
+}
+
+async function leftBehind() {
+  const { rows } = await services.database.query(
+    `SELECT (SELECT count(*)::int FROM "organization" WHERE "name" = 'Helm test') AS organizations,
+       (SELECT count(*)::int FROM "personal_api_key" WHERE "label" = 'Bootstrap') AS keys`,
+  );
+  return rows[0];
+}
+
+test('an event there and back, flags, and nothing is left', async () => {
+  const { code, output } = await run(services.ingestUrl, services.apiUrl, '90');
+  expect(output).toContain('The gateway has taken the event');
+  expect(output).toContain('The API shows it');
+  expect(output).toContain('Flags are answered.');
+  expect(code).toBe(0);
+  expect(await leftBehind()).toEqual({ organizations: 0, keys: 0 });
+});
+
+test('what does not work is named, and nothing is left then either', async () => {
+  const { code, output } = await run(nowhere, services.apiUrl, '1');
+  expect(output).toContain(`sending an event: ${nowhere}/capture/ did not answer as it should:`);
+  expect(code).toBe(1);
+  expect(await leftBehind()).toEqual({ organizations: 0, keys: 0 });
+});
