@@ -1,16 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheDirectory } from '../process/cache-directory.ts';
+import type { JestRun } from './jest-runs.ts';
 import type { TestServerSet } from './provide-test-servers.ts';
-
-export interface TestCounts {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
 
 const endWithParent = new URL('../process/end-with-parent.mjs', import.meta.url).href;
 const countReporter = fileURLToPath(new URL('../jest/count-reporter.mjs', import.meta.url));
@@ -18,12 +12,12 @@ const skipWithoutServer = fileURLToPath(new URL('../jest/skip-without-server.mjs
 
 /**
  * Starts jest on the given servers; its output goes to the terminal as it is.
- * @param countsFile where the counts will be found, see `readCounts`
+ * @param countsFile where the counts will be found, see test-counts.ts
  */
 export function startJest(
   root: string,
   { addresses, missing }: TestServerSet,
-  { countsFile, jestArguments }: { countsFile: string; jestArguments: readonly string[] },
+  { node, jestArguments, countsFile }: JestRun & { countsFile: string },
 ): ChildProcess {
   const jest = createRequire(join(root, 'package.json')).resolve('jest/bin/jest');
   const env: Record<string, string | undefined> = {
@@ -40,7 +34,7 @@ export function startJest(
   };
   for (const variable of missing) delete env[variable];
   return spawn(
-    process.execPath,
+    node,
     [
       // The config comes last: what follows a list of reporters would be taken for one more.
       ...['--import', endWithParent, jest, '--reporters=default', `--reporters=${countReporter}`],
@@ -49,13 +43,4 @@ export function startJest(
     ],
     { cwd: root, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
   );
-}
-
-/** Null when jest did not come to its end. */
-export function readCounts(countsFile: string): TestCounts | null {
-  try {
-    return JSON.parse(readFileSync(countsFile, 'utf8')) as TestCounts;
-  } catch {
-    return null;
-  }
 }

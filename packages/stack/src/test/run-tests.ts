@@ -3,33 +3,33 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { dataDirectory } from '../data-directory.ts';
 import { createReaper } from '../process/reaper.ts';
-import { provideTestServers } from './provide-test-servers.ts';
-import { readCounts, startJest, type TestCounts } from './run-jest.ts';
+import { type JestRun, jestRuns } from './jest-runs.ts';
+import { provideTestServers, type TestServerSet } from './provide-test-servers.ts';
+import { startJest } from './run-jest.ts';
+import { readCounts, sumOf, type TestCounts } from './test-counts.ts';
 import { createTestRunDirectory, removeDeadTestRuns, removeTestRunDirectory } from './test-run-directory.ts';
 
 /**
  * `npm test [-- jest's arguments]`: clears away what killed runs left, brings up the servers, runs jest, takes everything
- * down, and ends with one line that counts. In CI a skipped test is a failure.
+ * down, and ends with one line that counts. In CI a skipped test is a failure, and a part runs on the image's Node too.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
-  const runs = join(dataDirectory(root), 'test');
-  const removed = await removeDeadTestRuns(runs);
+  const testRuns = join(dataDirectory(root), 'test');
+  const removed = await removeDeadTestRuns(testRuns);
   if (removed > 0) progress.print(`  Removed what ${removed} earlier run(s) left behind`);
-  const directory = createTestRunDirectory(runs);
-  const countsFile = join(directory, 'counts.json');
+  const directory = createTestRunDirectory(testRuns);
   const reaper = createReaper();
   const interruption = watchForInterruption();
-  let counts: TestCounts | null = null;
-  let exitCode = 1;
+  const outcomes: Outcome[] = [];
   try {
+    const runs = await jestRuns(root, programArguments, Boolean(process.env.CI));
     const servers = await provideTestServers(directory, reaper, progress);
     try {
-      if (!interruption.signal()) {
-        const jest = startJest(root, servers, { countsFile, jestArguments: programArguments });
-        interruption.passOnTo((signal) => jest.kill(signal));
-        const [code] = (await once(jest, 'exit')) as [number | null];
-        exitCode = code ?? 1;
-        counts = readCounts(countsFile);
+      for (const [index, run] of runs.entries()) {
+        if (interruption.signal()) break;
+        if (run.title) progress.print(`\n${run.title}`);
+        const countsFile = join(directory, `counts-${index}.json`);
+        outcomes.push(await runJest(root, { ...run, countsFile, servers, interruption }));
       }
     } finally {
       await servers.stop();
@@ -39,18 +39,41 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     await removeTestRunDirectory(directory);
   }
   if (interruption.signal()) return 130;
-  return report(counts, exitCode);
+  return report(outcomes);
 };
 
+/** What one run of jest came to. */
+interface Outcome {
+  counts: TestCounts;
+  exitCode: number;
+}
+
+async function runJest(
+  root: string,
+  {
+    servers,
+    interruption,
+    ...run
+  }: JestRun & { countsFile: string; servers: TestServerSet; interruption: Interruption },
+): Promise<Outcome> {
+  const jest = startJest(root, servers, run);
+  interruption.passOnTo((signal) => jest.kill(signal));
+  const [code] = (await once(jest, 'exit')) as [number | null];
+  return { counts: readCounts(run.countsFile), exitCode: code ?? 1 };
+}
+
 /** Prints the closing line, alone on its line and last. @returns the exit code of the whole. */
-function report(counts: TestCounts | null, jestExitCode: number): number {
-  const { passed, failed, skipped } = counts ?? { passed: 0, failed: 1, skipped: 0 };
+function report(outcomes: readonly Outcome[]): number {
+  const { passed, failed, skipped } = sumOf(outcomes.map(({ counts }) => counts));
   const isSkipFatal = Boolean(process.env.CI) && skipped > 0;
   if (isSkipFatal) console.log('\nA skipped test is a failure in CI.');
   console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
-  if (jestExitCode !== 0) return jestExitCode;
+  const failedRun = outcomes.find(({ exitCode }) => exitCode !== 0);
+  if (failedRun) return failedRun.exitCode;
   return failed > 0 || isSkipFatal ? 1 : 0;
 }
+
+type Interruption = ReturnType<typeof watchForInterruption>;
 
 /** A first signal ends jest, and then the rest in order; a second one ends this process, and the reaper does the rest. */
 function watchForInterruption() {
