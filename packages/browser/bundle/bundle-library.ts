@@ -1,6 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import manifest from '../package.json' with { type: 'json' };
 
 /** What is made of the library: the script for pages without a build, and modules for those with one. */
 export const bundles = {
@@ -20,6 +20,12 @@ export interface Bundle {
 /** The oldest browsers that run it; what they lack (`CompressionStream`) is done without. */
 const target = ['es2021', 'chrome94', 'firefox93', 'safari15'];
 
+/** The version of the package, and of the files it is served as. */
+export async function libraryVersion(): Promise<string> {
+  const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
 /** Compiles and minifies one of them; takes some tens of milliseconds. */
 export async function bundleLibrary(name: BundleName): Promise<Bundle> {
   const { entry, format } = bundles[name];
@@ -33,7 +39,7 @@ export async function bundleLibrary(name: BundleName): Promise<Bundle> {
     platform: 'browser',
     target,
     sourcemap: 'external',
-    define: { LIBRARY_VERSION: JSON.stringify(manifest.version) },
+    define: { LIBRARY_VERSION: JSON.stringify(await libraryVersion()) },
     legalComments: 'none',
     logLevel: 'warning',
   });

@@ -67,7 +67,7 @@ export interface FlagMembers {
     options?: { merge?: boolean },
   ): void;
   setPersonPropertiesForFlags(properties: Properties, reload?: boolean): void;
-  resetPersonPropertiesForFlags(): void;
+  resetPersonPropertiesForFlags(reload?: boolean): void;
   setGroupPropertiesForFlags(properties: Record<string, Properties>, reload?: boolean): void;
   resetGroupPropertiesForFlags(groupType?: string): void;
   getEarlyAccessFeatures(

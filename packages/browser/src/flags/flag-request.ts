@@ -1,0 +1,75 @@
+import type { Answer, Core } from '../client/core.ts';
+import type { FlagInput } from './flag-input.ts';
+
+/** Changes of one moment (identify with groups and properties) become one request. */
+const debounceMs = 5;
+const retryDelayMs = 500;
+
+export interface FlagRequest {
+  /** Unless something else has already asked. */
+  begin(): void;
+  /** Soon, and after the request under way if there is one. */
+  reload(): void;
+  /** The next question tells who the visitor was, so that flags that keep their value for a person do. */
+  tellFormerId(distinctId: string | undefined): void;
+  stop(): void;
+}
+
+/** Asks the service for flags. A failure is an answer too; nothing is thrown. */
+export function createFlagRequest(
+  { options, sender, url, distinctId }: Core,
+  input: FlagInput,
+  receive: (answer: Answer) => void,
+): FlagRequest {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsked = false;
+  let isUnderWay = false;
+  let isWantedAgain = false;
+  let formerId: string | undefined;
+
+  function reload(): void {
+    if (options.advanced_disable_flags || options.advanced_disable_feature_flags) return;
+    if (isUnderWay) isWantedAgain = true;
+    else timer ??= setTimeout(ask, debounceMs);
+  }
+
+  async function ask(): Promise<void> {
+    timer = undefined;
+    isAsked = isUnderWay = true;
+    const body = { ...input.question(), $anon_distinct_id: formerId };
+    const answer = await send(body, options.feature_flag_request_max_retries);
+    isUnderWay = false;
+    if (answer.status === 200 && body.$anon_distinct_id === formerId) formerId = undefined;
+    // An answer for who the visitor was before says nothing of who they are now.
+    if (body.distinct_id === distinctId()) receive(answer);
+    else isWantedAgain = true;
+    if (isWantedAgain) {
+      isWantedAgain = false;
+      reload();
+    }
+  }
+
+  async function send(body: object, retries: number): Promise<Answer> {
+    const answer = await sender.request(url('/flags/?v=2', 'flags'), {
+      method: 'POST',
+      body: { ...body, sent_at: new Date().toISOString() },
+      timeoutMs: options.feature_flag_request_timeout_ms,
+    });
+    if (retries < 1 || (answer.status !== 502 && answer.status !== 504)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
+    return send(body, retries - 1);
+  }
+
+  return {
+    begin() {
+      if (!isAsked) reload();
+    },
+    reload,
+    tellFormerId(distinctId) {
+      formerId = distinctId;
+    },
+    stop() {
+      clearTimeout(timer);
+    },
+  };
+}

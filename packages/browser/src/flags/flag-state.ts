@@ -1,0 +1,75 @@
+import type { Answer, Core } from '../client/core.ts';
+import type { Bootstrap } from '../client/options.ts';
+import type { Properties } from '../client/values.ts';
+import { documentOf, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
+
+const names = [
+  '$enabled_feature_flags',
+  '$active_feature_flags',
+  '$feature_flag_payloads',
+  '$feature_flag_details',
+  '$feature_flag_request_id',
+  '$feature_flag_evaluated_at',
+];
+
+/** What is known of the visitor's flags on this page. */
+export function createFlagState({ store, options }: Core) {
+  let bootstrap: Bootstrap | undefined;
+  const state = {
+    known: {} as FlagSnapshot,
+    /** Known by `bootstrap`, by the service, or by a failure to ask it. */
+    isLoaded: false,
+    isFetched: false,
+    errors: () => (store.get('$feature_flag_errors') ?? []) as string[],
+
+    /** Values of the last visit, or those of `bootstrap`, which hold until they are fetched. */
+    begin(): void {
+      state.known = Object.fromEntries(names.map((name) => [name, store.get(name)]));
+      state.isLoaded = state.isFetched = false;
+      if (bootstrap === options.bootstrap) return;
+      bootstrap = options.bootstrap;
+      const { featureFlags = {}, featureFlagPayloads } = bootstrap;
+      const isNew = !state.known.$enabled_feature_flags;
+      if (Object.keys(featureFlags).length) state.learn(documentOf(featureFlags, featureFlagPayloads), isNew);
+    },
+
+    learn(document: FlagsDocument, isKept = true): void {
+      state.isLoaded = true;
+      state.known = snapshotAfter(document, state.known);
+      if (isKept) store.set({ ...state.known } as Properties);
+    },
+
+    /** @returns whether somebody ought to hear of it: not when the environment may ask for no more flags. */
+    receive({ status, json, isTimeout }: Answer): boolean {
+      const isFetched = status === 200;
+      const document = ((isFetched && json) || {}) as FlagsDocument;
+      const isLimited = String(document.quotaLimited).includes('feature_flags');
+      const errors = [
+        !isFetched && (isTimeout ? 'timeout' : status ? `api_error_${status}` : 'connection_error'),
+        document.errorsWhileComputingFlags && 'errors_while_computing_flags',
+        isLimited && 'quota_limited',
+      ];
+      store.set({ $feature_flag_errors: errors.filter((error) => error) as string[] });
+      if (isLimited) return false;
+      state.isFetched ||= isFetched;
+      state.learn(document);
+      return true;
+    },
+
+    /** Of every event from now on. */
+    eventProperties(): Properties {
+      const { $enabled_feature_flags: values = {}, ...known } = state.known;
+      const ofFlags = Object.entries(values).map(([key, value]) => [`$feature/${key}`, value]);
+      return {
+        $active_feature_flags: known.$active_feature_flags,
+        $feature_flag_payloads: known.$feature_flag_payloads,
+        $feature_flag_request_id: known.$feature_flag_request_id,
+        $override_feature_flags: store.get('$override_feature_flags'),
+        ...Object.fromEntries(ofFlags),
+      };
+    },
+  };
+  return state;
+}
+
+export type FlagState = ReturnType<typeof createFlagState>;

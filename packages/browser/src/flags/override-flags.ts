@@ -1,0 +1,43 @@
+import type { FlagOverrides } from '../client/client.ts';
+import type { Core } from '../client/core.ts';
+import type { FlagValue, JsonValue } from '../client/values.ts';
+import type { FlagSnapshot } from './flag-snapshot.ts';
+
+const valuesKey = '$override_feature_flags';
+const payloadsKey = '$override_feature_flag_payloads';
+
+type Values = Record<string, FlagValue>;
+
+/** Values for trying things out, in this browser only, until they are taken back. */
+export function createOverrides({ store, log }: Core) {
+  let isSilent = false;
+
+  function put(key: string, value: Values | Record<string, JsonValue> | string[] | false | undefined): void {
+    if (Array.isArray(value)) store.set({ [key]: Object.fromEntries(value.map((flag) => [flag, true])) });
+    else if (value) store.set({ [key]: value });
+    else if (value === false) store.remove(key);
+  }
+
+  return {
+    apply(known: FlagSnapshot): FlagSnapshot {
+      const values = store.get(valuesKey) as Values | undefined;
+      const payloads = store.get(payloadsKey) as Record<string, JsonValue> | undefined;
+      if (!values && !payloads) return known;
+      if (!isSilent) log.warn('Flags are overridden in this browser', values, payloads);
+      isSilent = true;
+      return {
+        ...known,
+        $enabled_feature_flags: { ...known.$enabled_feature_flags, ...values },
+        $feature_flag_payloads: { ...known.$feature_flag_payloads, ...payloads },
+      };
+    },
+    /** False takes all back; values may also come without anything around them. */
+    change(overrides: FlagOverrides | Values | string[] | false): void {
+      const isWhole = overrides && ('flags' in overrides || 'payloads' in overrides);
+      const all = (isWhole ? overrides : { flags: overrides, payloads: overrides && undefined }) as FlagOverrides;
+      isSilent = !!all.suppressWarning;
+      put(valuesKey, all.flags);
+      put(payloadsKey, all.payloads);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { eventually } from '@millrace/testing';
+import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+
+let shop: Shop;
+
+const features = [
+  { name: 'Dark mode', description: 'Darker', stage: 'beta', documentationUrl: null, flagKey: 'dark-mode' },
+];
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+
+beforeEach(async () => {
+  await shop.empty();
+  shop.ingest.flags = { 'dark-mode': false, other: 'x' };
+  shop.ingest.answerBy(({ path }) =>
+    path === '/api/early_access_features/' ? { body: { earlyAccessFeatures: features } } : undefined,
+  );
+});
+
+afterAll(() => shop.stop());
+
+const listRequests = () => shop.ingest.requests.filter(({ path }) => path === '/api/early_access_features/');
+
+it('lists the features that may be chosen, asked for once unless that is wanted', async () => {
+  const page = await shop.enter();
+  const list = (force: boolean, stages?: string[]) =>
+    page.evaluate(
+      ([isForced, wanted]) =>
+        new Promise((resolve) =>
+          window.posthog.getEarlyAccessFeatures(
+            (...told) => resolve(told),
+            isForced as boolean,
+            wanted as string[] | undefined,
+          ),
+        ),
+      [force, stages] as const,
+    );
+  expect(await list(false)).toEqual([features, { isLoaded: true }]);
+  expect(await list(false)).toEqual([features, { isLoaded: true }]);
+  expect(listRequests()).toHaveLength(1);
+  expect(listRequests()[0]?.method).toBe('GET');
+  expect(await list(true, ['beta', 'alpha'])).toEqual([features, { isLoaded: true }]);
+  expect([...(listRequests()[1]?.query ?? [])]).toEqual([
+    ['token', 'phc_test'],
+    ['stage', 'beta'],
+    ['stage', 'alpha'],
+  ]);
+});
+
+it('says so when the list cannot be had', async () => {
+  shop.ingest.answerBy(({ path }) => (path === '/api/early_access_features/' ? { status: 503 } : undefined));
+  const page = await shop.enter();
+  const told = await page.evaluate(
+    () => new Promise((resolve) => window.posthog.getEarlyAccessFeatures((...all) => resolve(all))),
+  );
+  expect(told).toEqual([[], { isLoaded: false, error: expect.stringContaining('503') }]);
+});
+
+it.each(['ours', 'reference'] as const)('enrols and takes back with %s', async (library) => {
+  const page = await shop.enter({}, { library });
+  await flagsLoaded(page);
+  await page.evaluate(() => new Promise((resolve) => window.posthog.getEarlyAccessFeatures(resolve)));
+  shop.ingest.clear();
+  const local = await page.evaluate(() => {
+    window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
+    window.heard = [];
+    window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', true, 'beta');
+    return [window.heard, window.posthog.getFeatureFlag('dark-mode', { send_event: false })];
+  });
+  expect(local).toEqual([[{ 'dark-mode': true, other: 'x' }], true]);
+  const [enrolled] = await shop.received('$feature_enrollment_update', 1);
+  expect(enrolled?.properties).toMatchObject({
+    $feature_flag: 'dark-mode',
+    $feature_enrollment: true,
+    $feature_enrollment_stage: 'beta',
+    $early_access_feature_name: 'Dark mode',
+    $set: { '$feature_enrollment/dark-mode': true },
+  });
+  await eventually(() =>
+    expect(shop.questions().at(-1)?.person_properties).toMatchObject({ '$feature_enrollment/dark-mode': true }),
+  );
+  await page.evaluate(() => window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', false));
+  const [, left] = await shop.received('$feature_enrollment_update', 2);
+  expect(left?.properties).toMatchObject({
+    $feature_enrollment: false,
+    $set: { '$feature_enrollment/dark-mode': false },
+  });
+  expect(left?.properties).not.toHaveProperty('$feature_enrollment_stage');
+});

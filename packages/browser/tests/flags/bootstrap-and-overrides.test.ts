@@ -1,0 +1,155 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+
+beforeEach(async () => {
+  await shop.empty();
+  shop.ingest.flags = { 'beta-nav': true, 'price-test': 'blue' };
+});
+
+afterAll(() => shop.stop());
+
+const bootstrap = {
+  featureFlags: { 'beta-nav': false, 'price-test': 'green', extra: true },
+  featureFlagPayloads: { 'price-test': { color: 'green' }, 'beta-nav': 'of a flag that is off' },
+};
+const variants = (page: Page) => page.evaluate(() => window.posthog.featureFlags.getFlagVariants());
+const late = () => {
+  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { delayMs: 1_500, body: { flags: {} } } : undefined));
+};
+
+describe('bootstrapped flags', () => {
+  it.each(['ours', 'reference'] as const)('are known at once to %s, those that are off too', async (library) => {
+    late();
+    const page = await shop.enter({ bootstrap }, { library });
+    const known = await page.evaluate(() => {
+      window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
+      return [
+        window.posthog.featureFlags.hasLoadedFlags,
+        window.posthog.getFeatureFlag('beta-nav'),
+        window.posthog.getFeatureFlagResult('price-test'),
+        window.posthog.getFeatureFlagPayload('beta-nav'),
+        window.heard,
+      ];
+    });
+    expect(known).toEqual([
+      true,
+      false,
+      { key: 'price-test', enabled: true, variant: 'green', payload: { color: 'green' } },
+      undefined,
+      [[['price-test', 'extra'], { 'price-test': 'green', extra: true }]],
+    ]);
+    const called = await shop.received('$feature_flag_called', 2);
+    expect(called[1]?.properties).toMatchObject({
+      $feature_flag: 'price-test',
+      $feature_flag_response: 'green',
+      $feature_flag_bootstrapped_response: 'green',
+      $used_bootstrap_value: true,
+    });
+    // The reference leaves payloads out that are not text.
+    if (library === 'ours') {
+      expect(called[1]?.properties).toMatchObject({
+        $feature_flag_payload: { color: 'green' },
+        $feature_flag_bootstrapped_payload: { color: 'green' },
+      });
+    }
+    await page.context().close();
+  });
+
+  it('are replaced by those that are fetched, which happens at once', async () => {
+    const page = await shop.enter({ bootstrap });
+    await eventually(async () => expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' }));
+    await page.evaluate(() => void window.posthog.getFeatureFlag('price-test'));
+    const [called] = await shop.received('$feature_flag_called', 1);
+    expect(called?.properties).toMatchObject({
+      $feature_flag_response: 'blue',
+      $feature_flag_bootstrapped_response: 'green',
+      $used_bootstrap_value: false,
+    });
+  });
+
+  it('hold when none can be fetched, before those of the last visit', async () => {
+    const first = await shop.enter();
+    await flagsLoaded(first);
+    shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { status: 500, body: {} } : undefined));
+    shop.ingest.clear();
+    const page = await shop.enter({ bootstrap }, { visitor: first.context() });
+    await page.evaluate(() => {
+      window.posthog.onFeatureFlags((_keys, values, context) => void window.heard.push([values, context]));
+    });
+    await eventually(() => expect(shop.questions()).toHaveLength(1));
+    await page.waitForFunction(() => window.heard.length > 1);
+    expect(await variants(page)).toEqual(bootstrap.featureFlags);
+  });
+
+  it('are not those of the next visitor', async () => {
+    shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { status: 500, body: {} } : undefined));
+    const page = await shop.enter({ bootstrap });
+    await page.evaluate(() => window.posthog.reset());
+    expect(await variants(page)).toEqual({});
+  });
+
+  it('may be given with reset', async () => {
+    late();
+    const page = await shop.enter({ bootstrap });
+    await page.evaluate(() => window.posthog.reset({ bootstrap: { featureFlags: { other: true } } }));
+    expect(await variants(page)).toEqual({ other: true });
+    await page.context().close();
+  });
+});
+
+describe('overrides', () => {
+  it.each<[string, unknown, unknown]>([
+    ['values', { flags: { 'beta-nav': false, mine: 'x' } }, { 'beta-nav': false, 'price-test': 'blue', mine: 'x' }],
+    ['names', { flags: ['mine'] }, { 'beta-nav': true, 'price-test': 'blue', mine: true }],
+    ['names alone', ['mine'], { 'beta-nav': true, 'price-test': 'blue', mine: true }],
+    ['values alone', { mine: 'x' }, { 'beta-nav': true, 'price-test': 'blue', mine: 'x' }],
+    ['payloads', { payloads: { 'beta-nav': { a: 1 } } }, { 'beta-nav': true, 'price-test': 'blue' }],
+  ])('may be %s, and are taken back by false', async (_what, overrides, expected) => {
+    const page = await shop.enter();
+    await flagsLoaded(page);
+    await page.evaluate((given) => {
+      window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
+      window.heard = [];
+      window.posthog.featureFlags.overrideFeatureFlags(given as never);
+    }, overrides);
+    expect(await variants(page)).toEqual(expected);
+    expect(await page.evaluate(() => window.heard.length)).toBe(1);
+    const payload = (overrides as { payloads?: Record<string, unknown> }).payloads?.['beta-nav'];
+    expect(await page.evaluate(() => window.posthog.getFeatureFlagPayload('beta-nav'))).toEqual(payload);
+
+    const later = await shop.enter({}, { visitor: page.context() });
+    await flagsLoaded(later);
+    expect(await variants(later)).toEqual(expected);
+    await later.evaluate(() => window.posthog.featureFlags.overrideFeatureFlags(false));
+    expect(await variants(later)).toEqual({ 'beta-nav': true, 'price-test': 'blue' });
+    expect(await later.evaluate(() => window.posthog.getFeatureFlagPayload('beta-nav'))).toBeUndefined();
+  });
+});
+
+describe('updateFlags', () => {
+  it.each([
+    ['replaces what was known', undefined, { 'beta-nav': 'new' }],
+    ['or is added to it', { merge: true }, { 'beta-nav': 'new', 'price-test': 'blue' }],
+  ])('%s', async (_what, options, expected) => {
+    const page = await shop.enter();
+    await flagsLoaded(page);
+    const told = await page.evaluate((given) => {
+      window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
+      window.heard = [];
+      window.posthog.updateFlags({ 'beta-nav': 'new' }, { 'beta-nav': { size: 2 } }, given);
+      return [
+        window.heard,
+        window.posthog.featureFlags.getFlagVariants(),
+        window.posthog.getFeatureFlagPayload('beta-nav'),
+      ];
+    }, options);
+    expect(told).toEqual([[expected], expected, { size: 2 }]);
+  });
+});

@@ -1,0 +1,268 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+import type { ReceivedRequest, ScriptedAnswer } from '../support/scripted-ingest.ts';
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+
+beforeEach(async () => {
+  await shop.empty();
+  shop.ingest.flags = { 'beta-nav': true, 'price-test': 'blue', 'off-flag': false };
+});
+
+afterAll(() => shop.stop());
+
+/** Answers requests for flags one after the other; the last answer holds for all that follow. */
+function answerFlags(...answers: (ScriptedAnswer | undefined)[]): void {
+  let asked = 0;
+  shop.ingest.answerBy(({ path }: ReceivedRequest) => {
+    if (path !== '/flags/') return undefined;
+    asked += 1;
+    return answers[Math.min(asked, answers.length) - 1];
+  });
+}
+
+const listen = () => {
+  window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
+};
+const heard = (page: Page, count: number) =>
+  eventually(async () => {
+    const told = await page.evaluate(() => window.heard);
+    expect(told.length).toBeGreaterThanOrEqual(count);
+    return told;
+  });
+const read = (page: Page, key: string) => page.evaluate((name) => window.posthog.getFeatureFlag(name), key);
+const reload = () => window.posthog.reloadFeatureFlags();
+
+const values = { 'beta-nav': true, 'price-test': 'blue' };
+const active = ['beta-nav', 'price-test'];
+const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
+
+it('tells listeners of flags when they have come, and later ones at once', async () => {
+  const page = await shop.enter();
+  await page.evaluate(listen);
+  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
+  await page.evaluate(listen);
+  expect((await heard(page, 2))[1]).toEqual([active, values]);
+});
+
+it('tells nobody who has unsubscribed, and everybody else although one throws', async () => {
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  await page.evaluate(() => {
+    window.posthog.onFeatureFlags(() => {
+      throw new Error('broken listener');
+    });
+    const stop = window.posthog.onFeatureFlags(() => void window.heard.push('gone'));
+    stop();
+    window.posthog.onFeatureFlags(() => void window.heard.push('here'));
+    window.heard = [];
+    window.posthog.reloadFeatureFlags();
+  });
+  expect(await heard(page, 1)).toEqual(['here']);
+});
+
+it('answers from the last visit until flags have come, except where fresh ones are wanted', async () => {
+  const first = await shop.enter();
+  await flagsLoaded(first);
+  answerFlags({ delayMs: 1_500, body: { flags: { 'price-test': detail('price-test', false) } } });
+  const page = await shop.enter({}, { visitor: first.context() });
+  expect(
+    await page.evaluate(() => [
+      window.posthog.getFeatureFlag('price-test'),
+      window.posthog.getFeatureFlag('price-test', { fresh: true }),
+      window.posthog.isFeatureEnabled('beta-nav', { fresh: true }),
+      window.posthog.featureFlags.hasLoadedFlags,
+    ]),
+  ).toEqual(['blue', undefined, undefined, false]);
+  await flagsLoaded(page);
+  expect(
+    await page.evaluate(() => [
+      window.posthog.getFeatureFlag('price-test', { fresh: true }),
+      window.posthog.getFeatureFlag('beta-nav'),
+    ]),
+  ).toEqual([false, undefined]);
+});
+
+it.each([
+  ['an error', { status: 500, body: {} }, 'api_error_500'],
+  ['a refusal', { status: 401, body: { detail: 'no' } }, 'api_error_401'],
+  ['no answer', { isDropped: true }, 'connection_error'],
+  ['an answer that comes too late', { delayMs: 4_000, body: { flags: {} } }, 'timeout'],
+])('keeps what it knows after %s, and says so', async (_what, answer, error) => {
+  const page = await shop.enter({ feature_flag_request_timeout_ms: 1_000 });
+  await flagsLoaded(page);
+  answerFlags(answer);
+  await page.evaluate(() => {
+    window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
+    window.heard = [];
+    window.posthog.reloadFeatureFlags();
+  });
+  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: true }]]);
+  expect(await read(page, 'price-test')).toBe('blue');
+  const [called] = await shop.received('$feature_flag_called', 1);
+  expect(called?.properties).toMatchObject({ $feature_flag_response: 'blue', $feature_flag_error: error });
+});
+
+it('tells of a failure when nothing was known', async () => {
+  answerFlags({ status: 500, body: {} });
+  const page = await shop.enter();
+  await page.evaluate(listen);
+  expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
+  expect(await read(page, 'price-test')).toBeUndefined();
+  const [called] = await shop.received('$feature_flag_called', 1);
+  expect(called?.properties).toMatchObject({ $feature_flag_error: 'api_error_500,flag_missing' });
+});
+
+it.each([502, 504])('asks once more after %d', async (status) => {
+  answerFlags({ status }, undefined);
+  const page = await shop.enter();
+  await page.evaluate(listen);
+  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
+  expect(shop.questions()).toHaveLength(2);
+});
+
+it('asks no third time', async () => {
+  answerFlags({ status: 502 });
+  const page = await shop.enter();
+  await page.evaluate(listen);
+  expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
+  expect(shop.questions()).toHaveLength(2);
+});
+
+it('does not ask again after another error', async () => {
+  answerFlags({ status: 503 });
+  const page = await shop.enter();
+  await page.evaluate(listen);
+  await heard(page, 1);
+  expect(shop.questions()).toHaveLength(1);
+});
+
+it('keeps what it knew of flags that could not be evaluated', async () => {
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  const flags = {
+    'price-test': { ...detail('price-test', false), failed: true },
+    'off-flag': detail('off-flag', true),
+    'new-flag': detail('new-flag', true, { variant: 'a' }),
+  };
+  answerFlags({ body: { flags, errorsWhileComputingFlags: true } });
+  await page.evaluate(listen);
+  await page.evaluate(reload);
+  const [, told] = await heard(page, 2);
+  const known = { 'beta-nav': true, 'price-test': 'blue', 'off-flag': true, 'new-flag': 'a' };
+  expect(told).toEqual([Object.keys(known), known, { errorsLoading: false }]);
+  await read(page, 'new-flag');
+  const [called] = await shop.received('$feature_flag_called', 1);
+  expect(called?.properties).toMatchObject({ $feature_flag_error: 'errors_while_computing_flags' });
+});
+
+it('keeps flags and says nothing when the environment may ask for no more', async () => {
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  await page.evaluate(listen);
+  answerFlags({ body: { flags: {}, errorsWhileComputingFlags: false, quotaLimited: ['feature_flags'] } }, undefined);
+  await page.evaluate(reload);
+  await eventually(() => expect(shop.questions()).toHaveLength(2));
+  await page.evaluate(() => void window.posthog.capture('a moment later'));
+  await shop.received('a moment later', 1);
+  expect(await page.evaluate(() => window.heard.length)).toBe(1);
+  expect(await read(page, 'price-test')).toBe('blue');
+  const [called] = await shop.received('$feature_flag_called', 1);
+  expect(called?.properties).toMatchObject({ $feature_flag_error: 'quota_limited' });
+});
+
+it.each([
+  ['forgets all flags when there are none', { flags: {} }, [[], {}, { errorsLoading: false }]],
+  ['keeps all flags when nothing is said of them', {}, [active, values, { errorsLoading: false }]],
+])('%s', async (_what, body, expected) => {
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  answerFlags({ body });
+  await page.evaluate(listen);
+  await page.evaluate(reload);
+  expect((await heard(page, 2))[1]).toEqual(expected);
+});
+
+it('makes one request of the reloads of one moment, and one more of those while it is under way', async () => {
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  answerFlags({ delayMs: 500 }, undefined);
+  shop.ingest.clear();
+  await page.evaluate(() => {
+    for (let i = 0; i < 5; i += 1) window.posthog.reloadFeatureFlags();
+  });
+  await eventually(() => expect(shop.questions()).toHaveLength(1));
+  await page.evaluate(() => {
+    for (let i = 0; i < 5; i += 1) window.posthog.reloadFeatureFlags();
+  });
+  await eventually(() => expect(shop.questions()).toHaveLength(2));
+  await page.evaluate(() => void window.posthog.capture('a moment later'));
+  await shop.received('a moment later', 1);
+  expect(shop.questions()).toHaveLength(2);
+});
+
+it.each([
+  ['flags are switched off', { advanced_disable_feature_flags: true }, {}, 0],
+  ['everything but events is switched off', { advanced_disable_flags: true }, {}, 0],
+  ['the environment has none', {}, { hasFeatureFlags: false }, 0],
+  ['the first load is switched off', { advanced_disable_feature_flags_on_first_load: true }, {}, 1],
+])('asks for no flags at first when %s', async (_what, options, config, questionsAfterReload) => {
+  shop.ingest.config = config;
+  const page = await shop.enter(options);
+  await page.evaluate(() => void window.posthog.capture('first'));
+  await shop.received('first', 1);
+  expect(shop.questions()).toHaveLength(0);
+  if (questionsAfterReload === 0 && !('hasFeatureFlags' in config)) await page.evaluate(reload);
+  if (questionsAfterReload > 0) {
+    await page.evaluate(reload);
+    await eventually(() => expect(shop.questions()).toHaveLength(questionsAfterReload));
+  }
+});
+
+it('loads flags although the settings cannot be had', async () => {
+  shop.ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { status: 500, body: {} } : undefined));
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  expect(await read(page, 'price-test')).toBe('blue');
+});
+
+it('asks again and again while the page is seen', async () => {
+  const page = await shop.enter({ remote_config_refresh_interval_ms: 300 });
+  await eventually(() => expect(shop.questions().length).toBeGreaterThanOrEqual(3));
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+  });
+  // What was under way may still come.
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  shop.ingest.clear();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(shop.questions()).toHaveLength(0);
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  await eventually(() => expect(shop.questions().length).toBeGreaterThanOrEqual(1));
+  await page.close();
+});
+
+it('does not take the flags of another visitor for those of this one', async () => {
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  const slow = { delayMs: 700, body: { flags: { anonymous: detail('anonymous', true) } } };
+  answerFlags(slow, { body: { flags: { identified: detail('identified', true) } } });
+  shop.ingest.clear();
+  await page.evaluate(() => {
+    window.posthog.onFeatureFlags((keys) => void window.heard.push(keys));
+    window.heard = [];
+    window.posthog.reloadFeatureFlags();
+  });
+  await eventually(() => expect(shop.questions()).toHaveLength(1));
+  await page.evaluate(() => window.posthog.identify('user-7'));
+  expect(await heard(page, 1)).toEqual([['identified']]);
+  expect(shop.questions().map(({ distinct_id }) => distinct_id === 'user-7')).toEqual([false, true]);
+});

@@ -1,0 +1,98 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import { flagsLoaded, type Library, openShop, type Shop } from '../support/open-shop.ts';
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+
+afterAll(() => shop.stop());
+
+/** What is done on the page, one step after the other; after each the flags are asked for once. */
+const steps: [string, () => void][] = [
+  ['a person identifies', () => window.posthog.identify('user-7', { email: 'u7@example.test' }, { first: 'a' })],
+  ['the same person again, with more', () => window.posthog.identify('user-7', { plan: 'pro' })],
+  ['a group with properties', () => window.posthog.group('company', 'acme', { name: 'Acme' })],
+  ['another group of that type', () => window.posthog.group('company', 'umbrella')],
+  ['a property of a person', () => window.posthog.setPersonProperties({ color: 'red' }, { first: 'b' })],
+  ['one for flags only', () => window.posthog.setPersonPropertiesForFlags({ team: 'x' })],
+  ['one of a group for flags only', () => window.posthog.setGroupPropertiesForFlags({ company: { size: 5 } })],
+  ['one of an event', () => void window.posthog.capture('bought', {}, { $set: { orders: 1 } })],
+  ['one in the properties of an event', () => void window.posthog.capture('bought', { $set: { orders: 2 } })],
+  ['one less', () => window.posthog.unsetPersonProperties(['color'])],
+  ['no properties of a person', () => window.posthog.resetPersonPropertiesForFlags()],
+  [
+    'no properties of groups',
+    () => {
+      window.posthog.resetGroupPropertiesForFlags();
+      window.posthog.reloadFeatureFlags();
+    },
+  ],
+  ['no groups', () => window.posthog.resetGroups()],
+];
+
+/** The bodies, ids by the order in which they were first seen. */
+async function questionsOf(library: Library): Promise<unknown[]> {
+  await shop.empty();
+  const page = await shop.enter({}, { library });
+  await flagsLoaded(page);
+  for (const [at, [, step]] of steps.entries()) {
+    await page.evaluate(step);
+    await eventually(() => expect(shop.questions().length).toBeGreaterThanOrEqual(at + 2));
+    await answered(page);
+  }
+  const ids = new Map<unknown, string>();
+  const named = (id: unknown) => {
+    if (!ids.has(id)) ids.set(id, `id ${ids.size}`);
+    return ids.get(id);
+  };
+  return shop.questions().map((body) => ({
+    ...body,
+    distinct_id: named(body.distinct_id),
+    $device_id: named(body.$device_id),
+    ...('$anon_distinct_id' in body && { $anon_distinct_id: named(body.$anon_distinct_id) }),
+    sent_at: typeof body.sent_at,
+    person_properties: withoutAddress(body.person_properties as object),
+  }));
+}
+
+/** The two libraries are on pages of their own, and have versions of their own. */
+function withoutAddress(properties: object): object {
+  const { $initial_current_url, $initial_pathname, $lib_version, ...rest } = properties as Record<string, unknown>;
+  return { ...rest, types: [$initial_current_url, $initial_pathname, $lib_version].map((value) => typeof value) };
+}
+
+/** Nothing is under way any more: another answer would be merged with it. */
+async function answered(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
+}
+
+it('are those of the reference, after the same calls', async () => {
+  const reference = await questionsOf('reference');
+  const ours = await questionsOf('ours');
+  for (const [at, question] of reference.entries()) {
+    expect({ after: steps[at - 1]?.[0] ?? 'init', question: ours[at] }).toEqual({
+      after: steps[at - 1]?.[0] ?? 'init',
+      question,
+    });
+  }
+  expect(ours).toHaveLength(reference.length);
+  expect(ours[1]).toMatchObject({
+    token: 'phc_test',
+    distinct_id: 'id 1',
+    $anon_distinct_id: 'id 0',
+    $device_id: 'id 0',
+    groups: {},
+    person_properties: { email: 'u7@example.test', first: 'a', $lib: 'web' },
+    timezone: expect.any(String),
+  });
+});
+
+it('go to the host of flags where there is one', async () => {
+  const page = await shop.enter({ flags_api_host: `${shop.ingest.url}/flags-host/` });
+  await eventually(() => expect(shop.ingest.requests.map(({ path }) => path)).toContain('/flags-host/flags/'));
+  await page.close();
+});

@@ -1,0 +1,84 @@
+import type { Page } from 'playwright-core';
+import { flagsLoaded, type Library, openShop, type Shop } from '../support/open-shop.ts';
+
+let shop: Shop;
+const pages = new Map<Library, Page>();
+
+beforeAll(async () => {
+  shop = await openShop();
+  shop.ingest.flags = { 'beta-nav': true, 'price-test': 'blue', 'off-flag': false, odd: true };
+  shop.ingest.payloads = { 'price-test': '{"color":"blue"}', odd: 'not JSON' };
+  for (const library of ['ours', 'reference'] as const) {
+    const page = await shop.enter({}, { library });
+    await flagsLoaded(page);
+    pages.set(library, page);
+  }
+});
+
+afterAll(() => shop.stop());
+
+const rows: [string, () => unknown, unknown][] = [
+  ['a flag that is on', () => window.posthog.getFeatureFlag('beta-nav'), true],
+  ['a variant', () => window.posthog.getFeatureFlag('price-test'), 'blue'],
+  ['a flag that is off', () => window.posthog.getFeatureFlag('off-flag'), false],
+  ['a flag that nobody knows', () => window.posthog.getFeatureFlag('nope'), undefined],
+  ['whether a flag is on', () => window.posthog.isFeatureEnabled('beta-nav'), true],
+  ['whether a flag with variants is on', () => window.posthog.isFeatureEnabled('price-test'), true],
+  ['whether a flag is off', () => window.posthog.isFeatureEnabled('off-flag', { defaultValue: true }), false],
+  ['whether an unknown flag is on', () => window.posthog.isFeatureEnabled('nope'), undefined],
+  ['an unknown flag by default', () => window.posthog.isFeatureEnabled('nope', { defaultValue: true }), true],
+  ['a payload', () => window.posthog.getFeatureFlagPayload('price-test'), { color: 'blue' }],
+  ['a payload that is not JSON', () => window.posthog.getFeatureFlagPayload('odd'), 'not JSON'],
+  ['no payload', () => window.posthog.getFeatureFlagPayload('beta-nav'), undefined],
+  ['the payload of an unknown flag', () => window.posthog.getFeatureFlagPayload('nope'), undefined],
+  [
+    'all of a variant',
+    () => window.posthog.getFeatureFlagResult('price-test'),
+    { key: 'price-test', enabled: true, variant: 'blue', payload: { color: 'blue' } },
+  ],
+  [
+    'all of a flag that is off',
+    () => window.posthog.getFeatureFlagResult('off-flag'),
+    { key: 'off-flag', enabled: false, variant: undefined, payload: undefined },
+  ],
+  ['all of an unknown flag', () => window.posthog.getFeatureFlagResult('nope'), undefined],
+  ['a fresh value', () => window.posthog.getFeatureFlag('price-test', { fresh: true }), 'blue'],
+  ['whether flags are known', () => window.posthog.featureFlags.hasLoadedFlags, true],
+  ['all names', () => window.posthog.featureFlags.getFlags(), ['beta-nav', 'price-test', 'off-flag', 'odd']],
+  [
+    'all values',
+    () => window.posthog.featureFlags.getFlagVariants(),
+    { 'beta-nav': true, 'price-test': 'blue', 'off-flag': false, odd: true },
+  ],
+];
+
+it.each(rows)('reads %s', async (_what, read, value) => {
+  expect(await pages.get('ours')?.evaluate(read)).toEqual(value);
+  expect(await pages.get('reference')?.evaluate(read)).toEqual(value);
+});
+
+it.each(['constructor', '__proto__', 'toString'])('knows no flag %p that nobody made', async (key) => {
+  const read = (name: string) => [window.posthog.getFeatureFlag(name), window.posthog.getFeatureFlagPayload(name)];
+  expect(await pages.get('ours')?.evaluate(read, key)).toEqual([undefined, undefined]);
+});
+
+it('answers undefined and captures nothing before any flags are known', async () => {
+  await shop.empty();
+  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { delayMs: 1_000, body: { flags: {} } } : undefined));
+  const page = await shop.enter();
+  const early = await page.evaluate(() => [
+    window.posthog.getFeatureFlag('beta-nav'),
+    window.posthog.isFeatureEnabled('beta-nav'),
+    window.posthog.isFeatureEnabled('beta-nav', { defaultValue: true }),
+    window.posthog.getFeatureFlagPayload('beta-nav'),
+    window.posthog.getFeatureFlagResult('beta-nav'),
+    window.posthog.featureFlags.getFlags(),
+    window.posthog.featureFlags.hasLoadedFlags,
+  ]);
+  expect(early).toEqual([undefined, undefined, true, undefined, undefined, [], false]);
+  await page.evaluate(() => void window.posthog.capture('afterwards'));
+  await shop.received('afterwards', 1);
+  const visitor = await page.evaluate(() => window.posthog.get_distinct_id());
+  const called = shop.ingest.events('$feature_flag_called');
+  expect(called.filter(({ properties }) => properties.distinct_id === visitor)).toEqual([]);
+});

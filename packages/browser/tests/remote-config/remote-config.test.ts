@@ -1,0 +1,80 @@
+import { eventually } from '@millrace/testing';
+import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+
+beforeEach(async () => {
+  await shop.empty();
+});
+
+afterAll(() => shop.stop());
+
+const paths = () => shop.ingest.requests.map(({ path }) => path).filter((path) => path.startsWith('/array/'));
+const noConfig = () => {
+  shop.ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
+};
+/** Flags are asked for unless the settings say that there are none: what a client was told shows. */
+const afterFirstEvents = async () => {
+  await shop.received('first', 1);
+  return shop.questions().length;
+};
+const captureFirst = () => void window.posthog.capture('first');
+
+it('asks for the settings as data', async () => {
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  expect(paths()).toEqual(['/array/phc_test/config']);
+});
+
+it('takes those that the page has', async () => {
+  const page = await shop.enter(
+    {},
+    {
+      before: () => {
+        window._POSTHOG_REMOTE_CONFIG = { phc_test: { config: { hasFeatureFlags: false } } };
+      },
+    },
+  );
+  await page.evaluate(captureFirst);
+  expect(await afterFirstEvents()).toBe(0);
+  expect(paths()).toEqual([]);
+});
+
+it('asks for nothing where all requests but events are switched off', async () => {
+  const page = await shop.enter({ advanced_disable_flags: true });
+  await page.evaluate(captureFirst);
+  await shop.received('first', 1);
+  expect(shop.ingest.requests.filter(({ method }) => method === 'GET')).toEqual([]);
+});
+
+it('remembers them for when they cannot be had', async () => {
+  shop.ingest.config = { hasFeatureFlags: false };
+  const page = await shop.enter();
+  await eventually(async () =>
+    expect(await page.evaluate(() => localStorage.getItem('ph_phc_test_remote_config'))).toContain('hasFeatureFlags'),
+  );
+  noConfig();
+  shop.ingest.clear();
+  const later = await shop.enter({}, { visitor: page.context() });
+  await eventually(() => expect(paths()).toHaveLength(1));
+  await later.evaluate(captureFirst);
+  expect(await afterFirstEvents()).toBe(0);
+});
+
+it('does without them', async () => {
+  noConfig();
+  const page = await shop.enter();
+  await flagsLoaded(page);
+  expect(shop.questions()).toHaveLength(1);
+});
+
+it('asks the host of assets where there is one', async () => {
+  await shop.enter({ asset_host: `${shop.ingest.url}/assets` });
+  await eventually(() =>
+    expect(shop.ingest.requests.map(({ path }) => path)).toContain('/assets/array/phc_test/config'),
+  );
+});

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { eventually } from '@millrace/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Client, InitOptions } from '../../src/index.ts';
+import { openBrowser } from './open-browser.ts';
+import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from './scripted-ingest.ts';
+import { startSite } from './start-site.ts';
+
+declare global {
+  interface Window {
+    posthog: Client;
+    /** What a test's own listeners heard. */
+    heard: unknown[];
+  }
+}
+
+export type Library = 'ours' | 'reference';
+
+export interface Entrance {
+  /** Another page of somebody who was here before. */
+  visitor?: BrowserContext;
+  library?: Library;
+  /** Runs in the page before `init`. */
+  before?: () => void;
+}
+
+export interface Shop {
+  ingest: ScriptedIngest;
+  browser: Browser;
+  siteUrl: string;
+  /** A page of a visitor (a new one unless given), on which `init` was called. */
+  enter(options?: Partial<InitOptions>, entrance?: Entrance): Promise<Page>;
+  /** Events of this name that have arrived, when `count` have. */
+  received(name: string, count: number): Promise<ReceivedEvent[]>;
+  /** Bodies of the requests for flags so far. */
+  questions(): Record<string, unknown>[];
+  /** Everybody leaves, and all is as in the beginning. */
+  empty(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const referencePage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>
+<script type="module">import posthog from '/reference.js'; window.posthog = posthog;</script></head><body></body></html>`;
+
+/** A shop that has both libraries, an ingest host and a browser: for a whole test file. */
+export async function openShop(): Promise<Shop> {
+  const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
+  const [browser, ingest, site] = await Promise.all([
+    openBrowser(),
+    startScriptedIngest(),
+    startSite({
+      files: {
+        '/reference.js': { type: 'text/javascript', content: await readFile(reference, 'utf8') },
+        '/reference': { type: 'text/html; charset=utf-8', content: referencePage },
+      },
+    }),
+  ]);
+  const ofPath = (path: string) => ingest.requests.filter((request) => request.path === path);
+
+  return {
+    ingest,
+    browser,
+    siteUrl: site.url,
+    async enter(options = {}, { visitor, library = 'ours', before } = {}) {
+      const page = await (visitor ?? (await browser.newContext())).newPage();
+      await page.goto(library === 'ours' ? site.url : `${site.url}/reference`);
+      await page.waitForFunction(() => window.posthog !== undefined);
+      await page.evaluate(() => {
+        window.heard = [];
+      });
+      if (before) await page.evaluate(before);
+      await page.evaluate((init) => void window.posthog.init('phc_test', init as InitOptions), {
+        api_host: ingest.url,
+        opt_out_useragent_filter: true,
+        autocapture: false,
+        capture_pageview: false,
+        disable_session_recording: true,
+        disable_surveys: true,
+        request_queue_config: { flush_interval_ms: 250 },
+        ...options,
+      } as object);
+      return page;
+    },
+    received: (name, count) =>
+      eventually(() => {
+        const events = ingest.events(name);
+        expect(events.length).toBeGreaterThanOrEqual(count);
+        return events;
+      }),
+    questions: () => ofPath('/flags/').map(({ body }) => body as Record<string, unknown>),
+    async empty() {
+      await Promise.all(browser.contexts().map((visitor) => visitor.close()));
+      ingest.clear();
+      ingest.answerBy(null);
+      Object.assign(ingest, { flags: {}, payloads: {}, config: {} });
+    },
+    async stop() {
+      await browser.close();
+      await Promise.all([site.stop(), ingest.stop()]);
+    },
+  };
+}
+
+/** Resolves when flags have been loaded, or could not be. */
+export async function flagsLoaded(page: Page): Promise<void> {
+  await page.waitForFunction(() => window.posthog.featureFlags.hasLoadedFlags);
+}
