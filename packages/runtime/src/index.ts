@@ -9,6 +9,8 @@ export {
   type MetricName,
   type Metrics,
   type MetricsPart,
+  type Observer,
+  observerOf,
   sumMetrics,
   type Tally,
   tallies,

@@ -1,11 +1,22 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type LabelValues,
+  Registry,
+  type RegistryContentType,
+} from 'prom-client';
 
 /** Ours are told from other programs' and from `process_…` and `nodejs_…` by their prefix. */
 export type MetricName = `millrace_${string}`;
 
 /** One registry per process, handed down as an argument. Label values must come from a bounded set. */
 export interface Metrics {
-  registry: Registry;
+  registry: Registry<RegistryContentType>;
+  /** Whether histograms that ask for it keep the trace of one observation in each bucket. */
+  hasExemplars: boolean;
   counter<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string = never>(name: MetricName, help: string, labels?: readonly L[]): Gauge<L>;
   histogram<L extends string = never>(
@@ -13,20 +24,44 @@ export interface Metrics {
     help: string,
     buckets: number[],
     labels?: readonly L[],
+    options?: { withExemplars?: boolean },
   ): Histogram<L>;
 }
 
-/** @param withProcessMetrics memory, CPU and event-loop figures; off in tests. */
-export function createMetrics({ withProcessMetrics = true } = {}): Metrics {
-  const registry = new Registry();
+/**
+ * @param withProcessMetrics memory, CPU and event-loop figures; off in tests.
+ * @param hasExemplars the figures are told as OpenMetrics then, which alone has a place for them.
+ */
+export function createMetrics({ withProcessMetrics = true, hasExemplars = false } = {}): Metrics {
+  const registry: Registry<RegistryContentType> = new Registry();
+  if (hasExemplars) registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   if (withProcessMetrics) collectDefaultMetrics({ register: registry });
   return {
     registry,
+    hasExemplars,
     counter: (name, help, labels = []) => new Counter({ name, help, labelNames: labels, registers: [registry] }),
     gauge: (name, help, labels = []) => new Gauge({ name, help, labelNames: labels, registers: [registry] }),
-    histogram: (name, help, buckets, labels = []) =>
-      new Histogram({ name, help, buckets, labelNames: labels, registers: [registry] }),
+    histogram: (name, help, buckets, labels = [], { withExemplars = false } = {}) =>
+      new Histogram({
+        ...{ name, help, buckets, labelNames: labels, registers: [registry] },
+        enableExemplars: hasExemplars && withExemplars,
+      }),
   };
+}
+
+/** Notes a value, and the trace it was seen in, where there is one. */
+export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
+
+/** @param histogram made `withExemplars`. */
+export function observerOf<L extends string>(metrics: Metrics, histogram: Histogram<L>): Observer<L> {
+  if (!metrics.hasExemplars) return (value, labels) => histogram.observe(labels as LabelValues<L>, value);
+  return (value, labels, traceId) =>
+    histogram.observe({
+      labels: labels as LabelValues<L>,
+      value,
+      // Its type takes the histogram's own labels only.
+      exemplarLabels: (traceId === null ? {} : { trace_id: traceId }) as LabelValues<L>,
+    });
 }
 
 /** One series of a counter that is counted at every request. */

@@ -35,6 +35,8 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
         format: 'esm',
         target: 'node20',
         logLevel: 'warning',
+        // As Node finds them: what a library keeps for bundlers alone cannot be loaded from where it is.
+        conditions: ['node'],
         plugins: [librariesStayWhereTheyAre, filesKnowTheirPlace],
       });
       return outfile;

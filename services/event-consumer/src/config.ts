@@ -2,6 +2,7 @@ import { type Lane, lanes } from '@millrace/contracts';
 import { databaseConfigFields } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields } from '@millrace/runtime';
+import { tracingConfigFields } from '@millrace/tracing';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
@@ -21,6 +22,7 @@ export const consumerConfigSchema = Type.Object({
   kafkaSessionTimeoutMs: integerSetting(6000, 'a member silent for this long loses its partitions to the others', {
     min: 1000,
   }),
+  ...tracingConfigFields,
   topicPrefix: Type.String({ default: '', description: 'put before every topic and group name' }),
   topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
   consumerLanes: Type.String({

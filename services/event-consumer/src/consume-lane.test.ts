@@ -89,6 +89,7 @@ describe.each(['kafka', 'postgres'] as const)('on the %s log', (kind) => {
         maxBatchRecords: 20,
         maxBatchBytes: 1_000_000,
         logger: fixture.logger,
+        tracing: null,
         metricsOf: metrics,
         liveLoad: createLiveLoad(),
         freeLocks: async () => {},

@@ -2,16 +2,21 @@ import { consumerGroup, type Lane, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readStartOffset } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
+import type { Tracing } from '@millrace/tracing';
 import { sleepUntilAborted } from './async/sleep-until-aborted.ts';
+import type { BatchWork } from './batch-work.ts';
 import { createBatchHandler } from './consume.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 import type { LiveLoad } from './live-load.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
+import { traceBatches } from './trace-batches.ts';
 
 export interface ConsumeLaneDeps {
   log: Pick<EventLog, 'consume'>;
   database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
+  /** Null: nothing is traced. */
+  tracing: Tracing | null;
   topics: TopicNames;
   topicPrefix: string;
   maxBatchRecords: number;
@@ -28,6 +33,13 @@ export interface ConsumeLaneDeps {
 /** While live events keep this process busy, a migration still gets one batch done in this time. */
 const maxYieldMs = 250;
 
+/** Processes a batch, and goes on with the traces of its records. */
+function processWork({ process, tracing }: Pick<ConsumeLaneDeps, 'process' | 'tracing'>) {
+  if (tracing === null) return (work: BatchWork) => processBatch(work, process);
+  const traced = traceBatches(tracing, (work, step) => processBatch(work, { ...process, step }), process.step);
+  return (work: BatchWork) => traced(work, process.step);
+}
+
 /** Joins the consumer group of a lane: its topic, its own stored offsets, one handler for all its partitions. */
 export function consumeLane(
   { lane, partitionConcurrency }: { lane: Lane; partitionConcurrency: number },
@@ -37,7 +49,7 @@ export function consumeLane(
   const { liveLoad } = deps;
   const handleBatch = createBatchHandler({
     group,
-    process: (work) => processBatch(work, deps.process),
+    process: processWork(deps),
     logger: deps.logger,
     metrics: deps.metricsOf(lane),
     freeLocks: deps.freeLocks,

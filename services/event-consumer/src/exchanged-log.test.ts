@@ -60,6 +60,7 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
       maxBatchRecords: 20,
       maxBatchBytes: 1_000_000,
       logger: fixture.logger,
+      tracing: null,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
       liveLoad: createLiveLoad(),
       freeLocks: async () => {},

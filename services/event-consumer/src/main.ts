@@ -20,6 +20,7 @@ import {
   runService,
   startHealthServer,
 } from '@millrace/runtime';
+import { createTracing } from '@millrace/tracing';
 import { configuredLanes, consumerConfigSchema } from './config.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createCookielessSalts } from './cookieless/salts.ts';
@@ -67,6 +68,8 @@ const config = withDatabaseAddress(readConfig(consumerConfigSchema, environment(
 const logger = createLogger(service, config.logLevel);
 
 await runService(logger, config.drainTimeoutMs, async (lifecycle, onFatal) => {
+  const tracing = await createTracing(service, config, logger);
+  if (tracing !== null) lifecycle.own('tracing', tracing);
   const metrics = createMetrics();
   const health = createHealth(metrics);
   await moveMetrics(config, { lifecycle, health, logger });
@@ -86,7 +89,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, onFatal) => {
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
   const laneDeps: LaneDeps = {
-    ...{ ...config, database, topics, logger, onFatal },
+    ...{ ...config, database, topics, logger, onFatal, tracing },
     process: { ...createProcessDeps({ database, changes, log, topics, metrics }), definitions, flagCalls },
     metricsOf: createConsumeMetrics(metrics),
     published: createPublishMetrics(metrics),

@@ -5,6 +5,7 @@ import { AppError } from '@millrace/errors';
 import type { EventLog } from '@millrace/event-log';
 import { createConnectionDrain } from '@millrace/http';
 import type { Health, Logger, Metrics } from '@millrace/runtime';
+import type { Tracing } from '@millrace/tracing';
 import express, { type Express, type Router } from 'express';
 import helmet from 'helmet';
 import type { ProjectKeys } from './access/project-keys.ts';
@@ -63,6 +64,8 @@ export interface GatewayDependencies {
   logger: Logger;
   metrics: Metrics;
   health: Health;
+  /** Null: nothing is traced. */
+  tracing: Tracing | null;
 }
 
 export interface Gateway {
@@ -92,6 +95,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     projectKeys: deps.projectKeys,
     budget,
     limits: config,
+    tracing: deps.tracing,
     logRefusal: refusals.write,
     isStopping: () => connections.isDraining(),
   };

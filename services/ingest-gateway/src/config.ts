@@ -2,6 +2,7 @@ import { redisConfigFields } from '@millrace/cache';
 import { databaseConfigFields } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
+import { traceChoiceConfigFields, tracingConfigFields } from '@millrace/tracing';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
@@ -27,6 +28,8 @@ export const gatewayConfigSchema = Type.Object({
   }),
   ...kafkaConfigFields,
   ...fallbackConfigFields,
+  ...tracingConfigFields,
+  ...traceChoiceConfigFields,
   topicPrefix: Type.String({ default: '', description: 'put before every topic name' }),
   topicPartitions: integerSetting(12, 'partitions of a topic that has to be created', { min: 1 }),
   maxBodyBytes: integerSetting(20 * mebibyte, 'request body as it comes over the wire', { min: 1 }),

@@ -34,6 +34,7 @@ import {
   readConfig,
   runService,
 } from '@millrace/runtime';
+import { createTracing } from '@millrace/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type Gateway, type IngestParts } from './app.ts';
 import { leaveCluster } from './cluster/leave-cluster.ts';
@@ -95,7 +96,10 @@ if (config.gatewayProcesses > 1 && cluster.isPrimary) {
 }
 
 async function runGateway(lifecycle: Lifecycle): Promise<void> {
-  const metrics = createMetrics();
+  const tracing = await createTracing(service, config, logger);
+  if (tracing !== null) lifecycle.own('tracing', tracing);
+  // The figures of several processes are added up, and exemplars are nothing to add.
+  const metrics = createMetrics({ hasExemplars: tracing !== null && !cluster.isWorker });
   const health = createHealth(metrics, cluster.isWorker ? createSharedMetrics(metrics, process) : undefined);
   await moveMetrics(config, { lifecycle, health, logger });
   const database = lifecycle.own(
@@ -121,6 +125,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
     logger,
     metrics,
     health,
+    tracing,
   });
   const port = await listen(gateway, config);
   lifecycle.own('gateway', {

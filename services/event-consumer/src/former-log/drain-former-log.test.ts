@@ -51,6 +51,7 @@ function liveReader(of: string): FormerLogReader {
             topicPrefix: of,
           },
           ...{ maxBatchRecords: 20, maxBatchBytes: 1_000_000, logger: fixture.logger, liveLoad: createLiveLoad() },
+          tracing: null,
           metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
           freeLocks: async () => {},
           onFatal(error) {

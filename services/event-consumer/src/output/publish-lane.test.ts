@@ -85,6 +85,7 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
         ...common(),
         process: fixture.createDeps(),
         logger: fixture.logger,
+        tracing: null,
         metricsOf: createConsumeMetrics(createMetrics()),
         liveLoad: createLiveLoad(),
         freeLocks: async () => {},

@@ -75,6 +75,7 @@ beforeAll(async () => {
       maxBatchRecords: 500,
       maxBatchBytes: 4_000_000,
       logger: fixture.logger,
+      tracing: null,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
       liveLoad: createLiveLoad(),
       freeLocks: async () => {},

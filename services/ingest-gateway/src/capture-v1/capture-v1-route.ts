@@ -50,7 +50,8 @@ async function capture(request: IncomingMessage, progress: Progress, deps: Captu
     results.restLimited();
     return answerOf(results);
   }
-  await publishRequest(request, incoming, { admission, receivedAtMs, nameForNameless: null, dropped }, deps);
+  const { trace } = progress;
+  await publishRequest(request, incoming, { admission, receivedAtMs, nameForNameless: null, dropped, trace }, deps);
   return answerOf(results);
 }
 

@@ -1,5 +1,6 @@
 import type { TopicNames } from '@millrace/contracts';
 import type { EventLog } from '@millrace/event-log';
+import type { Tracing } from '@millrace/tracing';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { RefusalLine } from '../answer/refusal-log.ts';
 import type { CaptureLimits } from '../config.ts';
@@ -18,6 +19,8 @@ export interface CaptureDependencies {
   largeBodies: Pick<LargeBodies, 'find' | 'findInParts' | 'findV1'>;
   limits: CaptureLimits;
   metrics: CaptureMetrics;
+  /** Null: nothing is traced. */
+  tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;
 }

@@ -1,4 +1,4 @@
-import { type Metrics, type Tally, tallies } from '@millrace/runtime';
+import { type Metrics, observerOf, type Tally, tallies } from '@millrace/runtime';
 import type { DropTally } from '../event/drop-tally.ts';
 import type { ByteBudget } from '../memory/byte-budget.ts';
 
@@ -13,7 +13,7 @@ export interface CaptureMetrics {
   /** Counts parts of accepted events that are not stored. */
   partsLeftOut(parts: number): void;
   /** @param code of the error answer; null for a success. */
-  ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
+  ended(outcome: { path: string; status: number; code: string | null; seconds: number; traceId: string | null }): void;
 }
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -37,7 +37,10 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     'millrace_capture_request_seconds',
     'From the head of a request to its answer',
     durationBuckets,
+    [],
+    { withExemplars: true },
   );
+  const observeDuration = observerOf(metrics, duration);
   const ingestedOf = tallies(ingested);
   const ingestedIn = { live: ingestedOf('live'), historical: ingestedOf('historical') };
   const receivedBytes = tallies(bytes)();
@@ -70,11 +73,11 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     },
     dropped: (cause, events) => dropped.inc({ cause }, events),
     partsLeftOut: (count) => parts.inc(count),
-    ended({ path, status, code, seconds }) {
+    ended({ path, status, code, seconds, traceId }) {
       inFlight -= 1;
       answeredWith(path, status).add(1);
       if (code !== null) refused.inc({ code });
-      duration.observe(seconds);
+      observeDuration(seconds, {}, traceId);
     },
   };
 }

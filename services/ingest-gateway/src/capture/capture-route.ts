@@ -70,7 +70,7 @@ async function capture(
   await publishRequest(
     request,
     incoming,
-    { admission, receivedAtMs, nameForNameless, dropped: createDropTally() },
+    { admission, receivedAtMs, nameForNameless, dropped: createDropTally(), trace: progress.trace },
     deps,
   );
   return query.isBeacon ? acceptedBeacon : accepted;

@@ -3,28 +3,42 @@ import { setImmediate as nextLoop } from 'node:timers/promises';
 import { v7 as createUuid } from 'uuid';
 import type { DropTally } from '../event/drop-tally.ts';
 import { clientAddress } from '../head/client-address.ts';
-import { traceHeaders } from '../head/trace-headers.ts';
 import type { Admission } from '../limits/traffic-control.ts';
 import { createPublication } from '../publish/publication.ts';
 import type { IncomingRequest } from '../request/incoming-request.ts';
 import { type CapturedEvents, type RequestContext, toCapturedEvents } from '../request/to-captured-events.ts';
 import type { CaptureDependencies } from './capture-dependencies.ts';
+import { type RecordHeaders, type RequestTrace, untracedHeaders } from './request-trace.ts';
 
 export interface Publishing extends Pick<RequestContext, 'receivedAtMs' | 'nameForNameless'> {
   admission: Admission;
   /** Where the events that are left out are counted. */
   dropped: DropTally;
+  trace: RequestTrace | null;
 }
+
+type Incoming = Pick<IncomingRequest, 'parts' | 'leftOut'>;
 
 /**
  * Steps 5 and 6: accepted events become records in their lanes. Resolves when the log has acknowledged all of them.
  *
  * @throws AppError see `createPublication`.
  */
-export async function publishRequest(
+export function publishRequest(
   request: IncomingMessage,
-  incoming: Pick<IncomingRequest, 'parts' | 'leftOut'>,
-  { admission, receivedAtMs, nameForNameless, dropped }: Publishing,
+  incoming: Incoming,
+  publishing: Publishing,
+  deps: CaptureDependencies,
+): Promise<void> {
+  const { trace, admission } = publishing;
+  const publish = (headers: RecordHeaders) => publishWith(headers, request, { ...publishing, incoming }, deps);
+  return trace === null ? publish(untracedHeaders(request, deps.tracing)) : trace.appending(admission.events, publish);
+}
+
+async function publishWith(
+  headers: RecordHeaders,
+  request: IncomingMessage,
+  { incoming, admission, receivedAtMs, nameForNameless, dropped }: Publishing & { incoming: Incoming },
   { log, topics, limits, traffic, metrics }: CaptureDependencies,
 ): Promise<void> {
   const { project, isHistorical, events } = admission;
@@ -36,7 +50,7 @@ export async function publishRequest(
     createUuid,
   };
   const { maxRecordBytes } = limits;
-  const publication = createPublication({ log, topics, maxRecordBytes, createUuid, headers: traceHeaders(request) });
+  const publication = createPublication({ log, topics, maxRecordBytes, createUuid, headers });
   let last: CapturedEvents | null = null;
   for (const part of incoming.parts()) {
     // Lets other requests be served.

@@ -4,6 +4,7 @@ import { type Answer, type Refusal, sendAnswer, sendRefusal } from '../answer/se
 import type { ByteLease } from '../memory/byte-budget.ts';
 import type { CaptureDependencies } from './capture-dependencies.ts';
 import type { CaptureMetrics } from './capture-metrics.ts';
+import { beginTrace, type RequestTrace } from './request-trace.ts';
 
 /** A request and the response to it, with what differs between the capture protocols. */
 export interface Exchange {
@@ -20,10 +21,12 @@ export interface Progress {
   /** The project of the request, for its line in the log; null until it is known. */
   environmentId: number | null;
   readonly lease: ByteLease;
+  /** Null: this request is not traced. */
+  readonly trace: RequestTrace | null;
 }
 
 /** What the frame itself needs, whatever is served in it. */
-type Frame = Pick<CaptureDependencies, 'budget' | 'logRefusal' | 'isStopping'> & {
+type Frame = Pick<CaptureDependencies, 'budget' | 'logRefusal' | 'isStopping' | 'tracing'> & {
   metrics: Pick<CaptureMetrics, 'began' | 'ended'>;
 };
 
@@ -39,7 +42,8 @@ export async function serveRequest(
   steps: (progress: Progress) => Promise<Answer>,
 ): Promise<void> {
   const startedAt = performance.now();
-  const progress: Progress = { environmentId: null, lease: deps.budget.lease() };
+  const trace = deps.tracing === null ? null : beginTrace(deps.tracing, request, path);
+  const progress: Progress = { environmentId: null, lease: deps.budget.lease(), trace };
   deps.metrics.began();
   let status = 200;
   let code: string | null = null;
@@ -59,6 +63,8 @@ export async function serveRequest(
     await sendRefusal(request, response, refusal, context).catch(() => response.destroy());
   } finally {
     progress.lease.releaseAll();
-    deps.metrics.ended({ path, status, code, seconds: (performance.now() - startedAt) / 1000 });
+    const seconds = (performance.now() - startedAt) / 1000;
+    deps.metrics.ended({ path, status, code, seconds, traceId: trace?.traceId ?? null });
+    trace?.end({ status, code, environmentId: progress.environmentId });
   }
 }

@@ -1,3 +1,4 @@
+import type { Tracing } from '@millrace/tracing';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { RefusalLine } from '../answer/refusal-log.ts';
 import type { CaptureLimits } from '../config.ts';
@@ -16,6 +17,8 @@ export interface FlagDependencies {
   budget: ByteBudget;
   limits: CaptureLimits;
   metrics: FlagMetrics;
+  /** Null: nothing is traced. */
+  tracing: Tracing | null;
   logRefusal(line: RefusalLine): void;
   isStopping(): boolean;
 }

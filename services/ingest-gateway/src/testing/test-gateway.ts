@@ -7,6 +7,7 @@ import { createSqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import { createKafkaLog, type EventLog } from '@millrace/event-log';
 import { createHealth, createMetrics, type Logger, type Metrics, readConfig, type Stoppable } from '@millrace/runtime';
 import { createTestDatabase, eventually, testServers, uniqueTopicPrefix } from '@millrace/testing';
+import type { Tracing } from '@millrace/tracing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import { createGateway, type Gateway } from '../app.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
@@ -28,6 +29,7 @@ export interface GatewayParts {
   /** The key-value store this gateway sees. */
   cache?: KeyValue;
   now?: () => number;
+  tracing?: Tracing | null;
 }
 
 /** Real servers for one test file: a database, topics, Redis under a prefix of its own, and gateways on them. */
@@ -61,8 +63,8 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const controls: Stoppable[] = [];
   const flagDatabase = createSqlDatabase({ url: own.url, logger, poolSize: 4, preparesQueries: true });
 
-  async function startGateway({ config = {}, keys = {}, ...parts }: GatewayParts = {}): Promise<TestGateway> {
-    const metrics = createMetrics({ withProcessMetrics: false });
+  async function startGateway({ config, keys = {}, tracing = null, ...parts }: GatewayParts = {}) {
+    const metrics = createMetrics({ withProcessMetrics: false, hasExemplars: tracing !== null });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
     const stores = { sql: database.sql, cache: parts.cache ?? cache };
     const projectKeys = await createProjectKeys({ ...stores, changes, logger, metrics, ...keys });
@@ -79,7 +81,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     controls.push(flags);
     const roles = rolesOf(shared.config);
     const gateway = createGateway({
-      ...{ projectKeys, flags, config: shared.config, metrics, health: createHealth(metrics) },
+      ...{ projectKeys, flags, config: shared.config, metrics, health: createHealth(metrics), tracing },
       ingest: roles.has('ingest') ? { log: shared.log, topics, traffic, bodyProgram } : null,
       answersFlags: roles.has('flags'),
       logger: parts.logger ?? logger,

@@ -1,0 +1,128 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '@millrace/testing';
+import { awaitDrained } from './support/log-progress.ts';
+import { type RunningServices, startServices } from './support/start-services.ts';
+
+interface Span {
+  service: string;
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  links?: { traceId: string; spanId: string }[];
+  attributes: { key: string; value: object }[];
+}
+
+interface OtlpRequest {
+  resourceSpans: {
+    resource: { attributes: { key: string; value: { stringValue?: string } }[] };
+    scopeSpans: { spans: Omit<Span, 'service'>[] }[];
+  }[];
+}
+
+/** A collector of OpenTelemetry that keeps what it is sent. */
+let collector: Server;
+let received: Span[];
+let texts: string[];
+let services: RunningServices;
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const callerSpanId = 'b7ad6b7169203331';
+const traceparent = `00-${traceId}-${callerSpanId}-01`;
+
+beforeAll(async () => {
+  received = [];
+  texts = [];
+  collector = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    texts.push(text);
+    received.push(...spansOf(JSON.parse(text) as OtlpRequest));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+  const { port } = collector.address() as AddressInfo;
+  services = await startServices({
+    eventLog: 'kafka',
+    managementApi: false,
+    settings: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      TRACE_SAMPLE_RATIO: '0',
+      TRACE_TRUST_PARENT: 'true',
+    },
+  });
+});
+afterAll(async () => {
+  await services?.stop();
+  collector.closeAllConnections();
+  await new Promise((resolve) => collector.close(resolve));
+});
+
+function spansOf({ resourceSpans }: OtlpRequest): Span[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+    return scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, service })));
+  });
+}
+
+const send = (event: string, headers: Record<string, string>) =>
+  fetch(`${services.ingestUrl}/batch/`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      api_key: services.tenant.projectApiKey,
+      batch: [{ event, properties: { distinct_id: 'secret-visitor', note: 'secret-note' } }],
+    }),
+  });
+
+test('a request is followed from its caller through the log to the commit', async () => {
+  expect((await send('secret-event', { traceparent })).status).toBe(200);
+  await awaitDrained(services);
+  const named = (name: string) => received.find((span) => span.name === name);
+  await eventually(() => named('process an event') !== undefined && named('POST /batch') !== undefined, {
+    what: 'The spans of both services',
+    describe: () => JSON.stringify(received.map(({ service, name }) => `${service}: ${name}`)),
+  });
+
+  const [request, append, event, batch] = [
+    'POST /batch',
+    'append to the log',
+    'process an event',
+    'process a batch',
+  ].map(named);
+  expect(request).toMatchObject({ service: 'ingest-gateway', traceId, parentSpanId: callerSpanId });
+  expect(append).toMatchObject({ service: 'ingest-gateway', traceId, parentSpanId: request?.spanId });
+  expect(event).toMatchObject({ service: 'event-consumer', traceId, parentSpanId: append?.spanId });
+  expect(event?.links).toEqual([expect.objectContaining({ traceId: batch?.traceId, spanId: batch?.spanId })]);
+  expect(batch?.traceId).not.toBe(traceId);
+  const steps = received.filter(({ parentSpanId }) => parentSpanId === batch?.spanId).map(({ name }) => name);
+  expect(steps).toEqual(expect.arrayContaining(['lock_offset', 'commit']));
+});
+
+test('what is traced names nobody, and nothing of what was sent', () => {
+  expect(texts.join()).not.toMatch(/secret-|phc_|127\.0\.0\.1/);
+});
+
+test('a histogram leads to the trace', async () => {
+  const accept = { accept: 'application/openmetrics-text; version=1.0.0' };
+  const answer = await fetch(`${services.ingestUrl}/metrics`, { headers: accept });
+  expect(answer.headers.get('content-type')).toMatch('application/openmetrics-text');
+  expect(await answer.text()).toMatch(
+    new RegExp(`millrace_capture_request_seconds_bucket\\{le="[^"]+"\\} 1 # \\{trace_id="${traceId}"\\}`),
+  );
+});
+
+test('a request that nobody asks to trace leaves none', async () => {
+  const before = received.length;
+  expect((await send('plain', { traceparent: traceparent.replace(/01$/, '00') })).status).toBe(200);
+  expect((await send('plain', {})).status).toBe(200);
+  await awaitDrained(services);
+  // One that is traced, after which all of those before would have arrived.
+  const last = traceparent.replace(traceId, traceId.replace('0a', '1a'));
+  expect((await send('last', { traceparent: last })).status).toBe(200);
+  await eventually(() => received.slice(before).some(({ name }) => name === 'process an event'), {
+    what: 'The spans of the last event',
+  });
+  expect(received.slice(before).filter(({ name }) => name === 'POST /batch')).toHaveLength(1);
+});
