@@ -1,49 +1,92 @@
-import type { CaptureResult } from '../client/captured-event.ts';
-import type { Answer, Core, Sender } from '../client/core.ts';
+import type { Core, Sender } from '../client/core.ts';
+import { attempt } from '../page/globals.ts';
+import { ask } from './ask.ts';
+import { createDelivery } from './delivery.ts';
+import { createEnvelope } from './envelope.ts';
+import { createEventQueue, type QueuedEvent } from './event-queue.ts';
+import { createEventRecords } from './event-records.ts';
+import { createFlushTimer } from './flush-timer.ts';
+import { followPage } from './follow-page.ts';
+import { isPaused, type Pace } from './pace.ts';
+import { sendBeacon } from './send-beacon.ts';
 
 export type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' | 'url'>;
 
-/** For now: keeps what is captured in memory for three seconds, and tries once. */
-export function createSender({ token, options, signals, url }: SenderParts): Sender {
-  let waiting: CaptureResult[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
+/**
+ * Sends events without losing one. When `enqueue` returns, an event lies in storage, until the service has taken it or
+ * others need its room. Whoever finds it there sends it, this page or a later one, maybe once more: to the service its uuid
+ * makes that one event.
+ *
+ * What a beacon took therefore stays in storage too, and the next page of the site sends it again. Nobody hears what
+ * became of a beacon: to a service that was out, or from a train in a tunnel, it would be lost.
+ */
+export function createSender(core: SenderParts): Sender {
+  const { options, log } = core;
+  /** A page that is loaded ahead may never be seen: until then it keeps and sends nothing. */
+  let isSeen = false;
+  let hasLeft = false;
 
-  const request: Sender['request'] = async (address, { method, body, timeoutMs } = {}) => {
-    const answer: Answer = { status: 0, json: undefined };
-    try {
-      const response = await fetch(address, {
-        method: method ?? (body ? 'POST' : 'GET'),
-        ...(body && { body: JSON.stringify(body) }),
-        ...(timeoutMs && { signal: AbortSignal.timeout(timeoutMs) }),
-      });
-      answer.status = response.status;
-      answer.json = await response.json();
-    } catch (error) {
-      answer.isTimeout = (error as Error).name === 'TimeoutError';
-    }
-    return answer;
+  const records = createEventRecords(core);
+  const queue = createEventQueue(records, log, () => isSeen);
+  const pace: Pace = { failures: 0, pausedUntil: 0 };
+  const envelope = createEnvelope(core);
+  const delivery = createDelivery(core, envelope, { queue, pace });
+  const { schedule, flush } = createFlushTimer(core, { delivery, queue, pace, isOpen: () => isSeen });
+  const beacon = (events: QueuedEvent[]) => void sendBeacon(envelope.url(), events, envelope.wrap);
+
+  const begin = () => {
+    queue.keep();
+    schedule();
   };
-  const bodyOf = (batch: CaptureResult[]) => ({ api_key: token, batch, sent_at: new Date().toISOString() });
-  const flush = async () => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (waiting.length === 0) return;
-    const batch = waiting;
-    waiting = [];
-    await request(url('/i/v0/e/'), { body: bodyOf(batch) });
+  const adopt = () => {
+    if (isSeen && !hasLeft) records.adopt(queue.adopt, begin);
   };
-  signals.on('leaving', () => {
-    if (waiting.length > 0) navigator.sendBeacon(url('/i/v0/e/'), JSON.stringify(bodyOf(waiting)));
-    waiting = [];
+
+  followPage({
+    onSeen() {
+      isSeen = true;
+      begin();
+      setTimeout(adopt);
+    },
+    async onHidden() {
+      if (isSeen) await delivery.hurry();
+      schedule();
+    },
+    onReturn() {
+      hasLeft = false;
+      adopt();
+    },
+    onOnline() {
+      pace.failures = 0;
+      flush();
+    },
+    onTick: adopt,
   });
 
+  function leave(): void {
+    if (!isSeen) return;
+    hasLeft = true;
+    const isResting = isPaused(pace);
+    beacon(queue.leave().filter(({ name }) => !isResting || name === ''));
+  }
+  // Once all others have captured their last events.
+  core.signals.on('leaving', () => queueMicrotask(leave));
+
   return {
-    enqueue(event, { send_instantly }) {
-      waiting.push(event);
-      if (send_instantly || waiting.length >= options.flushAt) void flush();
-      else timer ??= setTimeout(() => void flush(), 3000);
+    enqueue(event, { send_instantly: isInstant, transport }) {
+      const queued = attempt(() => queue.add(event));
+      if (!queued) return log.error(`${event.event} is dropped: its properties are no JSON, or more than 1 MB`);
+      const isUrgent = isInstant || transport || !options.request_batching || queue.count() >= options.flushAt;
+      if (hasLeft) {
+        beacon([queued]);
+        queue.leave();
+      } else if (isUrgent && pace.failures === 0) flush();
+      else schedule();
     },
     flush,
-    request,
+    async request(url, { method, body, timeoutMs } = {}) {
+      const packed = body && (await envelope.pack(JSON.stringify(body)));
+      return ask(core, url, { method: method ?? (body ? 'POST' : 'GET'), timeoutMs, body: packed });
+    },
   };
 }

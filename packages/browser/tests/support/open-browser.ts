@@ -11,11 +11,15 @@ const switches = [
   '--disable-sync',
 ];
 
-/** A Chromium for a whole test file; each visitor is a context of it. */
-export async function openBrowser(): Promise<Browser> {
+/**
+ * A Chromium for a whole test file; each visitor is a context of it.
+ * @param keepsPages for the back button, as browsers do, but not those that are driven.
+ */
+export async function openBrowser({ keepsPages = false } = {}): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH, or run npm test');
-  return chromium.launch({ executablePath, headless: true, args: switches });
+  const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
+  return chromium.launch({ executablePath, headless: true, args: switches, ignoreDefaultArgs });
 }
 
 export interface Visit {

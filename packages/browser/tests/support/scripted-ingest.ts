@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from './start-server.ts';
 
@@ -63,7 +64,7 @@ export async function startScriptedIngest(): Promise<ScriptedIngest> {
     if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     requests.push(received);
     const answer = script?.(received) ?? { body: usualAnswer(received, ingest) };
-    if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+    if (answer.delayMs) await setTimeout(answer.delayMs, undefined, { ref: false });
     if (answer.isDropped) return void request.socket.destroy();
     if ((answer.status ?? 200) === 200) accepted.push(...eventsOf(received.body));
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? { status: 1 });
@@ -121,6 +122,7 @@ function allowOrigin(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('access-control-allow-origin', request.headers.origin ?? '*');
   response.setHeader('access-control-allow-credentials', 'true');
   response.setHeader('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '');
+  response.setHeader('access-control-expose-headers', 'retry-after');
 }
 
 function usualAnswer({ path }: ReceivedRequest, { flags, payloads, config }: ScriptedIngest): unknown {

@@ -30,7 +30,10 @@ export function toRefusal(error: unknown): Refusal {
     code: errorBody.code,
     body: JSON.stringify(errorBody),
     headers: {
-      ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+      // Without the second a browser keeps the first from the page.
+      ...(seconds === undefined
+        ? {}
+        : { 'retry-after': String(seconds), 'access-control-expose-headers': 'retry-after' }),
       ...(known.kind === 'method_not_allowed' ? { allow: 'GET, POST, OPTIONS' } : {}),
     },
     hasStalled: known.kind === 'timeout',

@@ -189,6 +189,7 @@ test('rule 12: a fault that passes is a 503 that says when to come again, for a 
     const answer = await fetch(`${full.url}/e/${query}`, { method: 'POST', headers: { origin }, body });
     expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([503, true]);
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('access-control-expose-headers')).toBe('retry-after');
     await answer.text();
   }
 });

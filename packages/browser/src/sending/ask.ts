@@ -1,0 +1,58 @@
+import type { Answer, Core } from '../client/core.ts';
+import { attempt } from '../page/globals.ts';
+
+export type Body = string | ArrayBuffer;
+
+export interface Question {
+  method?: 'GET' | 'POST' | undefined;
+  body?: Body | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** One that asks for no preflight; the service knows JSON and gzip by their first bytes. */
+export const contentType = 'text/plain';
+
+/** Of a request that outlives its page. Browsers allow 64 KiB to all of them together, beacons included. */
+const mostKeptBytes = 32_768;
+const usualTimeoutMs = 60_000;
+/** A server that asks for more is wrong. */
+const mostSeconds = 3600;
+
+/** gzip, or the text itself where the browser has none. */
+export async function pack(text: string): Promise<Body> {
+  if (typeof CompressionStream === 'undefined') return text;
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'));
+  return new Response(stream).arrayBuffer();
+}
+
+/** Never rejects: without an answer the status is 0. */
+export async function ask({ options }: Pick<Core, 'options'>, url: string, question: Question): Promise<Answer> {
+  const { body, method = 'POST', timeoutMs = usualTimeoutMs } = question;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: { ...(body && { 'Content-Type': contentType }), ...options.request_headers },
+      keepalive: method === 'POST' && new Blob([body ?? '']).size <= mostKeptBytes,
+      signal: abort.signal,
+      ...(body && { body }),
+    });
+    const text = await response.text();
+    const json = attempt(() => JSON.parse(text)) ?? null;
+    // After a redirect a POST may have become a GET, whose 200 says nothing of what was sent.
+    const status = response.redirected && method === 'POST' && !json?.status ? 302 : response.status;
+    return { status, json, ...retryAfter(response.headers.get('Retry-After')) };
+  } catch {
+    return { status: 0, json: null, isTimeout: abort.signal.aborted };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Seconds, or a date. */
+function retryAfter(text: string | null): Pick<Answer, 'retryAfter'> {
+  if (!text) return {};
+  const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;
+  return seconds > 0 ? { retryAfter: Math.min(seconds, mostSeconds) } : {};
+}

@@ -1,0 +1,165 @@
+import { eventually } from '@millrace/testing';
+import type { Browser } from 'playwright-core';
+import { openBrowser } from '../support/open-browser.ts';
+import { type ScriptedAnswer, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+import { captureMany, openShop, recordNames, shopOptions } from './open-shop.ts';
+
+let browser: Browser;
+let site: TestServer;
+let ingest: ScriptedIngest;
+
+beforeAll(async () => {
+  [browser, site, ingest] = await Promise.all([openBrowser(), startSite(), startScriptedIngest()]);
+});
+afterAll(async () => {
+  await Promise.all([browser.close(), site.stop(), ingest.stop()]);
+});
+beforeEach(() => {
+  ingest.answerBy(null);
+  ingest.clear();
+});
+
+const open = async () => openShop(await browser.newContext(), site.url, shopOptions(ingest.url));
+const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
+const sizes = () => posts().map(({ body }) => (body as { batch: unknown[] }).batch.length);
+const names = () => ingest.events().map(({ event }) => event);
+
+/** Answers the first request for events in this way, and all after it as usual. */
+function answerFirst(answer: ScriptedAnswer): void {
+  let isFirst = true;
+  ingest.answerBy(({ method }) => {
+    if (method !== 'POST' || !isFirst) return undefined;
+    isFirst = false;
+    return answer;
+  });
+}
+
+const kept: [string, ScriptedAnswer][] = [
+  ['408', { status: 408 }],
+  ['429', { status: 429 }],
+  ['500', { status: 500 }],
+  ['502', { status: 502, body: 'not json' }],
+  ['503', { status: 503 }],
+  ['a redirect to nowhere', { status: 302 }],
+  ['a redirect to a page', { status: 302, headers: { location: '/array/phc_test/config' } }],
+  ['a dropped connection', { isDropped: true }],
+];
+
+test.each(kept)('after %s events are sent again, once, in their order', async (_, answer) => {
+  answerFirst(answer);
+  const { page } = await open();
+  await page.clock.install();
+  const uuids = await captureMany(page, 'kept', 3);
+  await page.evaluate(() => window.posthog.flush());
+  expect(await recordNames(page)).toHaveLength(3);
+  await page.evaluate(() => window.posthog.capture('later'));
+  await page.clock.runFor(4000);
+  await eventually(() => expect(names()).toContain('later'));
+  const stored = ingest.events().map(({ uuid }) => uuid);
+  expect(stored.slice(0, 3)).toEqual(uuids);
+  expect(stored).toHaveLength(4);
+  expect(posts()[1]?.query.get('retry_count')).toBe('1');
+  expect(await recordNames(page)).toEqual([]);
+  await page.context().close();
+});
+
+test.each([400, 401, 402, 403, 404, 422])(
+  'what is refused with %d is dropped, and said on the console',
+  async (status) => {
+    answerFirst({ status, body: { detail: 'no such key' } });
+    const { page, complaints } = await open();
+    await captureMany(page, 'refused', 3);
+    await page.evaluate(() => window.posthog.flush());
+    expect(complaints.join()).toContain(`3 events are dropped: the service answered ${status}`);
+    expect(await recordNames(page)).toEqual([]);
+    await page.evaluate(() => {
+      window.posthog.capture('good');
+      return window.posthog.flush();
+    });
+    expect(names()).toEqual(['good']);
+    await page.context().close();
+  },
+);
+
+test.each([200, 202, 204])('what is answered with %d is taken, whatever the body says', async (status) => {
+  answerFirst({ status, body: status === 204 ? '' : 'not json' });
+  const { page } = await open();
+  await captureMany(page, 'taken', 1);
+  await page.evaluate(() => window.posthog.flush());
+  expect(await recordNames(page)).toEqual([]);
+  expect(posts()).toHaveLength(1);
+  await page.context().close();
+});
+
+test('a batch that is too large is halved until it fits; a single event that is too large is dropped', async () => {
+  ingest.answerBy(({ body }) => {
+    const { batch = [] } = (body ?? {}) as { batch?: { event: string }[] };
+    const isTooLarge = batch.length > 2 || batch.some(({ event }) => event === 'large 4');
+    return isTooLarge ? { status: 413 } : undefined;
+  });
+  const { page, complaints } = await open();
+  await captureMany(page, 'large', 8);
+  await page.evaluate(() => window.posthog.flush());
+  expect(names()).toEqual([0, 1, 2, 3, 5, 6, 7].map((n) => `large ${n}`));
+  expect(complaints.join()).toContain('1 events are dropped: the service answered 413');
+  expect(await recordNames(page)).toEqual([]);
+  await page.context().close();
+});
+
+test.each([
+  ['seconds', () => '6'],
+  ['a date', () => new Date(Date.now() + 6000).toUTCString()],
+])('Retry-After in %s is waited for, also by flush', async (_, header) => {
+  answerFirst({ status: 503, headers: { 'retry-after': header() } });
+  const { page } = await open();
+  await captureMany(page, 'early', 1);
+  await page.evaluate(() => window.posthog.flush());
+  await page.evaluate(() => window.posthog.flush());
+  await page.evaluate(() => window.posthog.capture('instant', {}, { send_instantly: true }));
+  await page.evaluate(() => window.dispatchEvent(new Event('online')));
+  expect(posts()).toHaveLength(1);
+  await eventually(() => expect(names()).toEqual(['early 0', 'instant']));
+  expect(posts()).toHaveLength(2);
+  await page.context().close();
+});
+
+test('a plan that is used up is left alone for a minute', async () => {
+  answerFirst({ status: 200, body: { status: 1, quota_limited: ['events'] } });
+  const { page } = await open();
+  await page.clock.install();
+  await captureMany(page, 'over', 1);
+  await page.evaluate(() => window.posthog.flush());
+  await captureMany(page, 'rest', 30);
+  await page.evaluate(() => window.posthog.flush());
+  expect(posts()).toHaveLength(1);
+  await page.clock.runFor(61_000);
+  await eventually(() => expect(sizes()).toEqual([1, 30]));
+  await page.context().close();
+});
+
+test('a quota of something else stops nothing', async () => {
+  answerFirst({ status: 200, body: { status: 1, quota_limited: ['recordings'] } });
+  const { page } = await open();
+  await captureMany(page, 'one', 1);
+  await page.evaluate(() => window.posthog.flush());
+  await captureMany(page, 'two', 1);
+  await page.evaluate(() => window.posthog.flush());
+  expect(posts()).toHaveLength(2);
+  await page.context().close();
+});
+
+test('a service that never answers is given up after a minute, and asked again', async () => {
+  answerFirst({ delayMs: 2 ** 30 });
+  const { page } = await open();
+  await page.clock.install();
+  await captureMany(page, 'slow', 1);
+  await page.evaluate(() => void window.posthog.flush());
+  await eventually(() => expect(posts()).toHaveLength(1));
+  await page.clock.runFor(59_000);
+  expect(posts()).toHaveLength(1);
+  await page.clock.runFor(10_000);
+  await eventually(() => expect(names()).toEqual(['slow 0']));
+  await page.context().close();
+});

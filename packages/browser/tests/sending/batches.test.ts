@@ -1,0 +1,154 @@
+import { eventually } from '@millrace/testing';
+import type { Browser } from 'playwright-core';
+import { openBrowser } from '../support/open-browser.ts';
+import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+import { captureMany, openShop, shopOptions, token } from './open-shop.ts';
+
+let browser: Browser;
+let site: TestServer;
+let ingest: ScriptedIngest;
+
+beforeAll(async () => {
+  [browser, site, ingest] = await Promise.all([openBrowser(), startSite(), startScriptedIngest()]);
+});
+afterAll(async () => {
+  await Promise.all([browser.close(), site.stop(), ingest.stop()]);
+});
+beforeEach(() => {
+  ingest.answerBy(null);
+  ingest.clear();
+});
+
+type Options = Parameters<typeof shopOptions>[1];
+const open = async (options: Options = {}) =>
+  openShop(await browser.newContext(), site.url, shopOptions(ingest.url, options));
+const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
+const batchOf = ({ body }: ReceivedRequest) => (body as { batch: { event: string }[] }).batch;
+const sizes = () => posts().map((request) => batchOf(request).length);
+
+test('events go together after three seconds, as gzip, in one envelope, without a preflight', async () => {
+  const { page } = await open();
+  await page.clock.install();
+  const uuids = await captureMany(page, 'tick', 3);
+  await page.clock.runFor(2900);
+  expect(posts()).toHaveLength(0);
+  await page.clock.runFor(200);
+  await eventually(() => expect(sizes()).toEqual([3]));
+  const [request] = posts();
+  expect(request).toMatchObject({ method: 'POST', path: '/e/', headers: { 'content-type': 'text/plain' } });
+  expect(request?.headers).not.toHaveProperty('content-encoding');
+  expect([...(request?.query.keys() ?? [])]).toEqual([]);
+  const { batch, ...envelope } = (request?.body ?? {}) as { batch: { uuid: string }[] };
+  expect(envelope).toEqual({ api_key: token, sent_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) });
+  expect(batch.map(({ uuid }) => uuid)).toEqual(uuids);
+  expect(request?.bytes).toBeLessThan(JSON.stringify(request?.body).length / 2);
+  await page.context().close();
+});
+
+const intervals: [string, number | undefined, number][] = [
+  ['not given', undefined, 3000],
+  ['given', 1000, 1000],
+  ['too short', 1, 250],
+  ['too long', 60_000, 5000],
+];
+test.each(intervals)('an interval that is %s', async (_, given, expected) => {
+  const { page } = await open({ request_queue_config: { ...(given && { flush_interval_ms: given }) } });
+  await page.clock.install();
+  await captureMany(page, 'tick', 1);
+  await page.clock.runFor(expected - 50);
+  expect(posts()).toHaveLength(0);
+  await page.clock.runFor(100);
+  await eventually(() => expect(sizes()).toEqual([1]));
+  await page.context().close();
+});
+
+test('twenty events are sent at once, what comes meanwhile waits for its turn', async () => {
+  const { page } = await open();
+  await captureMany(page, 'tick', 25);
+  await page.evaluate(() => window.posthog.flush());
+  expect(sizes()).toEqual([20, 5]);
+  await page.context().close();
+});
+
+test('flushAt and request_batching', async () => {
+  const { page } = await open({ flushAt: 2 });
+  await captureMany(page, 'tick', 2);
+  await eventually(() => expect(sizes()).toEqual([2]));
+  await page.evaluate(() => window.posthog.set_config({ request_batching: false }));
+  await captureMany(page, 'single', 1);
+  await eventually(() => expect(sizes()).toEqual([2, 1]));
+  await page.context().close();
+});
+
+test.each(['XHR', 'fetch', 'sendBeacon'] as const)('transport %s: at once, after what waits', async (transport) => {
+  const { page } = await open();
+  await page.evaluate((how) => {
+    window.posthog.capture('before');
+    window.posthog.capture('urgent', {}, { transport: how });
+  }, transport);
+  await eventually(() => expect(ingest.events().map(({ event }) => event)).toEqual(['before', 'urgent']));
+  expect(sizes()).toEqual([2]);
+  await page.context().close();
+});
+
+test('while a request is under way, others wait: the order stays', async () => {
+  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { delayMs: 500 } : undefined));
+  const { page } = await open();
+  await page.evaluate(async () => {
+    window.posthog.capture('first', {}, { send_instantly: true });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    window.posthog.capture('second', {}, { send_instantly: true });
+    window.posthog.capture('third', {}, { send_instantly: true });
+    await window.posthog.flush();
+  });
+  expect(posts().map((request) => batchOf(request).map(({ event }) => event))).toEqual([
+    ['first'],
+    ['second', 'third'],
+  ]);
+  await page.context().close();
+});
+
+const plain: [string, () => void, Options][] = [
+  ['the option disable_compression', () => {}, { disable_compression: true }],
+  ['no CompressionStream', () => Reflect.deleteProperty(window, 'CompressionStream'), {}],
+];
+test.each(plain)('%s: plain JSON, without a preflight', async (_, prepare, options) => {
+  const visitor = await browser.newContext();
+  await visitor.addInitScript(prepare);
+  const { page, complaints } = await openShop(visitor, site.url, shopOptions(ingest.url, options));
+  await captureMany(page, 'plain', 2);
+  await page.evaluate(() => window.posthog.flush());
+  const [request] = posts();
+  expect(request?.headers['content-type']).toBe('text/plain');
+  const isLonger = JSON.stringify(batchOf(request as ReceivedRequest)).length < (request?.bytes ?? 0);
+  expect({ sizes: sizes(), isLonger, complaints }).toEqual({ sizes: [2], isLonger: true, complaints: [] });
+  await visitor.close();
+});
+
+test('headers of the application are sent', async () => {
+  const { page } = await open({ request_headers: { 'X-Shop': 'north' } });
+  await captureMany(page, 'tick', 1);
+  await page.evaluate(() => window.posthog.flush());
+  expect(posts()[0]?.headers['x-shop']).toBe('north');
+  await page.context().close();
+});
+
+test('an event that can never be sent is dropped, said and counted; all others are sent', async () => {
+  const { page, complaints } = await open();
+  await page.evaluate(() => {
+    const texts = Array.from({ length: 20 }, () => 'x'.repeat(60_000));
+    window.posthog.capture('before');
+    window.posthog.capture('large', { texts });
+    window.posthog.capture('after');
+    return window.posthog.flush();
+  });
+  const told = ingest.events().map(({ event, properties }) => [event, properties.$lib_dropped_events]);
+  expect(told).toEqual([
+    ['before', undefined],
+    ['after', 1],
+  ]);
+  expect(complaints.join()).toContain('large is dropped');
+  await page.context().close();
+});

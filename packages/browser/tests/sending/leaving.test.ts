@@ -1,0 +1,205 @@
+import { eventually } from '@millrace/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { openBrowser } from '../support/open-browser.ts';
+import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+import { captureMany, openShop, recordNames, shopOptions, startLibrary } from './open-shop.ts';
+
+let browser: Browser;
+let site: TestServer;
+let elsewhere: TestServer;
+let ingest: ScriptedIngest;
+let visitor: BrowserContext;
+
+beforeAll(async () => {
+  [browser, site, elsewhere] = await Promise.all([openBrowser({ keepsPages: true }), startSite(), startSite()]);
+});
+afterAll(async () => {
+  await Promise.all([browser.close(), site.stop(), elsewhere.stop()]);
+});
+beforeEach(async () => {
+  [ingest, visitor] = await Promise.all([startScriptedIngest(), browser.newContext()]);
+});
+afterEach(async () => {
+  await visitor.close();
+  await ingest.stop();
+});
+
+const open = (options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
+const start = (page: Page) => startLibrary(page, shopOptions(ingest.url));
+const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
+const beacons = () => posts().filter(({ headers }) => headers['sec-fetch-mode'] === 'no-cors');
+const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
+const unique = () => [...new Set(uuidsReceived())];
+
+test('what waits leaves with the page, by beacon, as plain text', async () => {
+  const { page } = await open();
+  const uuids = await captureMany(page, 'last words', 3);
+  await page.goto(elsewhere.url);
+  await eventually(() => expect(uuidsReceived()).toEqual(uuids));
+  expect(beacons()).toHaveLength(1);
+  expect(beacons()[0]).toMatchObject({ path: '/e/', headers: { 'content-type': 'text/plain' } });
+});
+
+test('what others capture while the page goes is in the beacon too', async () => {
+  const { page } = await open();
+  await page.evaluate(() => {
+    window.addEventListener('pagehide', () => window.posthog.capture('by the site'));
+    document.addEventListener('visibilitychange', () => window.posthog.capture('even later'));
+    window.posthog.capture('waiting');
+  });
+  await page.goto(elsewhere.url);
+  await eventually(() =>
+    expect(ingest.events().map(({ event }) => event)).toEqual(['waiting', 'by the site', 'even later']),
+  );
+});
+
+test('what a beacon took is sent once more by the next page, and then forgotten', async () => {
+  const { page } = await open();
+  const uuids = await captureMany(page, 'last words', 3);
+  await page.goto(elsewhere.url);
+  await eventually(() => expect(uuidsReceived()).toEqual(uuids));
+  await page.goto(site.url);
+  await start(page);
+  await eventually(() => expect(uuidsReceived()).toEqual([...uuids, ...uuids]));
+  await eventually(async () => expect(await recordNames(page)).toEqual([]));
+});
+
+test.each([
+  ['500', { status: 500 }],
+  ['nothing', { isDropped: true }],
+])('a beacon that is answered with %s loses nothing', async (_, answer) => {
+  ingest.answerBy(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? answer : undefined));
+  const { page } = await open();
+  const uuids = await captureMany(page, 'last words', 3);
+  await page.goto(elsewhere.url);
+  await eventually(() => expect(beacons()).not.toHaveLength(0));
+  expect(uuidsReceived()).toEqual([]);
+  await page.goto(site.url);
+  await start(page);
+  await eventually(() => expect(uuidsReceived()).toEqual(uuids));
+});
+
+test('more than a beacon takes is split; what the browser refuses is left to the next page', async () => {
+  const { page } = await open({ flushAt: 1000 });
+  const uuids = await captureMany(page, 'large', 60, 3000);
+  await page.goto(elsewhere.url);
+  await eventually(() => expect(unique().length).toBeGreaterThan(10));
+  expect(beacons().every(({ bytes }) => bytes < 65_536)).toBe(true);
+  expect(unique().length).toBeLessThan(60);
+  await page.goto(site.url);
+  await start(page);
+  await eventually(() => expect(new Set(unique())).toEqual(new Set(uuids)));
+});
+
+test('a refused beacon becomes a request that outlives the page', async () => {
+  await visitor.addInitScript(() => {
+    navigator.sendBeacon = () => false;
+  });
+  const { page } = await open();
+  const uuids = await captureMany(page, 'last words', 1);
+  await page.goto(elsewhere.url);
+  await eventually(() => expect(uuidsReceived()).toEqual(uuids));
+  expect(beacons()).toEqual([]);
+});
+
+test('a request that is under way when the page goes arrives', async () => {
+  const { page } = await open();
+  const uuids = await page.evaluate(() => {
+    const one = window.posthog.capture('clicked', {}, { send_instantly: true });
+    location.assign('about:blank');
+    return [one?.uuid];
+  });
+  await eventually(() => expect(unique()).toEqual(uuids));
+});
+
+test('a page that is hidden sends at once, and hears the answer', async () => {
+  const { page } = await open();
+  const uuids = await captureMany(page, 'hidden', 3);
+  await hide(page);
+  await eventually(() => expect(uuidsReceived()).toEqual(uuids));
+  expect(beacons()).toEqual([]);
+  await eventually(async () => expect(await recordNames(page)).toEqual([]));
+});
+
+test('hiding while another request is under way does not wait for it', async () => {
+  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { delayMs: 3000 } : undefined));
+  const { page } = await open();
+  await page.evaluate(() => window.posthog.capture('slow', {}, { send_instantly: true }));
+  await eventually(() => expect(posts()).toHaveLength(1));
+  await captureMany(page, 'hidden', 2);
+  await hide(page);
+  await eventually(() => expect(ingest.events().map(({ event }) => event)).toEqual(['hidden 0', 'hidden 1']));
+});
+
+test('a page that comes back by the back button goes on', async () => {
+  const { page } = await open();
+  const before = await captureMany(page, 'before', 2);
+  await page.evaluate(() => {
+    Object.assign(window, { wasKept: false });
+    window.addEventListener('pageshow', ({ persisted }) => Object.assign(window, { wasKept: persisted }));
+  });
+  await page.goto(elsewhere.url);
+  await page.goBack({ waitUntil: 'commit' });
+  await page.waitForFunction('window.wasKept === true');
+  const after = await captureMany(page, 'after', 2);
+  await eventually(() => expect(new Set(unique())).toEqual(new Set([...before, ...after])));
+  await eventually(async () => expect(await recordNames(page)).toEqual([]));
+  expect(uuidsReceived().filter((uuid) => after.includes(uuid))).toHaveLength(2);
+});
+
+test('a page that is loaded ahead keeps and sends nothing until it is seen', async () => {
+  await visitor.addInitScript(() => {
+    let isAhead = true;
+    Object.defineProperty(document, 'prerendering', { get: () => isAhead });
+    Object.assign(window, {
+      activate() {
+        isAhead = false;
+        document.dispatchEvent(new Event('prerenderingchange'));
+      },
+    });
+  });
+  const { page } = await open();
+  const uuids = await captureMany(page, 'ahead', 25);
+  await page.evaluate(() => window.posthog.flush());
+  expect(await recordNames(page)).toEqual([]);
+  expect(posts()).toEqual([]);
+  await page.evaluate('window.activate()');
+  expect(await recordNames(page)).toHaveLength(25);
+  await eventually(() => expect(uuidsReceived()).toEqual(uuids));
+});
+
+test('a page that is loaded ahead and never seen sends nothing', async () => {
+  await visitor.addInitScript(() => {
+    Object.defineProperty(document, 'prerendering', { value: location.pathname === '/ahead' });
+  });
+  const { page } = await openShop(visitor, `${site.url}/ahead`, shopOptions(ingest.url));
+  await captureMany(page, 'ahead', 3);
+  await page.goto(elsewhere.url);
+  const { page: next } = await open();
+  await captureMany(next, 'seen', 1);
+  await next.evaluate(() => window.posthog.flush());
+  expect(ingest.events().map(({ event }) => event)).toEqual(['seen 0']);
+});
+
+test('a service that asked for rest gets no beacon', async () => {
+  ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503, headers: { 'retry-after': '60' } } : undefined));
+  const { page } = await open();
+  await captureMany(page, 'rest', 3);
+  await page.evaluate(() => window.posthog.flush());
+  await page.goto(elsewhere.url);
+  ingest.answerBy(null);
+  await page.goto(site.url);
+  expect(await recordNames(page)).toHaveLength(3);
+  expect(posts()).toHaveLength(1);
+});
+
+/** What a tab switch does to a page, which a browser without windows has none of. */
+async function hide(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value: true });
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+}

@@ -1,0 +1,55 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Client, InitOptions } from '../../src/client/client.ts';
+import { openPage, type Visit } from '../support/open-browser.ts';
+
+declare global {
+  interface Window {
+    posthog: Client;
+  }
+}
+
+export const token = 'phc_test';
+
+/** Nothing but what a test captures, and all of that. */
+export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitOptions {
+  return {
+    api_host: ingestUrl,
+    opt_out_useragent_filter: true,
+    autocapture: false,
+    capture_pageview: false,
+    capture_pageleave: false,
+    advanced_disable_flags: true,
+    rate_limiting: { events_per_second: 10_000, events_burst_limit: 100_000 },
+    ...options,
+  };
+}
+
+/** A page of the shop on which the library has started. */
+export async function openShop(visitor: BrowserContext, address: string, options: InitOptions): Promise<Visit> {
+  const visit = await openPage(visitor, address);
+  await startLibrary(visit.page, options);
+  return visit;
+}
+
+/** After a navigation too. */
+export async function startLibrary(page: Page, options: InitOptions): Promise<void> {
+  await page.waitForFunction(() => window.posthog !== undefined);
+  await page.evaluate(`window.posthog.init(${JSON.stringify(token)}, ${JSON.stringify(options)}); undefined`);
+}
+
+/** Captures that many in one go, named `<name> 0`, `<name> 1`, … and gives their uuids. */
+export async function captureMany(page: Page, name: string, count: number, size = 0): Promise<string[]> {
+  return page.evaluate(
+    ([prefix, most, length]) =>
+      Array.from({ length: most }, (_, n) => {
+        const text = 'x'.repeat(length);
+        return window.posthog.capture(`${prefix} ${n}`, { text })?.uuid ?? 'not captured';
+      }),
+    [name, count, size] as const,
+  );
+}
+
+/** Names of the records in the site's storage. */
+export async function recordNames(page: Page): Promise<string[]> {
+  return page.evaluate((key) => Object.keys(localStorage).filter((name) => name.startsWith(`ph_${key}_queue_`)), token);
+}

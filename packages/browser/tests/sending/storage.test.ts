@@ -1,0 +1,275 @@
+import { eventually } from '@millrace/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { openBrowser } from '../support/open-browser.ts';
+import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+import { captureMany, openShop, recordNames, shopOptions, startLibrary, token } from './open-shop.ts';
+
+let browser: Browser;
+let site: TestServer;
+let ingest: ScriptedIngest;
+
+beforeAll(async () => {
+  [browser, site] = await Promise.all([openBrowser(), startSite()]);
+});
+afterAll(async () => {
+  await Promise.all([browser.close(), site.stop()]);
+});
+
+let visitor: BrowserContext;
+beforeEach(async () => {
+  // Of each test's own: pages that are closed send beacons.
+  [ingest, visitor] = await Promise.all([startScriptedIngest(), browser.newContext()]);
+});
+afterEach(async () => {
+  await visitor.close();
+  await ingest.stop();
+});
+
+type Options = Parameters<typeof shopOptions>[1];
+const open = (options: Options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
+const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
+const received = (uuids: string[]) => eventually(() => expect(new Set(uuidsReceived())).toEqual(new Set(uuids)));
+const isOut = () => ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
+const isGone = () => ingest.answerBy(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
+const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
+
+test('a tab that crashes right after capture loses nothing: the next one sends it', async () => {
+  const { page } = await open();
+  const uuids = await captureMany(page, 'crash', 5);
+  const session = await visitor.newCDPSession(page);
+  session.send('Page.crash').catch(() => {});
+  await new Promise((resolve) => page.once('crash', resolve));
+  const { page: next } = await open();
+  await received(uuids);
+  expect(uuidsReceived()).toHaveLength(5);
+  await nothingKept(next);
+});
+
+test('a tab that is open already sends what another one left when it crashed', async () => {
+  const { page: living } = await open();
+  const { page } = await open();
+  const uuids = await captureMany(page, 'crash', 3);
+  const session = await visitor.newCDPSession(page);
+  session.send('Page.crash').catch(() => {});
+  await received(uuids);
+  await nothingKept(living);
+});
+
+test('what was captured offline is sent by the next page', async () => {
+  const { page } = await open();
+  await visitor.setOffline(true);
+  const uuids = await captureMany(page, 'offline', 30);
+  await page.evaluate(() => window.posthog.flush());
+  await page.close();
+  await visitor.setOffline(false);
+  const { page: next } = await open();
+  await received(uuids);
+  await nothingKept(next);
+});
+
+test('when the network is back, events are sent at once', async () => {
+  const { page } = await open();
+  await visitor.setOffline(true);
+  const uuids = await captureMany(page, 'offline', 30);
+  for (let n = 0; n < 5; n += 1) await page.evaluate(() => window.posthog.flush());
+  await visitor.setOffline(false);
+  await received(uuids);
+  expect(uuidsReceived()).toHaveLength(30);
+});
+
+test('events survive reloads while the service is out', async () => {
+  isOut();
+  const { page } = await open();
+  const uuids = await captureMany(page, 'first page', 3);
+  for (let n = 0; n < 3; n += 1) {
+    await page.reload();
+    await startLibrary(page, shopOptions(ingest.url));
+    uuids.push(...(await captureMany(page, `page ${n}`, 3)));
+    await page.evaluate(() => window.posthog.flush());
+  }
+  ingest.answerBy(null);
+  await page.reload();
+  await startLibrary(page, shopOptions(ingest.url));
+  await received(uuids);
+  await nothingKept(page);
+});
+
+test('tabs beside each other send each event once', async () => {
+  const tabs = await Promise.all(Array.from({ length: 3 }, async () => (await open()).page));
+  const uuids: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const captured = await Promise.all(tabs.map((tab, at) => captureMany(tab, `tab ${at} ${n}`, 7)));
+    uuids.push(...captured.flat());
+  }
+  await received(uuids);
+  expect(uuidsReceived()).toHaveLength(uuids.length);
+  for (const tab of tabs) await nothingKept(tab);
+});
+
+test('of tabs that open together, one takes over what was left', async () => {
+  isOut();
+  const { page } = await open();
+  const uuids = await captureMany(page, 'left', 10);
+  await page.evaluate(() => window.posthog.flush());
+  await page.close({ runBeforeUnload: true });
+  ingest.answerBy(null);
+  ingest.clear();
+  await Promise.all(Array.from({ length: 4 }, () => open()));
+  await received(uuids);
+  expect(uuidsReceived()).toHaveLength(10);
+});
+
+test('a tab that fails to send keeps what is its own', async () => {
+  isOut();
+  const { page } = await open();
+  const uuids = await captureMany(page, 'own', 4);
+  await page.evaluate(() => window.posthog.flush());
+  const names = await recordNames(page);
+  const { page: other } = await open();
+  await captureMany(other, 'other', 1);
+  await other.evaluate(() => window.posthog.flush());
+  expect(await recordNames(other)).toEqual(expect.arrayContaining(names));
+  ingest.answerBy(null);
+  await eventually(() => expect(new Set(uuidsReceived()).size).toBe(5));
+  expect(uuidsReceived()).toEqual(expect.arrayContaining(uuids));
+  expect(uuidsReceived()).toHaveLength(5);
+});
+
+test('beyond the bound the oldest are dropped, and the service is told how many', async () => {
+  isGone();
+  const { page } = await open({ flushAt: 5000 });
+  const uuids = await captureMany(page, 'many', 600);
+  expect(await recordNames(page)).toHaveLength(500);
+  ingest.answerBy(null);
+  await page.evaluate(() => window.posthog.flush());
+  expect(uuidsReceived()).toEqual(uuids.slice(100));
+  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(told.reduce((sum, count) => sum + count, 0)).toBe(100);
+});
+
+test('the bound is one of size too', async () => {
+  isGone();
+  const { page } = await open({ flushAt: 5000 });
+  const uuids = await captureMany(page, 'large', 40, 50_000);
+  const kept = await page.evaluate(
+    (key) =>
+      Object.entries(localStorage)
+        .filter(([name]) => name.startsWith(`ph_${key}_queue_`))
+        .join('').length,
+    token,
+  );
+  expect(kept).toBeLessThan(1_010_000);
+  ingest.answerBy(null);
+  await page.evaluate(() => window.posthog.flush());
+  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(uuidsReceived()).toEqual(uuids.slice(-told.length));
+  expect(told.reduce((sum, count) => sum + count, 0)).toBe(40 - told.length);
+});
+
+test('a report that has to make room itself is not forgotten', async () => {
+  isGone();
+  const { page } = await open({ flushAt: 5000 });
+  await captureMany(page, 'many', 700);
+  await captureMany(page, 'more', 700);
+  ingest.answerBy(null);
+  await page.evaluate(() => window.posthog.flush());
+  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect([told.length, told.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
+});
+
+test('with storage full, events are kept in memory and sent', async () => {
+  const { page, complaints } = await open();
+  await page.evaluate(() => {
+    for (let size = 4_000_000; size > 0; size = Math.floor(size / 2)) {
+      try {
+        for (let n = 0; n < 9; n += 1) localStorage.setItem(`full ${size} ${n}`, 'x'.repeat(size));
+      } catch {}
+    }
+  });
+  isOut();
+  const uuids = await captureMany(page, 'full', 5);
+  await page.evaluate(() => window.posthog.flush());
+  expect(await recordNames(page)).toEqual([]);
+  ingest.answerBy(null);
+  await received(uuids);
+  expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
+});
+
+test('with storage blocked, events are sent, and by beacon when the page goes', async () => {
+  await visitor.addInitScript(() => {
+    Object.defineProperty(window, 'localStorage', {
+      get() {
+        throw new DOMException('denied', 'SecurityError');
+      },
+    });
+  });
+  const { page, complaints } = await open();
+  const uuids = await captureMany(page, 'blocked', 2);
+  await page.evaluate(() => window.posthog.flush());
+  uuids.push(...(await captureMany(page, 'late', 2)));
+  await page.goto('about:blank');
+  await received(uuids);
+  expect(complaints).toEqual([]);
+});
+
+test('a site that clears its storage loses no event', async () => {
+  isOut();
+  const { page } = await open();
+  const uuids = await captureMany(page, 'cleared', 4);
+  await page.evaluate(() => window.posthog.flush());
+  await page.evaluate(() => localStorage.clear());
+  uuids.push(...(await captureMany(page, 'after', 1)));
+  ingest.answerBy(null);
+  await received(uuids);
+});
+
+test('without Web Locks: what is older than a minute is adopted, what is younger is not', async () => {
+  await visitor.addInitScript(() => Object.defineProperty(navigator, 'locks', { value: undefined }));
+  isGone();
+  const { page } = await open();
+  const uuids = await captureMany(page, 'old', 2);
+  await page.evaluate(() => window.posthog.flush());
+  await page.close();
+  const { page: next } = await open();
+  await next.clock.install();
+  ingest.answerBy(null);
+  await next.clock.runFor(15_000);
+  expect(uuidsReceived()).toEqual([]);
+  await next.clock.runFor(65_000);
+  await received(uuids);
+  await nothingKept(next);
+});
+
+test('in a frame without storage, events are sent', async () => {
+  const shared = await startSite({ headers: { 'access-control-allow-origin': '*' } });
+  const page = await visitor.newPage();
+  await page.setContent(`<iframe sandbox="allow-scripts" src="${shared.url}"></iframe>`);
+  const frame = await eventually(() => page.frames().find((one) => one.url().startsWith(shared.url)) ?? false);
+  await frame.waitForFunction(() => window.posthog !== undefined);
+  await frame.evaluate(`window.posthog.init('${token}', ${JSON.stringify(shopOptions(ingest.url))}); undefined`);
+  const uuid = await frame.evaluate(() => window.posthog.capture('framed')?.uuid);
+  await frame.evaluate(() => window.posthog.flush());
+  expect(uuidsReceived()).toEqual([uuid]);
+  await shared.stop();
+});
+
+test.each([-86_400_000, 86_400_000])(
+  'a clock that jumps by %d ms: nothing is lost, doubled or out of order',
+  async (jump) => {
+    isOut();
+    const { page } = await open();
+    const { page: other } = await open();
+    await page.clock.install();
+    const uuids = await captureMany(page, 'before', 2);
+    await page.clock.setSystemTime(Date.now() + jump);
+    uuids.push(...(await captureMany(page, 'after', 2)));
+    await page.evaluate(() => window.posthog.flush());
+    ingest.answerBy(null);
+    await page.clock.runFor(10_000);
+    await received(uuids);
+    expect(uuidsReceived()).toEqual(uuids);
+    await nothingKept(other);
+  },
+);
