@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiServer, missingForApiServer, startApiServer } from '@millrace/cluster';
 import { customResourceFiles } from './testing/custom-resources.ts';
-import { type Manifest, podOf } from './testing/manifest.ts';
+import { containerOf, type Manifest, podOf } from './testing/manifest.ts';
 import { exampleNames, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
 
 const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
+/** What was said before the kinds of others were there. */
+let withoutOthersKinds: { status: number; output: string };
 
 /** What the API server says to these objects; it keeps them unless it is a dry run. */
 async function apply(objects: unknown[], { namespace, isDryRun = true }: { namespace: string; isDryRun?: boolean }) {
@@ -70,6 +72,7 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
     await server.kubectl('create', 'namespace', 'prod');
     await server.kubectl('create', 'namespace', 'strict');
     await server.kubectl('label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted');
+    withoutOthersKinds = await apply(await renderChart({ values: everything }), { namespace: 'prod' });
     for (const file of await customResourceFiles()) {
       const { status, output } = await server.kubectl('apply', '--server-side', '-f', file);
       if (status !== 0) throw new Error(output);
@@ -112,6 +115,13 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
     });
   });
 
+  test('kinds of others that are asked for and not there are named', () => {
+    expect(withoutOthersKinds.status).toBe(1);
+    for (const kind of ['ScaledObject', 'TriggerAuthentication', 'HTTPRoute', 'ServiceMonitor']) {
+      expect(withoutOthersKinds.output).toContain(`no matches for kind "${kind}"`);
+    }
+  });
+
   test.each(['postgresql-one-node', 'cloudnative-pg'])('examples/stores/%s.yaml is taken', async (name) => {
     const file = join(root, 'deploy/helm/examples/stores', `${name}.yaml`);
     const { status, output } = await server.kubectl(
@@ -126,13 +136,59 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
     expect([status, output.match(/warning|error/i)]).toEqual([0, null]);
   });
 
-  test('Helm installs it without the kinds of others, when nothing of them is asked for', async () => {
-    const values = Object.entries(leastValues).flatMap(([name, value]) => [
-      '--set-json',
-      `${name}=${JSON.stringify(value)}`,
-    ]);
+  describe('Helm, for real', () => {
     const chart = join(root, 'deploy/helm/millrace');
-    const { status, output } = await server.helm('install', 'm', chart, '-n', 'prod', '--dry-run=server', ...values);
-    expect([status, output.includes('helm test m --namespace prod')]).toEqual([0, true]);
+    // Nobody here runs the jobs of hooks.
+    const words = (values: object) => [
+      ...['--namespace', 'prod', '--no-hooks'],
+      ...Object.entries({ ...leastValues, ...values }).flatMap(([name, value]) => [
+        '--set-json',
+        `${name}=${JSON.stringify(value)}`,
+      ]),
+    ];
+    const helm = async (...all: string[]) => {
+      const { status, output } = await server.helm(...all);
+      if (status !== 0) throw new Error(output);
+      return output;
+    };
+    const read = async (kind: string, name: string) =>
+      JSON.parse((await server.kubectl('get', kind, name, '-n', 'prod', '-o', 'json')).output) as Manifest;
+    const keysOf = async (release: string) => (await read('secret', `${release}-millrace-keys`)).data;
+
+    test('installs without the kinds of others, when nothing of them is asked for, and says what comes next', async () => {
+      const output = await helm('install', 'dry', chart, '--dry-run=server', ...words({}));
+      expect(output).toContain('helm test dry --namespace prod');
+      expect(output).toContain('node millrace.mjs bootstrap --email');
+    });
+
+    test('two releases live in one namespace', async () => {
+      await helm('install', 'one', chart, ...words({}));
+      await helm('install', 'two', chart, ...words({ flags: { enabled: true } }));
+      expect(await keysOf('one')).not.toEqual(await keysOf('two'));
+      await helm('uninstall', 'two', '--namespace', 'prod', '--no-hooks');
+      expect((await read('deployment', 'one-millrace-gateway')).spec.template).toBeDefined();
+    });
+
+    test('keys that were made stay through upgrade, rollback, and an uninstallation that was a mistake', async () => {
+      const made = await keysOf('one');
+      expect(atob(atob(made?.SECRETS_KEY ?? ''))).toHaveLength(32);
+      const url = 'postgresql://other:secret@postgresql/millrace';
+      await helm('upgrade', 'one', chart, ...words({ postgresql: { url }, gateway: { image: { tag: '2' } } }));
+      expect(await keysOf('one')).toEqual(made);
+      expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':2');
+      await helm('rollback', 'one', '1', '--namespace', 'prod', '--no-hooks');
+      expect(await keysOf('one')).toEqual(made);
+      expect(containerOf(await read('deployment', 'one-millrace-gateway')).image).toContain(':0.1.0');
+      await helm('uninstall', 'one', '--namespace', 'prod', '--no-hooks');
+      await helm('install', 'one', chart, ...words({}));
+      expect(await keysOf('one')).toEqual(made);
+    });
+
+    test('a number of pods that something else decided outlives an upgrade', async () => {
+      const consumer = ['deployment', 'one-millrace-consumer-live', '-n', 'prod'];
+      await server.kubectl('scale', ...consumer, '--replicas=7');
+      await helm('upgrade', 'one', chart, ...words({ logLevel: 'warn' }));
+      expect((await read('deployment', 'one-millrace-consumer-live')).spec.replicas).toBe(7);
+    });
   });
 });

@@ -207,3 +207,25 @@ test('a change of what the chart keeps replaces the pods', async () => {
   expect(await annotations({})).toEqual(await annotations({ mail: { from: 'us@example.com' } }));
   expect(await annotations({})).not.toEqual(await annotations({ redis: { url: 'redis://other' } }));
 });
+
+test.each<[object, Record<string, string | undefined>, number[]]>([
+  [
+    { direct: { host: 'db', port: 5433 } },
+    { DATABASE_URL: 'postgresql://db:5433/millrace', DATABASE_USER: 'pg/username' },
+    [6432, 5433],
+  ],
+  [
+    { direct: { existingSecret: { name: 'direct' } }, host: '', ...leastValues.postgresql, existingSecret: {} },
+    { DATABASE_URL: 'direct/uri' },
+    [5432],
+  ],
+  [{}, { DATABASE_URL: 'postgresql://pgbouncer:6432/millrace', DATABASE_PASSWORD: 'pg/password' }, [6432]],
+])('migrations go past a pooler: %j', async (postgresql, expected, expectedPorts) => {
+  const pooled = { host: 'pgbouncer', port: 6432, existingSecret: { name: 'pg' } };
+  const rendered = await renderChart({ values: { ...leastValues, postgresql: { ...pooled, ...postgresql } } });
+  expect(environmentOf(find(rendered, 'Job', 'm-millrace-migrate'))).toMatchObject(expected);
+  expect(environmentOf(gatewayOf(rendered)).DATABASE_URL).not.toMatch(/db|direct/);
+  const { spec } = find(rendered, 'NetworkPolicy', 'm-millrace-migrate');
+  const ports = spec.egress?.flatMap((rule) => rule.ports?.map(({ port }) => port));
+  expect(ports).toEqual([53, 53, ...expectedPorts]);
+});

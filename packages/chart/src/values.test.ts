@@ -21,9 +21,14 @@ test.each<[object, string]>([
   [{ eventLog: { type: 'kinesis' } }, "at '/eventLog/type': value must be one of 'kafka', 'postgres'"],
   [{ consumers: { live: { lanes: ['lve'] } } }, "value must be one of 'live', 'historical', 'overflow'"],
   [{ podAnnotations: { a: 1 } }, "at '/podAnnotations/a': got number, want string"],
+  [{ gateway: null }, "missing property 'gateway'"],
+  [{ managementApi: { service: null } }, "at '/managementApi': missing property 'service'"],
+  [{ networkPolicies: { world: null } }, "at '/networkPolicies': missing property 'world'"],
+  [{ redis: { nodes: null } }, "at '/redis': missing property 'nodes'"],
   [{ postgresql: {} }, 'postgresql: say where it is.'],
   [{ postgresql: { ...postgresql, host: 'db' } }, 'postgresql: the address is given more than once.'],
   [{ postgresql: { host: 'db', user: 'u' } }, 'set `postgresql.user` and `postgresql.password`'],
+  [{ postgresql: { ...postgresql, direct: { host: 'db' } } }, 'postgresql.direct.host goes with `postgresql.host`'],
   [{ postgresql: { url: 'mysql://db' } }, 'postgresql.url is not an address like postgresql://'],
   [
     { postgresql: { ...postgresql, tls: { mode: 'disable', ca: { secret: 'x' } } } },
@@ -69,4 +74,15 @@ test('all mistakes are said at once', async () => {
   const values = { postgresql: {}, kafka: {}, ingress: { enabled: true }, consumers: { overflow: null } };
   const { output } = await helmTemplate({ values });
   expect(output.match(/^ {2}- /gm)).toHaveLength(4);
+});
+
+test.each<object>([
+  { gateway: { settings: { LARGE_BODY_HEAP_MB: null } } },
+  { flags: { enabled: true, settings: null } },
+  { consumers: { overflow: null, all: { lanes: ['overflow'], podLabels: { a: 'b' } } } },
+  { networkPolicies: { clients: [], monitoring: [], dns: [], extraEgress: [] }, podLabels: {}, affinity: {} },
+  { gateway: { replicas: 0, autoscaling: { enabled: false }, preStopSeconds: 0 } },
+  { global: { anything: true } },
+])('%j is taken', async (values) => {
+  expect(await helmTemplate({ values: { ...leastValues, ...values } })).toMatchObject({ status: 0 });
 });

@@ -7,7 +7,7 @@
     - { port: 53, protocol: TCP }
 {{- end -}}
 
-{{/* The way to a store. Takes: root, store (postgresql, kafka, redis or mail). */}}
+{{/* The way to a store. Takes: root, store (postgresql, kafka, redis or mail), also (further ports). */}}
 {{- define "millrace.egress.store" -}}
 {{- $policy := get .root.Values.networkPolicies .store -}}
 {{- $ports := $policy.ports -}}
@@ -15,8 +15,10 @@
 {{- $ports = splitList "," (include (printf "millrace.ports.%s" .store) .root) -}}
 {{- end -}}
 - ports:
-    {{- range uniq $ports }}
-    - { port: {{ include "millrace.text" . }}, protocol: TCP }
+    {{- $all := list }}
+    {{- range concat $ports (default list .also) }}{{ $all = append $all (include "millrace.text" .) }}{{ end }}
+    {{- range uniq $all }}
+    - { port: {{ . }}, protocol: TCP }
     {{- end }}
   {{- with $policy.to }}
   to:

@@ -20,6 +20,9 @@ postgresql: say where it is. Set `postgresql.existingSecret.name` and `.urlKey` 
 {{- else if gt (len $ways) 1 }}
 postgresql: the address is given more than once. Keep one of `postgresql.url`, `postgresql.host` and `postgresql.existingSecret.urlKey`.
 {{- end }}
+{{- if and $pg.direct.host (not $pg.host) }}
+postgresql.direct.host goes with `postgresql.host`. Where the address is whole, give `postgresql.direct.existingSecret` one for migrations.
+{{- end }}
 {{- if and $pg.host (not $secret.name) (not (and $pg.user $pg.password)) }}
 postgresql: with `postgresql.host` set `postgresql.user` and `postgresql.password`, or `postgresql.existingSecret.name`.
 {{- end }}

@@ -5,14 +5,25 @@
 
 {{- define "millrace.certificates" -}}/etc/millrace/certificates{{- end -}}
 
-{{/* How PostgreSQL is reached. With `secret` (the name of the made one) it can be asked for the migration's own copy. */}}
+{{/* How PostgreSQL is reached; by the migration past a pooler, and with what it needs of secrets in one of its own (`made`). */}}
 {{- define "millrace.env.postgresql" -}}
-{{- include "millrace.env.postgresqlFrom" (dict "root" . "made" (include "millrace.storesSecret" .)) -}}
+{{- include "millrace.env.postgresqlFrom" (dict "root" . "pg" .Values.postgresql "made" (include "millrace.storesSecret" .)) -}}
+{{- end -}}
+
+{{- define "millrace.env.migration" -}}
+{{- $pg := deepCopy .root.Values.postgresql -}}
+{{- with $pg.direct.host -}}
+{{- $pg = mergeOverwrite $pg (dict "host" . "port" $pg.direct.port) -}}
+{{- end -}}
+{{- with $pg.direct.existingSecret -}}
+{{- if .name -}}{{- $pg = mergeOverwrite $pg (dict "existingSecret" (dict "name" .name "urlKey" .urlKey)) -}}{{- end -}}
+{{- end -}}
+{{- include "millrace.env.postgresqlFrom" (dict "pg" $pg "made" .made) -}}
 {{- end -}}
 
 {{- define "millrace.env.postgresqlFrom" -}}
 {{- $made := .made -}}
-{{- $pg := .root.Values.postgresql -}}
+{{- $pg := .pg -}}
 {{- $secret := $pg.existingSecret -}}
 {{- if and $secret.name $secret.urlKey }}
 {{ include "millrace.fromSecret" (dict "name" "DATABASE_URL" "secret" $secret.name "key" $secret.urlKey) }}

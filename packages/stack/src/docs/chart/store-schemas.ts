@@ -13,6 +13,7 @@ export const storeSchemas: Record<string, JsonSchema> = {
     user: text,
     password: text,
     existingSecret: object({ name: text, urlKey: text, userKey: text, passwordKey: text }),
+    direct: object({ host: text, port, existingSecret: object({ name: text, urlKey: text }) }),
     tls: object({ mode: oneOf('', 'verify-full', 'no-verify', 'disable'), ca, client }),
   }),
   eventLog: object({

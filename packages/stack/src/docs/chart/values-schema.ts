@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
 import { type ConfigSchema, configSchemas } from '../config-schemas.ts';
 import { componentSchemas } from './component-schemas.ts';
 import {
@@ -26,9 +29,37 @@ export async function valuesSchema(root: string): Promise<string> {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the chart millrace',
     description: 'Written by `npm run docs`, from the settings of the services.',
-    ...object(values(await configSchemas(root))),
+    ...requireDefaults(object(values(await configSchemas(root))), await defaults(root)),
   };
   return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+async function defaults(root: string): Promise<unknown> {
+  return parse(await readFile(join(root, 'deploy/helm/millrace/values.yaml'), 'utf8'));
+}
+
+/**
+ * What has a value of its own can be given another, but not be taken away (`null`): templates rely on it. Settings of services
+ * can.
+ */
+function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
+  const fields = schema.properties as Record<string, JsonSchema> | undefined;
+  if (fields === undefined || !isMap(usual)) return schema;
+  const below = (name: string, field: JsonSchema) =>
+    name === 'settings' ? field : requireDefaults(field, usual[name]);
+  return {
+    ...schema,
+    required: Object.keys(usual).filter((name) => name !== 'settings' && !isNullable(fields[name])),
+    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, below(name, field)])),
+  };
+}
+
+function isNullable(field: JsonSchema | undefined): boolean {
+  return Array.isArray(field?.type) && field.type.includes('null');
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
