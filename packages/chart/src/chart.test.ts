@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { kubectlAndHelm } from '@millrace/cluster';
 import { runProgram } from '@millrace/stack/src/process/run-program.ts';
+import { parse } from 'yaml';
 import { containerOf, environmentOf, podOf } from './testing/manifest.ts';
 import { chartDirectory, exampleNames, find, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
 
@@ -8,6 +11,14 @@ test.each(await exampleNames())('Helm has nothing against the chart with example
   const values = `${root}deploy/helm/examples/${name}.yaml`;
   const { status, output } = await runProgram(helm, ['lint', '--strict', chartDirectory, '--values', values]);
   expect([status, output.match(/\[(WARNING|ERROR)\].*/g)]).toEqual([0, null]);
+});
+
+test('the chart installs the version of this repository', async () => {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  expect(parse(await readFile(join(chartDirectory, 'Chart.yaml'), 'utf8'))).toMatchObject({
+    version,
+    appVersion: version,
+  });
 });
 
 test('pods have no token, nothing of other services in their environment, and a file system that cannot be written to', async () => {
