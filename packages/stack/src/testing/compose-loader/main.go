@@ -1,0 +1,35 @@
+// Loads a Compose file as `docker compose` does, with the same library and no daemon, and prints what it came to as JSON.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+)
+
+func main() {
+	if err := load(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func load(files []string) error {
+	// Every service, those of profiles too; nothing of this process's environment.
+	options, err := cli.NewProjectOptions(files, cli.WithProfiles([]string{"*"}))
+	if err != nil {
+		return err
+	}
+	project, err := options.LoadProject(context.Background())
+	if err != nil {
+		return err
+	}
+	text, err := project.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(text)
+	return err
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cacheDirectory } from '../process/cache-directory.ts';
+import { hasProgram, runProgram } from '../process/run-program.ts';
+
+/** What Docker's own library makes of a Compose file: names resolved, defaults filled in, shorthands written out. */
+export interface ComposeProject {
+  services: Record<string, ComposeService>;
+}
+
+export interface ComposeService {
+  image: string;
+  command: string[] | null;
+  entrypoint: string[] | null;
+  environment?: Record<string, string | null>;
+  ports?: { host_ip?: string; target: number }[];
+  volumes?: { type: 'bind' | 'volume'; source: string; target: string; read_only?: boolean }[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  read_only?: boolean;
+  cap_drop?: string[];
+  /** As Go writes it: `35s`, `1m0s`. */
+  stop_grace_period?: string;
+}
+
+/** Why Compose files cannot be loaded here; empty when they can. */
+export async function whyNoComposeLoader(): Promise<string> {
+  return (await hasProgram('go')) ? '' : 'go is not on the PATH';
+}
+
+/** @throws Error with the library's words for a file it refuses */
+export async function loadCompose(file: string): Promise<ComposeProject> {
+  const source = fileURLToPath(new URL('./compose-loader/', import.meta.url));
+  const program = join(cacheDirectory(), 'compose-loader');
+  await succeed('go', ['build', '-C', source, '-mod=readonly', '-o', program, '.']);
+  return JSON.parse(await succeed(program, [file])) as ComposeProject;
+}
+
+async function succeed(program: string, programArguments: string[]): Promise<string> {
+  const { status, output } = await runProgram(program, programArguments);
+  if (status !== 0) throw new Error(`${program}: ${output.trim()}`);
+  return output;
+}
