@@ -1,0 +1,36 @@
+import { childrenOf, isElement, nodeType, tagOf } from './dom.ts';
+import { isField, isMarkedPrivate, isSecret } from './privacy.ts';
+import { isSensitive, readableText } from './sensitive-value.ts';
+
+const longest = 1024;
+
+export const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}...` : text);
+
+/** The text of an element: its own text nodes, for links and buttons those of the spans in it too. */
+export function textOf(element: Element): string {
+  if (!/^(a|button)$/.test(tagOf(element))) return shorten(ownText(element));
+  const text = joinWords(ownText(element), spanText(element));
+  return isSensitive(text) ? '' : shorten(text);
+}
+
+function ownText(element: Element): string {
+  let text = '';
+  for (const child of childrenOf(element)) {
+    if (text.length > longest) break;
+    if (nodeType(child) === 3) text += readableText((child as Text).data);
+  }
+  return text.trim();
+}
+
+function spanText(element: Element): string {
+  let text = '';
+  for (const child of childrenOf(element)) {
+    if (text.length > longest) break;
+    if (!isElement(child) || tagOf(child) !== 'span' || isMarkedPrivate(child) || isField(child)) continue;
+    if (!isSecret(child)) text = joinWords(text, ownText(child));
+    text = joinWords(text, spanText(child));
+  }
+  return text;
+}
+
+const joinWords = (...words: string[]): string => words.join(' ').trim();

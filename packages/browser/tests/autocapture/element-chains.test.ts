@@ -1,0 +1,50 @@
+import type { Browser } from 'playwright-core';
+import { openBrowser } from '../support/open-browser.ts';
+import { type Comparison, startComparison } from '../support/start-comparison.ts';
+import { type ChainCase, chainCases } from './chain-cases.ts';
+import { gestureCases } from './gesture-cases.ts';
+import { optionCases } from './option-cases.ts';
+import { treeCases } from './tree-cases.ts';
+
+/** Both libraries run on one page and see the same events: what they capture is the same to the byte. */
+describe('elements chains', () => {
+  let browser: Browser;
+  let comparison: Comparison;
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    comparison = await startComparison(browser);
+  });
+
+  afterAll(async () => {
+    await comparison?.stop();
+    await browser?.close();
+  });
+
+  test.each(chainCases.map((row) => [row.of, row] as const))('of %s', async (_, row) => expectSame(row));
+  test.each(optionCases.map((row) => [row.of, row] as const))('with %s', async (_, row) => expectSame(row));
+  test.each(treeCases.map((row) => [row.of, row] as const))('in %s', async (_, row) => expectSame(row));
+  test.each(gestureCases.map((row) => [row.of, row] as const))('after %s', async (_, row) => expectSame(row));
+
+  test('as elements too, where the service does not ask for chains alone', async () => {
+    const older = await startComparison(browser, { elementsChainAsString: false });
+    const { ours, reference } = await older.run({
+      html: '<form class="a b"><a class="c" href="https://elsewhere.example/">Link <img></a></form>',
+      act: `at('img').click()`,
+    });
+    expect(ours).toEqual(reference);
+    expect(ours[0]?.properties.$elements).toHaveLength(5);
+    await older.stop();
+  });
+
+  async function expectSame({ otherwise, isNothing, ...step }: ChainCase): Promise<void> {
+    const { ours, reference } = await comparison.run(step);
+    if (!otherwise) {
+      expect(ours).toEqual(reference);
+      return expect(ours.length > 0).toBe(!isNothing);
+    }
+    expect(ours).not.toEqual(reference);
+    if (typeof otherwise.events === 'function') otherwise.events(ours);
+    else expect(ours).toEqual(otherwise.events);
+  }
+});

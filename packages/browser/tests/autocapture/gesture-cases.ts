@@ -1,0 +1,127 @@
+import type { ChainCase } from './chain-cases.ts';
+
+const press = `const press = (selector, x = 10, y = 10) => at(selector).dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: x, clientY: y }));
+  const rest = () => new Promise((resolve) => setTimeout(resolve, 1100));`;
+const select = (selector: string) =>
+  `const range = document.createRange(); range.selectNodeContents(at('${selector}')); getSelection().removeAllRanges(); getSelection().addRange(range);`;
+const clipboard = (type: string, selector: string) =>
+  `at('${selector}').dispatchEvent(new ClipboardEvent('${type}', { bubbles: true }));`;
+const copying = { autocapture: { capture_copied_text: true } };
+
+/** Several clicks, and the clipboard. */
+export const gestureCases: ChainCase[] = [
+  { of: 'two clicks', html: '<button>x</button>', act: `${press} await rest(); press('button'); press('button')` },
+  {
+    of: 'three clicks',
+    html: '<button>x</button>',
+    act: `${press} await rest(); press('button'); press('button', 20, 20); press('button', 20, 10)`,
+  },
+  {
+    of: 'seven clicks',
+    html: '<button>x</button>',
+    act: `${press} await rest(); for (let i = 0; i < 7; i++) press('button')`,
+  },
+  {
+    of: 'three clicks that wander',
+    html: '<button>x</button>',
+    act: `${press} await rest(); press('button'); press('button', 30, 19); press('button', 45, 33)`,
+  },
+  {
+    of: 'three clicks far away',
+    html: '<button>x</button>',
+    act: `${press} await rest(); press('button'); press('button', 40); press('button', 70)`,
+  },
+  {
+    of: 'three slow clicks',
+    html: '<button>x</button>',
+    act: `${press} await rest(); press('button'); press('button'); await rest(); press('button')`,
+  },
+  {
+    of: 'three clicks on nothing',
+    isNothing: true,
+    html: '<p>x</p>',
+    act: `${press} await rest(); press('p'); press('p'); press('p')`,
+  },
+  {
+    of: 'two clicks on nothing and one on something',
+    html: '<p>x</p><button>y</button>',
+    act: `${press} await rest(); press('p'); press('p'); press('button')`,
+  },
+  {
+    of: 'three clicks, rage not asked for',
+    html: '<button>x</button>',
+    act: `${press} await rest(); press('button'); press('button'); press('button')`,
+    options: { rageclick: false },
+  },
+  {
+    of: 'three clicks where rage is usual',
+    html: '<div class="ph-no-rageclick"><button>+</button></div>',
+    act: `${press} await rest(); press('button'); press('button'); press('button')`,
+  },
+  {
+    of: 'three clicks, another list of where rage is usual',
+    html: '<button class="ph-no-rageclick">x</button><button class="more">y</button>',
+    act: `${press} for (const one of ['.ph-no-rageclick', '.more']) { await rest(); press(one); press(one); press(one); }`,
+    options: { rageclick: { css_selector_ignorelist: ['.more'] } },
+  },
+  {
+    of: 'a double click',
+    html: '<button>x</button>',
+    act: `at('button').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))`,
+    isNothing: true,
+  },
+
+  {
+    of: 'a copy, not asked for any more',
+    html: '<p>Copy me</p>',
+    act: `${select('p')} ${clipboard('copy', 'p')}`,
+    otherwise: { because: 'an option can be changed', events: [] },
+  },
+  {
+    of: 'a copy',
+    html: '<p>Copy  me\n now 4111111111111111</p>',
+    act: `${select('p')} ${clipboard('copy', 'p')}`,
+    options: copying,
+  },
+  { of: 'a cut', html: '<p>Cut me</p>', act: `${select('p')} ${clipboard('cut', 'p')}`, options: copying },
+  { of: 'a paste', html: '<input name="q">', act: clipboard('paste', 'input'), options: copying },
+  {
+    of: 'a paste in a form',
+    html: '<form><textarea></textarea></form>',
+    act: clipboard('paste', 'textarea'),
+    options: copying,
+  },
+  {
+    of: 'a copy of nothing',
+    isNothing: true,
+    html: '<p>x</p>',
+    act: `getSelection().removeAllRanges(); ${clipboard('copy', 'p')}`,
+    options: copying,
+  },
+  {
+    of: 'a copy where only clicks are wanted',
+    html: '<p>Copy</p>',
+    act: `${select('p')} ${clipboard('copy', 'p')}`,
+    options: { autocapture: { capture_copied_text: true, dom_event_allowlist: ['click'] } },
+  },
+  {
+    of: 'a copy from what is not captured',
+    isNothing: true,
+    html: '<p class="ph-no-capture">Copy</p>',
+    act: `${select('p')} ${clipboard('copy', 'p')}`,
+    options: copying,
+  },
+  ...[
+    ['texts masked', '<p>secret</p>', 'p', { mask_all_text: true }],
+    ['something sensitive', '<p class="ph-sensitive">secret</p>', 'p', {}],
+    ['around something sensitive', '<p><b class="ph-sensitive">secret</b> x</p>', 'p', {}],
+    ['an editor', '<p contenteditable>secret</p>', 'p', {}],
+    ['in an editor', '<div contenteditable="true"><p>secret</p></div>', 'p', {}],
+  ].map(([of, html, selector, options]) => ({
+    of: `a copy from ${of}`,
+    html: html as string,
+    act: `${select(selector as string)} ${clipboard('copy', selector as string)}`,
+    options: { ...copying, ...(options as object) },
+    otherwise: { because: 'what is not read on the page is not read from the clipboard either', events: [] },
+  })),
+];

@@ -1,0 +1,234 @@
+import { eventually } from '@millrace/testing';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, openPage } from '../support/open-browser.ts';
+import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import { type Comparison, startComparison } from '../support/start-comparison.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+import { stackCases, thrownCases } from './thrown-cases.ts';
+
+declare const posthog: import('../../src/index.ts').Client;
+
+const ofExtension = /extension|schemes/;
+
+interface Entry {
+  type: string;
+  value: string;
+  mechanism: Record<string, unknown>;
+  stacktrace?: { type: string; frames: Record<string, unknown>[] };
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser?.close());
+
+describe('an exception is told as by the reference', () => {
+  let comparison: Comparison;
+  beforeAll(async () => {
+    comparison = await startComparison(browser);
+  });
+  afterAll(() => comparison?.stop());
+
+  test.each(thrownCases)('for %s', async (_, thrown) => {
+    const [ours, reference] = await tell(`const thrown = ${thrown};`);
+    expect(withoutOwnFrames(ours)).toEqual(withoutOwnFrames(reference));
+  });
+
+  test.each(stackCases)('for a stack of %s', async (of, stack) => {
+    const [ours, reference] = await tell(`const thrown = new Error('m'); thrown.stack = ${JSON.stringify(stack)};`);
+    if (!ofExtension.test(of)) return expect(ours).toEqual(reference);
+    // The reference captures none of these. An application that hands one over wants it captured.
+    expect(reference).toEqual([]);
+    expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
+  });
+
+  test('with the properties of whoever captured it', async () => {
+    const { ours, reference } = await comparison.run({
+      html: '',
+      act: `const error = new Error('m'); for (const one of [posthog, reference]) one.captureException(error, { cart: 3, $exception_level: 'warning' })`,
+    });
+    expect(withoutOwnFrames(listOf(ours))).toEqual(withoutOwnFrames(listOf(reference)));
+    expect(Object.keys(ours[0]?.properties ?? {}).sort()).toEqual(Object.keys(reference[0]?.properties ?? {}).sort());
+    expect(ours[0]?.properties).toMatchObject({ cart: 3, $exception_level: 'warning' });
+  });
+
+  const hostile: [string, string][] = [
+    ['a cause that is itself', `const thrown = new Error('m'); thrown.cause = thrown;`],
+    ['causes in a circle', `const thrown = new Error('m'); thrown.cause = new Error('n', { cause: thrown });`],
+    [
+      'very many causes',
+      `let thrown = new Error('m'); for (let i = 0; i < 1000; i++) thrown = new Error('m', { cause: thrown });`,
+    ],
+    [
+      'very many errors',
+      `const thrown = new AggregateError(Array.from({ length: 1000 }, () => new Error('m')), 'all');`,
+    ],
+    [
+      'a getter that throws',
+      `const thrown = new Error('m'); Object.defineProperty(thrown, 'stack', { get() { throw 1 } });`,
+    ],
+    [
+      'a proxy that throws',
+      `const thrown = new Proxy({}, { get() { throw 1 }, ownKeys() { throw 2 }, getPrototypeOf() { throw 3 } });`,
+    ],
+    ['a message that is no text', `const thrown = new Error('m'); thrown.message = { toString() { throw 1 } };`],
+    ['a message of 10 MB', `const thrown = new Error('m'.repeat(1e7));`],
+    [
+      'a stack of 10 MB',
+      `const thrown = new Error('m'); thrown.stack = '    at f (https://x.example/a.js:1:2)\\n'.repeat(3e5);`,
+    ],
+    ['a line of 10 MB', `const thrown = new Error('m'); thrown.stack = '    at ' + '('.repeat(1e7);`],
+  ];
+  test.each(hostile)('never throws for %s', async (_, thrown) => {
+    const entries = (await tell(thrown))[0];
+    expect(entries.length).toBeGreaterThan(0);
+    expect(entries.length).toBeLessThanOrEqual(50);
+  });
+
+  async function tell(thrown: string): Promise<[Entry[], Entry[]]> {
+    const act = `${thrown} for (const one of [posthog, reference]) one.captureException(thrown);`;
+    const { ours, reference } = await comparison.run({ html: '', act });
+    return [listOf(ours), listOf(reference)];
+  }
+});
+
+describe('errors nobody caught', () => {
+  let ingest: ScriptedIngest;
+  let site: TestServer;
+  beforeAll(async () => {
+    [ingest, site] = await Promise.all([startScriptedIngest(), startSite()]);
+  });
+  beforeEach(() => ingest.clear());
+  afterAll(async () => {
+    await site?.stop();
+    await ingest?.stop();
+  });
+
+  const asked: [string, object, object, boolean][] = [
+    ['the settings ask', {}, { autocaptureExceptions: true, errorTracking: undefined }, true],
+    ['the newer settings ask', {}, { errorTracking: { autocaptureExceptions: true } }, true],
+    [
+      'the settings do not',
+      {},
+      { autocaptureExceptions: false, errorTracking: { autocaptureExceptions: false } },
+      false,
+    ],
+    ['the application asks', { capture_exceptions: true }, {}, true],
+    [
+      'the application forbids it',
+      { capture_exceptions: false },
+      { errorTracking: { autocaptureExceptions: true } },
+      false,
+    ],
+    ['the application asks and no settings are', { capture_exceptions: true, advanced_disable_flags: true }, {}, true],
+    ['no settings are', { advanced_disable_flags: true }, { errorTracking: { autocaptureExceptions: true } }, false],
+  ];
+  test.each(asked)('are captured as they should where %s', async (_, options, config, isCaptured) => {
+    const page = await open(options, config);
+    await page.evaluate(() => {
+      setTimeout(() => {
+        throw new TypeError('nobody caught it');
+      });
+      Promise.reject('for a reason');
+    });
+    await end(page);
+    const told = ingest.events('$exception').map(({ properties }) => (properties.$exception_list as Entry[])[0]);
+    if (!isCaptured) return expect(told).toEqual([]);
+    expect(told.map((entry) => [entry?.type, entry?.value]).sort()).toEqual([
+      ['TypeError', 'nobody caught it'],
+      ['UnhandledRejection', 'Non-Error promise rejection captured with value: for a reason'],
+    ]);
+    for (const entry of told) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });
+  });
+
+  test('are kept until the settings are known', async () => {
+    ingest.answerBy(({ path }) =>
+      path.startsWith('/array/')
+        ? { delayMs: 500, body: { errorTracking: { autocaptureExceptions: true } } }
+        : undefined,
+    );
+    const page = await open({}, {});
+    await page.evaluate(() => void Promise.reject(new Error('early')));
+    const event = await eventually(() => ingest.events('$exception')[0] ?? false);
+    ingest.answerBy(null);
+    expect(listOf([event])[0]?.value).toBe('early');
+  });
+
+  test('flood nothing: ten of a kind, others still', async () => {
+    const page = await open({ capture_exceptions: true }, {});
+    await page.evaluate(() => {
+      for (let i = 0; i < 500; i++) window.dispatchEvent(new ErrorEvent('error', { error: new Error(`again ${i}`) }));
+      window.dispatchEvent(new ErrorEvent('error', { error: new TypeError('another') }));
+    });
+    await end(page);
+    const types = ingest.events('$exception').map((event) => listOf([event])[0]?.type);
+    expect(types).toEqual([...Array.from({ length: 10 }, () => 'Error'), 'TypeError']);
+  });
+
+  test('are not captured from extensions', async () => {
+    const page = await open({ capture_exceptions: true }, {});
+    await page.evaluate(() => {
+      const error = new Error('of an extension');
+      error.stack = 'Error: of an extension\n    at f (chrome-extension://abcdef/content.js:1:2)';
+      window.dispatchEvent(new ErrorEvent('error', { error }));
+    });
+    await end(page);
+    expect(ingest.events('$exception')).toHaveLength(0);
+  });
+
+  test('a picture that does not load is none, and a client that was shut down tells nothing', async () => {
+    const page = await open({ capture_exceptions: true }, {});
+    await page.evaluate(async () => {
+      await new Promise((resolve) =>
+        Object.assign(document.body.appendChild(new Image()), { onerror: resolve, src: 'data:,' }),
+      );
+      await posthog.shutdown();
+      window.dispatchEvent(new ErrorEvent('error', { error: new Error('late') }));
+    });
+    await end(page);
+    expect(ingest.events('$exception')).toHaveLength(0);
+  });
+
+  async function open(options: object, config: object): Promise<Page> {
+    Object.assign(
+      ingest.config,
+      { autocaptureExceptions: false, errorTracking: { autocaptureExceptions: false } },
+      config,
+    );
+    const { page } = await openPage(await browser.newContext(), site.url);
+    await page.waitForFunction('window.posthog');
+    const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false, ...options };
+    await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
+    return page;
+  }
+
+  async function end(page: Page): Promise<void> {
+    // The settings are asked for at init, so they are known when the service has answered something asked for later.
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+    await page.evaluate(async () => {
+      posthog.capture('end');
+      await posthog.flush();
+    });
+    await eventually(() => ingest.events('end').length > 0);
+    await page.context().close();
+  }
+});
+
+const listOf = (events: Pick<ReceivedEvent, 'properties'>[]): Entry[] =>
+  (events.find(({ properties }) => properties.$exception_list)?.properties.$exception_list ?? []) as Entry[];
+
+const framesOf = (entries: Entry[]) => entries[0]?.stacktrace?.frames ?? [];
+
+/**
+ * Without the frames of the test's own function in the page, which has no file. What has no stack gets that of who
+ * captured it, which begins in the library.
+ */
+const withoutOwnFrames = (entries: Entry[]) =>
+  entries.map(({ stacktrace, ...entry }) => ({
+    ...entry,
+    frames: entry.mechanism.synthetic
+      ? stacktrace !== undefined
+      : stacktrace?.frames.filter((frame) => frame.function !== 'take'),
+  }));

@@ -1,0 +1,322 @@
+import { eventually } from '@millrace/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { openBrowser, openPage } from '../support/open-browser.ts';
+import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+
+declare const posthog: import('../../src/index.ts').Client;
+
+describe('page views', () => {
+  let browser: Browser;
+  let ingest: ScriptedIngest;
+  let site: TestServer;
+  let visitor: BrowserContext;
+  let token = 'phc_0';
+
+  beforeAll(async () => {
+    [browser, ingest, site] = await Promise.all([
+      openBrowser({ keepsPages: true }),
+      startScriptedIngest(),
+      startSite({ body }),
+    ]);
+  });
+  beforeEach(async () => {
+    // What an earlier page sends when it is closed may come late.
+    token = `phc_${Number(token.slice(4)) + 1}`;
+    visitor = await browser.newContext({ viewport: { width: 800, height: 600 } });
+  });
+  afterEach(() => visitor.close());
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    await ingest?.stop();
+  });
+
+  test('one is captured after init, with the title, and its uuid is the page view of what follows', async () => {
+    const page = await open('/shop?a=1');
+    const [view] = await received('$pageview');
+    expect(view?.properties).toMatchObject({ title: 'Shop', $pathname: '/shop', $pageview_id: view?.uuid });
+    expect(view?.properties).not.toHaveProperty('$prev_pageview_id');
+
+    expect(await page.evaluate(() => posthog.getPageViewId())).toBe(view?.uuid);
+    await page.evaluate(() => posthog.capture('after', {}, { send_instantly: true }));
+    const [after] = await received('after');
+    expect(after?.properties).toMatchObject({ $pageview_id: view?.uuid });
+    expect(after?.properties).not.toHaveProperty('title');
+    expect(events('$pageview')).toHaveLength(1);
+  });
+
+  test('what is done in the same task as init comes first', async () => {
+    await open('/shop', {}, `posthog.identify('somebody')`);
+    const [view] = await received('$pageview');
+    expect(view?.properties.distinct_id).toBe('somebody');
+  });
+
+  test('none is captured before the page is seen, prerendered say', async () => {
+    const page = await visitor.newPage();
+    await page.addInitScript(() => {
+      Object.defineProperty(document, 'visibilityState', {
+        get: () => ((window as { seen?: boolean }).seen ? 'visible' : 'hidden'),
+        configurable: true,
+      });
+    });
+    await init(page, '/shop');
+    await page.evaluate(() => posthog.capture('before', {}, { send_instantly: true }));
+    const [before] = await received('before');
+    expect(before?.properties).not.toHaveProperty('$pageview_id');
+    expect(events('$pageview')).toHaveLength(0);
+
+    for (let times = 0; times < 2; times++) {
+      await page.evaluate(() => {
+        (window as { seen?: boolean }).seen = true;
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+    }
+    await page.evaluate(() => posthog.capture('end', {}, { send_instantly: true }));
+    await received('end');
+    expect(events('$pageview')).toHaveLength(1);
+  });
+
+  test('none is captured where it is not wanted, and a manual one counts as well', async () => {
+    const page = await open('/shop', { capture_pageview: false });
+    await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
+    const [view] = await received('$pageview');
+    expect(view?.properties).toMatchObject({ own: 1, title: 'Shop', $pageview_id: view?.uuid });
+    expect(events('$pageview')).toHaveLength(1);
+  });
+
+  test('one waits for consent', async () => {
+    const page = await open('/shop', { opt_out_capturing_by_default: true });
+    const optedInAt = await page.evaluate(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const now = Date.now();
+      posthog.opt_in_capturing();
+      posthog.opt_in_capturing();
+      posthog.capture('end', {}, { send_instantly: true });
+      return now;
+    });
+    await received('end');
+    const [view, ...more] = await received('$pageview');
+    expect(Date.parse(view?.timestamp ?? '')).toBeGreaterThanOrEqual(optedInAt);
+    expect(more).toEqual([]);
+  });
+
+  describe('of routes', () => {
+    const routes: [string, string, object | null][] = [
+      [
+        'pushState',
+        `history.pushState({}, '', '/next'); document.title = 'Next'`,
+        { $pathname: '/next', title: 'Next', navigation_type: 'pushState' },
+      ],
+      [
+        'replaceState',
+        `history.replaceState(null, '', '/other')`,
+        { $pathname: '/other', title: 'Shop', navigation_type: 'replaceState' },
+      ],
+      [
+        'an address of the whole',
+        `history.pushState(null, '', new URL('/whole', location.href))`,
+        { $pathname: '/whole', navigation_type: 'pushState' },
+      ],
+      [
+        'back',
+        `history.pushState({}, '', '/next'); history.back()`,
+        { $pathname: '/start', navigation_type: 'popstate' },
+      ],
+      ['another query', `history.pushState({}, '', '?q=2')`, null],
+      ['another part', `location.hash = 'part'; history.pushState({}, '', '#b')`, null],
+      ['no address', `history.pushState({ a: 1 }, '')`, null],
+      ['the same path', `history.replaceState({}, '', '/start')`, null],
+    ];
+    test.each(routes)('%s', async (_, change, expected) => {
+      const page = await open('/start', { capture_pageview: 'history_change' });
+      const [first] = await received('$pageview');
+      await page.evaluate(change);
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+      await page.evaluate(() => posthog.flush());
+      await page.evaluate(() => posthog.capture('end', {}, { send_instantly: true }));
+      const [end] = await received('end');
+      const views = events('$pageview').filter(({ uuid }) => uuid !== first?.uuid);
+      const last = views.at(-1);
+      if (expected === null) return expect(views).toHaveLength(0);
+      expect(last?.properties).toMatchObject({ ...expected, $pageview_id: last?.uuid });
+      expect(views[0]?.properties).toMatchObject({ $prev_pageview_id: first?.uuid, $prev_pageview_pathname: '/start' });
+      expect(end?.properties.$pageview_id).toBe(last?.uuid);
+    });
+
+    test('several in one task are each on their own path', async () => {
+      const page = await open('/start', { capture_pageview: 'history_change' });
+      await received('$pageview');
+      await page.evaluate(() => {
+        history.pushState({}, '', '/a');
+        history.replaceState({ scroll: 1 }, '');
+        document.title = 'A';
+        history.pushState({}, '', '/b');
+        document.title = 'B';
+      });
+      await page.evaluate(() => posthog.flush());
+      const views = await received('$pageview', 3);
+      expect(views.map(({ properties }) => [properties.$pathname, properties.title])).toEqual([
+        ['/start', 'Shop'],
+        ['/a', 'A'],
+        ['/b', 'B'],
+      ]);
+    });
+
+    test('what the application gets of the history stays as it was', async () => {
+      const page = await open('/start', { capture_pageview: 'history_change' });
+      const thrown = await page.evaluate(() => {
+        history.pushState({ a: 1 }, 'x', '/a');
+        try {
+          history.pushState({}, '', 'https://elsewhere.example/');
+        } catch (error) {
+          return `${JSON.stringify(history.state)} ${(error as Error).name}`;
+        }
+        return 'nothing';
+      });
+      expect(thrown).toBe('{"a":1} SecurityError');
+    });
+
+    test('none are captured where only page loads are', async () => {
+      const page = await open('/start', { capture_pageview: true });
+      await received('$pageview');
+      await page.evaluate(() => history.pushState({}, '', '/next'));
+      await page.evaluate(() => posthog.flush());
+      expect(events('$pageview')).toHaveLength(1);
+    });
+  });
+
+  describe('their end', () => {
+    test('a page leave is in the beacon, with how long and how far', async () => {
+      const page = await open('/long');
+      const [view] = await received('$pageview');
+      await page.evaluate(
+        () =>
+          new Promise<void>((resolve) => {
+            addEventListener('scrollend', () => resolve(), { once: true, capture: true });
+            scrollTo({ top: 1000, behavior: 'instant' });
+          }),
+      );
+      await page.evaluate(
+        () =>
+          new Promise<void>((resolve) => {
+            addEventListener('scrollend', () => resolve(), { once: true, capture: true });
+            scrollTo({ top: 400, behavior: 'instant' });
+          }),
+      );
+      await leave(page);
+      const [left] = await received('$pageleave');
+      const heights = { $prev_pageview_last_content: 1000, $prev_pageview_max_content: 1600 };
+      expect(left?.properties).toMatchObject({
+        $prev_pageview_id: view?.uuid,
+        $prev_pageview_pathname: '/long',
+        $prev_pageview_last_scroll: 400,
+        $prev_pageview_max_scroll: 1000,
+        $prev_pageview_last_scroll_percentage: 400 / 2400,
+        $prev_pageview_max_scroll_percentage: 1000 / 2400,
+        ...heights,
+        $prev_pageview_last_content_percentage: 1000 / 3000,
+        $prev_pageview_max_content_percentage: 1600 / 3000,
+        $pageview_id: view?.uuid,
+      });
+      expect(left?.properties.$prev_pageview_duration).toBeGreaterThan(0);
+      expect(left?.properties).not.toHaveProperty('title');
+    });
+
+    test('a page that cannot be scrolled was read to its end', async () => {
+      const page = await open('/short');
+      await received('$pageview');
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
+      await leave(page);
+      const [left] = await received('$pageleave');
+      expect(left?.properties).toMatchObject({ $prev_pageview_max_scroll: 0, $prev_pageview_max_scroll_percentage: 1 });
+    });
+
+    const wishes: [string, object, boolean][] = [
+      ['by itself', {}, true],
+      ['never', { capture_pageleave: false }, false],
+      ['with no page views', { capture_pageview: false }, false],
+      ['always', { capture_pageview: false, capture_pageleave: true }, true],
+      ['with routes', { capture_pageview: 'history_change' }, true],
+      ['one by one', { request_batching: false }, true],
+    ];
+    test.each(wishes)('is told %s', async (_, options, isTold) => {
+      const page = await open('/shop', options);
+      await page.evaluate(() => posthog.capture('queued'));
+      await leave(page);
+      await received('queued');
+      if (isTold) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');
+      else expect(events('$pageleave')).toHaveLength(0);
+    });
+
+    test('is told once for each page that the browser keeps, and coming back is a view', async () => {
+      const page = await open('/kept');
+      const [view] = await received('$pageview');
+      await page.goto(`${site.url}/between`);
+      await received('$pageleave');
+      // Not goBack(): a page that was kept is not loaded.
+      await page.evaluate(() => history.back());
+      // Its library did not start again.
+      await page.waitForFunction('location.pathname === "/kept" && window.posthog.__loaded');
+      const views = await received('$pageview', 2);
+      expect(views[1]?.properties).toMatchObject({ $pathname: '/kept', $pageview_id: views[1]?.uuid });
+      expect(views[1]?.properties).not.toHaveProperty('$prev_pageview_id');
+      await leave(page);
+      const leaves = await received('$pageleave', 2);
+      expect(leaves.map(({ properties }) => properties.$prev_pageview_id)).toEqual([view?.uuid, views[1]?.uuid]);
+    });
+
+    test('a new session knows of no page before', async () => {
+      const page = await open('/shop');
+      await received('$pageview');
+      await page.evaluate(() => {
+        posthog.reset();
+        posthog.capture('$pageview', {}, { send_instantly: true });
+      });
+      const views = await received('$pageview', 2);
+      expect(views[1]?.properties.$session_id).not.toBe(views[0]?.properties.$session_id);
+      expect(views[1]?.properties).not.toHaveProperty('$prev_pageview_id');
+    });
+  });
+
+  async function open(path: string, options: object = {}, then = ''): Promise<Page> {
+    const { page } = await openPage(visitor, `${site.url}${path}`);
+    await start(page, options, then);
+    return page;
+  }
+
+  async function init(page: Page, path: string): Promise<void> {
+    await page.goto(`${site.url}${path}`);
+    await start(page, {}, '');
+  }
+
+  async function start(page: Page, options: object, then: string): Promise<void> {
+    await page.waitForFunction('window.posthog');
+    const given = { api_host: ingest.url, opt_out_useragent_filter: true, ...options };
+    await page.evaluate(`posthog.init('${token}', ${JSON.stringify(given)}); ${then}`);
+  }
+
+  const leave = async (page: Page) => void (await page.goto('about:blank'));
+
+  /** An event may be sent twice, under its uuid: the service stores it once. */
+  const events = (name: string): ReceivedEvent[] => {
+    const own = ingest.events(name).filter(({ properties }) => properties.token === token);
+    return [...new Map(own.map((event) => [event.uuid, event])).values()];
+  };
+
+  const received = (event: string, count = 1): Promise<ReceivedEvent[]> =>
+    eventually(
+      () => {
+        const found = events(event);
+        if (found.length < count) throw new Error(`${found.length} of ${count}`);
+        return found;
+      },
+      { what: event, timeoutMs: 20_000 },
+    );
+});
+
+const body = `<div id="stage"></div><script>
+  if (location.pathname === '/long') document.body.innerHTML = '<div style="height:3000px"></div>';
+  document.body.style.margin = 0;
+</script>`;

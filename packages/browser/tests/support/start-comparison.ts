@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { eventually } from '@millrace/testing';
+import type { Browser, Page } from 'playwright-core';
+import { openPage } from './open-browser.ts';
+import { startScriptedIngest } from './scripted-ingest.ts';
+import { startSite } from './start-site.ts';
+
+/** Something done on a page, and what is on the page for it. */
+export interface Step {
+  /** Put into the element `#stage`. */
+  html: string;
+  /** Run in the page, with `stage`, and `at(selector)` for elements in it. */
+  act: string;
+  /** Of both libraries, for this step only. */
+  options?: Record<string, unknown>;
+}
+
+/** Events of one library on a step: name, and the properties that only this event has. */
+export type Captured = { event: string; properties: Record<string, unknown> }[];
+
+export interface Comparison {
+  page: Page;
+  run(step: Step): Promise<{ ours: Captured; reference: Captured }>;
+  stop(): Promise<void>;
+}
+
+const initial = {
+  opt_out_useragent_filter: true,
+  rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
+  capture_pageview: false,
+  capture_pageleave: false,
+  disable_session_recording: true,
+  disable_surveys: true,
+  autocapture: true,
+  mask_all_text: false,
+  mask_all_element_attributes: false,
+  rageclick: true,
+};
+
+/** A page on which this library and the reference's run side by side: both see the very same events. */
+export async function startComparison(browser: Browser, config: Record<string, unknown> = {}): Promise<Comparison> {
+  const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
+  const ingest = await startScriptedIngest();
+  Object.assign(ingest.config, { hasFeatureFlags: false, ...config });
+  const site = await startSite({
+    body: `<div id="stage"></div><script type="module">import reference from '/reference.js'; window.reference = reference;</script>`,
+    files: { '/reference.js': { type: 'text/javascript', content: readFileSync(reference, 'utf8') } },
+  });
+  const visitor = await browser.newContext();
+  const { page } = await openPage(visitor, site.url);
+  await page.waitForFunction('window.posthog && window.reference');
+  await page.evaluate(start, { host: ingest.url, initial: { ...initial, autocapture: { capture_copied_text: true } } });
+  const run: Comparison['run'] = ({ html, act, options = {} }) =>
+    page.evaluate(take, { html, act, options: { ...initial, ...options } });
+  await eventually(async () => {
+    // Far from where the steps click, so that these clicks are not of their rage.
+    const act = `at('button').dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: 9999 }))`;
+    const { ours, reference } = await run({ html: '<button>Begin</button>', act });
+    return ours.length > 0 && reference.length > 0;
+  });
+
+  return {
+    page,
+    run,
+    async stop() {
+      await visitor.close();
+      await site.stop();
+      await ingest.stop();
+    },
+  };
+}
+
+interface Library {
+  init(token: string, options: object): void;
+  set_config(options: object): void;
+  capture(name: string): void;
+  on(name: 'eventCaptured', listener: (event: Captured[number]) => void): () => void;
+}
+type Libraries = { posthog: Library; reference: Library };
+
+function start({ host, initial }: { host: string; initial: object }): void {
+  const { posthog, reference } = window as unknown as Libraries;
+  posthog.init('phc_ours', { api_host: host, ...initial });
+  reference.init('phc_reference', { api_host: host, ...initial });
+}
+
+async function take({ html, act, options }: Required<Step>): Promise<{ ours: Captured; reference: Captured }> {
+  const { posthog, reference } = window as unknown as Libraries;
+  const stage = document.querySelector('#stage') as HTMLElement;
+  stage.innerHTML = html;
+  const at = (selector: string) => stage.querySelector(selector);
+  const listen = (library: Library) => {
+    const events: Captured = [];
+    library.set_config(options);
+    const stop = library.on('eventCaptured', ({ event, properties }) => events.push({ event, properties }));
+    return (): Captured => {
+      library.capture('usual');
+      stop();
+      const usual = events.pop()?.properties ?? {};
+      return events.map(({ event, properties }) => ({
+        event,
+        properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !(name in usual))),
+      }));
+    };
+  };
+  const [oursOf, referencesOf] = [listen(posthog), listen(reference)];
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+  await new AsyncFunction('stage', 'at', `${act}\n//# sourceURL=${location.origin}/step.js`)(stage, at);
+  return { ours: oursOf(), reference: referencesOf() };
+}

@@ -1,0 +1,116 @@
+import { eventually } from '@millrace/testing';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, openPage } from '../support/open-browser.ts';
+import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+
+declare const posthog: import('../../src/index.ts').Client;
+
+type Vital = Record<string, unknown> & { attribution?: Record<string, unknown> };
+
+describe('web vitals', () => {
+  let browser: Browser;
+  let ingest: ScriptedIngest;
+  let site: TestServer;
+
+  beforeAll(async () => {
+    [browser, ingest, site] = await Promise.all([openBrowser(), startScriptedIngest(), startSite({ body })]);
+  });
+  beforeEach(() => ingest.clear());
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    await ingest?.stop();
+  });
+
+  test('of a page: its paints, then on leaving the slowest answer and the shifts', async () => {
+    const page = await open({ capture_performance: { web_vitals: true } });
+    await page.click('#slow');
+    await page.waitForFunction('window.isShifted');
+    await page.goto('about:blank');
+    const told = await vitals(4);
+
+    const paints = ['FCP', 'LCP'].map((name) => told[name]);
+    for (const paint of paints) expect(paint?.value).toBeGreaterThan(0);
+    expect(told.LCP?.attribution).toMatchObject({ target: 'html>body>h1.title' });
+    expect(told.INP).toMatchObject({ attribution: { interactionTarget: '#slow', interactionType: 'pointer' } });
+    expect(told.INP?.value).toBeGreaterThanOrEqual(120);
+    expect(told.INP?.attribution?.processingDuration).toBeGreaterThanOrEqual(110);
+    expect(told.CLS?.value).toBeGreaterThan(0);
+    for (const [name, vital] of Object.entries(told)) {
+      expect(vital).toMatchObject({ name, delta: vital.value, $current_url: `${site.url}/` });
+      expect(['good', 'needs-improvement', 'poor']).toContain(vital.rating);
+      expect(vital.$session_id).toMatch(/^[\da-f-]{36}$/);
+    }
+  });
+
+  test('are sent after five seconds though not all are there', async () => {
+    await open({ capture_performance: true });
+    const told = await vitals(1);
+    expect(Object.keys(told)).toContain('FCP');
+  });
+
+  test('are what the settings ask for', async () => {
+    const settings = { web_vitals: true, web_vitals_allowed_metrics: ['FCP'] };
+    await open({}, { capturePerformance: settings });
+    expect(Object.keys(await vitals(1))).toEqual(['FCP']);
+  });
+
+  const none: [string, object, object][] = [
+    ['nobody asks', {}, {}],
+    ['the application forbids it', { capture_performance: false }, { capturePerformance: { web_vitals: true } }],
+    ['it forbids this', { capture_performance: { web_vitals: false } }, { capturePerformance: { web_vitals: true } }],
+    ['nothing is allowed', { capture_performance: { web_vitals: true, web_vitals_allowed_metrics: [] } }, {}],
+  ];
+  test.each(none)('are not told where %s', async (_, options, config) => {
+    const page = await open(options, config);
+    await page.click('#slow');
+    await page.evaluate(() => posthog.capture('queued'));
+    await page.goto('about:blank');
+    await eventually(() => ingest.events('queued').length > 0);
+    expect(ingest.events('$web_vitals')).toHaveLength(0);
+  });
+
+  async function open(options: object, config: object = {}): Promise<Page> {
+    Object.assign(
+      ingest.config,
+      { capturePerformance: { web_vitals: false, web_vitals_allowed_metrics: null } },
+      config,
+    );
+    const { page } = await openPage(await browser.newContext(), site.url);
+    await page.waitForFunction('window.posthog');
+    const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false, ...options };
+    await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
+    return page;
+  }
+
+  /** Of all events until now, by name. */
+  const vitals = (count: number): Promise<Record<string, Vital>> =>
+    eventually(() => {
+      const told = Object.fromEntries(ingest.events('$web_vitals').flatMap(ofEvent));
+      return Object.keys(told).length >= count && told;
+    });
+
+  function ofEvent({ properties }: ReceivedEvent): [string, Vital][] {
+    const names = Object.keys(properties).flatMap((name) => /^\$web_vitals_(\w+)_event$/.exec(name)?.[1] ?? []);
+    return names.map((name) => {
+      const vital = properties[`$web_vitals_${name}_event`] as Vital;
+      expect(properties[`$web_vitals_${name}_value`]).toBe(vital.value);
+      return [name, vital];
+    });
+  }
+});
+
+const body = `<h1 class="title" style="font-size: 60px">A page to look at</h1><button id="slow">Slow</button><div id="after">after</div>
+<script>
+  document.querySelector('#slow').addEventListener('click', () => {
+    const end = performance.now() + 120;
+    while (performance.now() < end);
+    // More than 500 ms after the click: what an answer moves is no shift.
+    setTimeout(() => {
+      new PerformanceObserver(() => (window.isShifted = true)).observe({ type: 'layout-shift', buffered: true });
+      document.querySelector('.title').style.marginTop = '200px';
+    }, 800);
+  });
+</script>`;
