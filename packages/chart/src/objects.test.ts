@@ -21,8 +21,15 @@ describe('names', () => {
     prometheusRules: { enabled: true },
   };
 
-  test.each([false, true])('have 63 characters at most, with KEDA: %s', async (enabled) => {
-    const rendered = await renderChart({ release: long.slice(0, 53), values: { ...everything, keda: { enabled } } });
+  test.each([
+    [24, false],
+    [25, true],
+    [34, true],
+    [44, false],
+    [53, true],
+  ])('have 63 characters at most, of a release with %d of them, with KEDA: %s', async (length, enabled) => {
+    const release = long.slice(0, length).replace(/-$/, 'x');
+    const rendered = await renderChart({ release, values: { ...everything, keda: { enabled } } });
     expect(rendered.map(({ metadata }) => metadata.name).filter((name) => name.length > 63)).toEqual([]);
     const labels = rendered.flatMap(({ metadata }) => Object.values(metadata.labels ?? {}));
     expect(labels.filter((label) => label.length > 63)).toEqual([]);

@@ -133,6 +133,15 @@ const cases: [string, object, Record<string, string | undefined>][] = [
     },
   ],
   [
+    'sentinels, passwords in the values',
+    { redis: { mode: 'sentinel', nodes: ['s1:26379'], password: 'p', sentinel: { password: 's' } } },
+    {
+      REDIS_PASSWORD: 'm-millrace-stores/REDIS_PASSWORD',
+      REDIS_SENTINEL_MASTER: 'mymaster',
+      REDIS_SENTINEL_PASSWORD: 'm-millrace-stores/REDIS_SENTINEL_PASSWORD',
+    },
+  ],
+  [
     'a cluster with TLS',
     {
       redis: {

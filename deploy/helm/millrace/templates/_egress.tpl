@@ -3,8 +3,10 @@
 - to:
     {{- toYaml .Values.networkPolicies.dns | nindent 4 }}
   ports:
-    - { port: 53, protocol: UDP }
-    - { port: 53, protocol: TCP }
+    {{- range .Values.networkPolicies.dnsPorts }}
+    - { port: {{ include "millrace.text" . }}, protocol: UDP }
+    - { port: {{ include "millrace.text" . }}, protocol: TCP }
+    {{- end }}
 {{- end -}}
 
 {{/* The way to a store. Takes: root, store (postgresql, kafka, redis or mail), also (further ports). */}}

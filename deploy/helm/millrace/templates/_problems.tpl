@@ -1,7 +1,7 @@
 {{/* What a schema cannot say: settings that contradict each other. All of them at once, each as a sentence. */}}
 {{- define "millrace.refuseProblems" -}}
 {{- $problems := list -}}
-{{- range list "stores" "log" "scaling" "hosts" "stopping" "names" -}}
+{{- range list "stores" "log" "scaling" "hosts" "pods" "names" -}}
 {{- range splitList "\n" (include (printf "millrace.problems.%s" .) $) -}}
 {{- with trim . -}}{{- $problems = append $problems . -}}{{- end -}}
 {{- end -}}
@@ -113,6 +113,9 @@ consumers: nobody works on the lane {{ . }}, so its events would never be stored
 {{- if and (eq (int $scaling.minReplicas) 0) (not (and $keda (eq .kind "consumer"))) }}
 {{ $path }}.autoscaling.minReplicas: only consumers can be scaled to none, and only by KEDA (`keda.enabled`).
 {{- end }}
+{{- if and (not (and $keda (eq .kind "consumer"))) (not (dig "requests" "cpu" "" .values.resources)) }}
+{{ $path }}.resources.requests.cpu: it is scaled by its CPU, which is reckoned against this. Set it, or `autoscaling.enabled: false`.
+{{- end }}
 {{- if and $keda (eq .kind "consumer") (eq $log "postgres") (not $scaling.triggers) }}
 {{ $path }}.autoscaling: KEDA asks Kafka for the lag, and `eventLog.type` is postgres. Set `triggers`, or `keda.enabled: false`.
 {{- end }}
@@ -139,13 +142,26 @@ apiHost is the same as `host`. Leave it empty: one host serves both.
 {{- end }}
 {{- end -}}
 
-{{- define "millrace.problems.stopping" -}}
+{{/* Of single pods: enough time to stop, no variable and no label twice. */}}
+{{- define "millrace.problems.pods" -}}
 {{- range include "millrace.components" . | fromJsonArray }}
 {{- $component := .name }}
 {{- $needed := add (include "millrace.stopSeconds" . | int) (default 0 .values.preStopSeconds | int) }}
 {{- with .values.terminationGracePeriodSeconds }}
 {{- if lt (int .) (int $needed) }}
 terminationGracePeriodSeconds is {{ include "millrace.text" . }}, but a {{ $component }} takes up to {{ $needed }} s to stop (preStopSeconds, STOP_DELAY_MS, DRAIN_TIMEOUT_MS). Give it more, or leave it out.
+{{- end }}
+{{- end }}
+{{- $names := list }}
+{{- range include "millrace.environment" (dict "root" $ "kind" .kind "values" .values) | fromYamlArray }}
+{{- if has .name $names }}
+extraEnv of a {{ $component }} has {{ .name }}, which the chart sets or which is there twice. Settings of the service go into `settings`.
+{{- end }}
+{{- $names = append $names .name }}
+{{- end }}
+{{- range $label, $_ := merge dict (default dict .values.podLabels) $.Values.podLabels $.Values.labels }}
+{{- if has $label (list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/part-of") }}
+The label {{ $label }} of a {{ $component }} is the chart's own: services find pods by it. Use another (`labels`, `podLabels`).
 {{- end }}
 {{- end }}
 {{- end }}

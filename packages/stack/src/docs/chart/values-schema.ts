@@ -139,6 +139,7 @@ const safety: Record<string, JsonSchema> = {
     clients: anyMaps,
     monitoring: anyMaps,
     dns: anyMaps,
+    dnsPorts: listOf(port),
     postgresql: object(peers),
     kafka: object(peers),
     redis: object(peers),
