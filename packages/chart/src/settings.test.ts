@@ -3,36 +3,7 @@ import { join } from 'node:path';
 import { documentedSettings } from './testing/documented-settings.ts';
 import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
 import { chartDirectory, exampleNames, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
-
-/** Values that together have the chart set every variable it knows. */
-const variants: object[] = [
-  leastValues,
-  {
-    ...leastValues,
-    host: 'events.example.com',
-    postgresql: {
-      host: 'db',
-      user: 'u',
-      password: 'p',
-      tls: { mode: 'verify-full', ca: { secret: 'ca' }, client: { secret: 'c' } },
-    },
-    kafka: {
-      brokers: ['k:9093'],
-      sasl: { mechanism: 'plain', username: 'u', password: 'p' },
-      tls: { enabled: true, ca: { secret: 'ca' }, client: { secret: 'c' } },
-    },
-    redis: {
-      nodes: ['s:26379'],
-      mode: 'sentinel',
-      username: 'u',
-      password: 'p',
-      sentinel: { password: 's' },
-      tls: { enabled: true, ca: { secret: 'ca' } },
-    },
-    mail: { url: 'smtp://mail', from: 'us@example.com' },
-    flags: { enabled: true },
-  },
-];
+import { variants } from './testing/variants.ts';
 
 let settings: Record<string, Record<string, string>>;
 let deployments: Manifest[];
