@@ -154,7 +154,8 @@ module.exports = {
       // Reading of other kinds: an event in parts, a batch of Capture v1, what is large and read in threads.
       ...['event-parts', 'request-v1', 'large-bodies'],
       // The steps in their order; what else SDKs ask for; several processes on one port.
-      ...['capture', 'capture-v1', 'flag-data', 'config-and-flags', 'flags', 'flag-definitions', 'cluster'],
+      ...['capture', 'capture-v1', 'flag-data', 'config-and-flags', 'browser-library'],
+      ...['flags', 'flag-definitions', 'cluster'],
       // The whole, and what only tests use.
       ...['.', 'testing', 'wire-cases'],
     ]),

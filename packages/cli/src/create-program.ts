@@ -14,6 +14,7 @@ import { addPersonCommands } from './commands/person-commands.ts';
 import { addPlanCommands } from './commands/plan-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
+import { addSnippetCommand } from './commands/snippet-command.ts';
 import { addTailCommand } from './commands/tail-command.ts';
 import { addUserCommands } from './commands/user-commands.ts';
 import type { Terminal } from './terminal.ts';
@@ -45,6 +46,7 @@ export function createProgram(terminal: Terminal): Command {
   addPlanCommands(program, terminal);
   addPersonCommands(program, terminal);
   addFlagCommands(program, terminal);
+  addSnippetCommand(program, terminal);
   addImportCommand(program, terminal);
   addRestrictionCommands(program, terminal);
   addDeadLetterCommands(program, terminal);

@@ -12,6 +12,8 @@ import type { ProjectKeys } from './access/project-keys.ts';
 import { corsHeaders, preflightHeaders } from './answer/cors.ts';
 import { createRefusalLog } from './answer/refusal-log.ts';
 import { sendRefusal, toRefusal } from './answer/send-answer.ts';
+import type { BrowserLibrary } from './browser-library/browser-library.ts';
+import { libraryRoutes } from './browser-library/library-route.ts';
 import { declaredLength } from './bytes/receive-bytes.ts';
 import type { CaptureDependencies } from './capture/capture-dependencies.ts';
 import { createCaptureMetrics } from './capture/capture-metrics.ts';
@@ -48,6 +50,8 @@ export interface GatewayDependencies {
   flags: FlagParts;
   /** False where flags are not answered; browsers are told of them all the same. */
   answersFlags: boolean;
+  /** Null where it was not built: `/static/array.js` is not found then. */
+  library: BrowserLibrary | null;
   config: Pick<
     GatewayConfig,
     | 'maxBodyBytes'
@@ -106,7 +110,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     metrics: createCaptureMetrics(metrics, budget),
   };
   const answers = answerRoutes({ ...shared, ...deps.flags });
-  const app = createApp(health, capture === null ? [answers] : [captureV1Routes(capture), answers]);
+  const library = libraryRoutes({ ...shared, ...deps.flags }, deps.library);
+  const app = createApp(health, [...(capture === null ? [] : [captureV1Routes(capture)]), answers, library]);
   const flags = deps.answersFlags ? { ...shared, ...deps.flags } : null;
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {

@@ -82,6 +82,10 @@ export const gatewayConfigSchema = Type.Object({
   flagRequestsPerSecondPerKey: integerSetting(10, 'questions it gets back per second', { min: 1 }),
   flagBurstPerAddress: integerSetting(0, 'questions for flags from one address at once; 0: no limit'),
   flagRequestsPerSecondPerAddress: integerSetting(50, 'questions it gets back per second', { min: 1 }),
+  browserLibraryDirectory: Type.String({
+    default: '',
+    description: 'where the browser library lies that is served; empty: beside the program, where the build puts it',
+  }),
   ...metricsConfigFields,
   logLevel: Type.String({ default: 'info', description: 'error, warn, info or debug' }),
   stopDelayMs: integerSetting(2000, 'between being unready and refusing connections, for balancers to notice'),

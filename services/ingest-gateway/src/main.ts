@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/cache';
 import { topicNames } from '@millrace/contracts';
@@ -37,6 +38,8 @@ import {
 import { createTracing } from '@millrace/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type Gateway, type IngestParts } from './app.ts';
+import type { BrowserLibrary } from './browser-library/browser-library.ts';
+import { readBrowserLibrary } from './browser-library/read-browser-library.ts';
 import { leaveCluster } from './cluster/leave-cluster.ts';
 import { createSharedMetrics } from './cluster/shared-metrics.ts';
 import { startProcesses } from './cluster/start-processes.ts';
@@ -121,6 +124,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
       : null,
     flags: startFlags({ cache, changes, health, metrics, lifecycle, isAlone: !roles.has('ingest') }),
     answersFlags: roles.has('flags'),
+    library: await readLibrary(),
     config: { ...config, maxInFlightBytes: Math.floor(config.maxInFlightBytes / config.gatewayProcesses) },
     logger,
     metrics,
@@ -192,6 +196,15 @@ function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log
   const { topicPrefix, topicPartitions: partitions, eventLogFallbackAfterMs: openAfterMs } = config;
   const topic = fallbackTopic(topicPrefix);
   return { log: createFallbackLog({ kafka, database: pool, topic, partitions, openAfterMs, logger, metrics }), pool };
+}
+
+/** Built beside this program (packages/stack). */
+async function readLibrary(): Promise<BrowserLibrary | null> {
+  const { browserLibraryDirectory } = config;
+  const directory = browserLibraryDirectory || fileURLToPath(new URL('./browser-library/', import.meta.url));
+  const library = await readBrowserLibrary(directory);
+  if (library === null) logger.info('there is no browser library to serve', { directory });
+  return library;
 }
 
 /** Beside this file, as source or built (packages/stack, programs.ts). */

@@ -175,7 +175,7 @@ test.each(['GET', 'HEAD'])('row 24: %s of what probes ask for', async (method) =
 });
 
 test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js', '/static/1.449.2/surveys.js'])(
-  'row 12: %s is not served, which is JSON that a page may read',
+  'row 12: %s is not there (the library was not built, or has no such file), which is JSON that a page may read',
   async (path) => {
     const answer = await ask(path);
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);

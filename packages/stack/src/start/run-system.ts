@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
 import { createDatabase, migrate } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { bundlePrograms } from '../build/bundle-programs.ts';
@@ -51,7 +52,7 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
     const [data, broker] = await all([
       startData(options, own),
       options.withKafka ? startBroker(options, own) : Promise.resolve({}),
-      progress.step('Building the services', () => bundlePrograms(root, serviceEntries(root), built)),
+      progress.step('Building the services', () => build(root, built)),
     ]);
     const secretsKey = ensureSecretsKey(directory);
     const settings: ServiceSettings = { databaseUrl: data.databaseUrl, secretsKey, ...broker };
@@ -123,6 +124,11 @@ function startOne(
       giveUp: stopRequest.fail,
     }),
   );
+}
+
+async function build(root: string, outDirectory: string): Promise<void> {
+  await bundlePrograms(root, serviceEntries(root), outDirectory);
+  await writeLibrary(join(outDirectory, libraryFolder));
 }
 
 function serviceEntries(root: string): Record<string, string> {

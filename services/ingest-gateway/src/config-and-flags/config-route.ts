@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { Response, Router } from 'express';
+import type { Router } from 'express';
 import { hasFlags } from '../flag-data/has-flags.ts';
 import type { AnswerDependencies } from './answer-dependencies.ts';
 import type { EnvironmentSettings } from './environment-settings.ts';
@@ -9,7 +9,7 @@ import { clientConfig, remoteConfig, remoteConfigScript } from './remote-config.
 import { requireKnownProject } from './require-known-token.ts';
 
 /** Pages share a copy for this time. A changed setting is seen after this and the time the gateway remembers it. */
-const cacheControl = 'public, max-age=60';
+const cacheControlOfSettings = 'public, max-age=60';
 
 /** Made without the settings, so the next page asks again. */
 const cacheControlOfDefault = 'no-store';
@@ -45,29 +45,36 @@ async function settingsOrNull(token: string, settings: EnvironmentSettings): Pro
   }
 }
 
+/**
+ * @throws AppError `unauthenticated`, `unavailable`.
+ */
+export async function configOfKey(
+  key: unknown,
+  { projectKeys, settings, data }: Pick<AnswerDependencies, 'projectKeys' | 'settings' | 'data'>,
+): Promise<{ token: string; config: JsonObject; cacheControl: string }> {
+  const { token, environmentId } = await requireKnownProject(key, projectKeys);
+  const [found, hasFeatureFlags] = await Promise.all([settingsOrNull(token, settings), hasFlags(environmentId, data)]);
+  const config = remoteConfig(token, { settings: found, hasFeatureFlags });
+  return { token, config, cacheControl: found === null ? cacheControlOfDefault : cacheControlOfSettings };
+}
+
 /** Remote config for clients (docs/wire-rules.md#config-and-flags). */
-export function configRoutes(router: Router, { projectKeys, settings, data }: AnswerDependencies): void {
-  async function configOf(key: unknown, response: Response) {
-    const { token, environmentId } = await requireKnownProject(key, projectKeys);
-    const [found, hasFeatureFlags] = await Promise.all([
-      settingsOrNull(token, settings),
-      hasFlags(environmentId, data),
-    ]);
-    response.set('cache-control', found === null ? cacheControlOfDefault : cacheControl);
-    return { token, config: remoteConfig(token, { settings: found, hasFeatureFlags }) };
-  }
+export function configRoutes(router: Router, deps: AnswerDependencies): void {
   router
     .route('/array/:token/config')
     .get(async (request, response) => {
-      const { config } = await configOf(request.params.token, response);
-      response.json(config);
+      const { config, cacheControl } = await configOfKey(request.params.token, deps);
+      response.set('cache-control', cacheControl).json(config);
     })
     .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
   router
     .route('/array/:token/config.js')
     .get(async (request, response) => {
-      const { token, config } = await configOf(request.params.token, response);
-      response.type('application/javascript').send(remoteConfigScript(token, config));
+      const { token, config, cacheControl } = await configOfKey(request.params.token, deps);
+      response
+        .set('cache-control', cacheControl)
+        .type('application/javascript')
+        .send(remoteConfigScript(token, config));
     })
     .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
 }

@@ -10,6 +10,7 @@ import { createTestDatabase, eventually, testServers, uniqueTopicPrefix } from '
 import type { Tracing } from '@millrace/tracing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import { createGateway, type Gateway } from '../app.ts';
+import type { BrowserLibrary } from '../browser-library/browser-library.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
 import { createFlagParts } from '../flag-parts.ts';
 import { createTrafficControl } from '../limits/traffic-control.ts';
@@ -26,6 +27,7 @@ export interface GatewayParts {
   config?: Partial<GatewayConfig>;
   logger?: Logger;
   keys?: Partial<ProjectKeysOptions>;
+  library?: BrowserLibrary;
   /** The key-value store this gateway sees. */
   cache?: KeyValue;
   now?: () => number;
@@ -84,7 +86,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
       ...{ projectKeys, flags, config: shared.config, metrics, health: createHealth(metrics), tracing },
       ingest: roles.has('ingest') ? { log: shared.log, topics, traffic, bodyProgram } : null,
       answersFlags: roles.has('flags'),
-      logger: parts.logger ?? logger,
+      ...{ library: parts.library ?? null, logger: parts.logger ?? logger },
     });
     await new Promise<void>((resolve) => gateway.server.listen(0, '127.0.0.1', resolve));
     const { port } = gateway.server.address() as AddressInfo;

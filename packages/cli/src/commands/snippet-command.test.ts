@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { runCli } from '../run-cli.ts';
+
+/** The outside edge: what a gateway answers; services/ingest-gateway has the real one, and a browser that runs the snippet. */
+let host: Server;
+let url: string;
+let contents: { status: number; text: string };
+
+const integrity = 'sha384-abc';
+const versions = { '0.1.0': { 'array.js': { integrity } } };
+
+beforeAll(async () => {
+  host = createServer((request, response) => {
+    const isAsked = request.url === '/static/library.json';
+    response.writeHead(isAsked ? contents.status : 404).end(isAsked ? contents.text : '');
+  });
+  host.listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+});
+afterAll(() => void host.close());
+beforeEach(() => {
+  contents = { status: 200, text: JSON.stringify({ version: '0.1.0', versions }) };
+});
+
+async function run(args: string[], env: Record<string, string> = {}) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const exitCode = await runCli(['snippet', ...args], {
+    env,
+    out: { write: (text) => out.push(text) },
+    err: { write: (text) => err.push(text) },
+  });
+  return { exitCode, out: out.join(''), err: err.join('') };
+}
+
+test('prints a snippet that loads the library with the settings', async () => {
+  const { exitCode, out } = await run(['--host', `${url}/`, '--project-api-key', 'phc_k']);
+  expect(exitCode).toBe(0);
+  expect(out).toContain(`script.src = '${url}/array/phc_k/array.js'`);
+  expect(out).toContain("posthog.init('phc_k')");
+  expect(out).not.toContain('integrity');
+});
+
+test('names the version and its digest where that is wanted', async () => {
+  const { out } = await run(['--pin'], { INGEST_URL: url, PROJECT_API_KEY: 'phc_k' });
+  expect(out).toContain(`script.src = '${url}/static/0.1.0/array.js'`);
+  expect(out).toContain(`script.integrity = '${integrity}'`);
+  const json = await run(['--pin', '--json'], { INGEST_URL: url, PROJECT_API_KEY: 'phc_k' });
+  expect(JSON.parse(json.out)).toEqual({
+    version: '0.1.0',
+    src: `${url}/static/0.1.0/array.js`,
+    integrity,
+    snippet: out.trimEnd(),
+  });
+});
+
+test('lets no key end the script it is put into', async () => {
+  const { out } = await run(['--host', url, '--project-api-key', "x'</script><script>alert(1)//"]);
+  expect(out.match(/<\/script>/g)).toHaveLength(1);
+  expect(out.match(/<script>/g)).toHaveLength(1);
+});
+
+test.each([
+  ['no host', [], {}, 2, '--host: give the address'],
+  ['no address', ['--host', 'nowhere'], {}, 2, '--host: not an address like'],
+  ['no key', ['--host', '<url>'], {}, 2, '--project-api-key: give the key'],
+])('says what is missing: %s', async (_what, args, env, exitCode, text) => {
+  const given = args.map((arg) => arg.replace('<url>', url));
+  expect(await run(given, env)).toEqual({ exitCode, out: '', err: expect.stringContaining(text) });
+});
+
+test.each([
+  [
+    'was built without the library',
+    { status: 200, text: '{"version":null,"versions":{}}' },
+    'without the browser library',
+  ],
+  ['is another program', { status: 200, text: '<html>' }, 'no gateway of Millrace'],
+  ['refuses', { status: 503, text: '{"detail":"later"}' }, 'answered 503'],
+])('says so when the host %s', async (_what, answer, text) => {
+  contents = answer;
+  const { exitCode, err } = await run(['--host', url, '--project-api-key', 'phc_k']);
+  expect([exitCode > 0, err]).toEqual([true, expect.stringContaining(text)]);
+});
+
+test('says so when nothing answers', async () => {
+  const { exitCode, err } = await run(['--host', 'http://127.0.0.1:9', '--project-api-key', 'phc_k']);
+  expect([exitCode, err]).toEqual([1, expect.stringContaining('does not answer')]);
+});

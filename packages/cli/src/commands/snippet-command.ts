@@ -1,0 +1,70 @@
+import { pageSnippet } from '@millrace/browser/page-snippet';
+import type { Command } from 'commander';
+import { describeBody, describeNetworkError } from '../answer-words.ts';
+import type { GlobalOptions } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface SnippetOptions {
+  host?: string;
+  projectApiKey?: string;
+  pin?: boolean;
+}
+
+/** `/static/library.json` of a gateway. */
+interface Contents {
+  version: string | null;
+  versions: Record<string, Record<string, { integrity: string }>>;
+}
+
+const timeoutMs = 30_000;
+
+export function addSnippetCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('snippet')
+    .description('print what goes into the head of a page, which then sends its events to this installation')
+    .option('--host <url>', 'address of the gateway, as browsers reach it (default: INGEST_URL)')
+    .option('--project-api-key <key>', 'phc_…, of the environment (default: PROJECT_API_KEY)')
+    .option('--pin', 'the library of this version only, which browsers check by its digest; settings come apart')
+    .action(async (options: SnippetOptions, command: Command) => {
+      const host = requireHost(options.host || terminal.env.INGEST_URL);
+      const key = options.projectApiKey || terminal.env.PROJECT_API_KEY;
+      if (!key) throw new UsageError('--project-api-key: give the key of an environment, or set PROJECT_API_KEY');
+      const { version, versions } = await fetchContents(host);
+      if (version === null) throw new Error(`--host: ${host} was built without the browser library`);
+      const integrity = versions[version]?.['array.js']?.integrity;
+      const src = options.pin
+        ? `${host}/static/${version}/array.js`
+        : `${host}/array/${encodeURIComponent(key)}/array.js`;
+      const snippet = pageSnippet(key, { src, integrity: options.pin ? integrity : undefined });
+      const isJson = command.optsWithGlobals<GlobalOptions>().json === true;
+      terminal.out.write(`${isJson ? JSON.stringify({ version, src, integrity, snippet }, null, 2) : snippet}\n`);
+    });
+}
+
+function requireHost(text: string | undefined): string {
+  if (!text) throw new UsageError('--host: give the address of the gateway, or set INGEST_URL');
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new UsageError('--host: not an address like https://events.example.com');
+  }
+  return text.replace(/\/+$/, '');
+}
+
+async function fetchContents(host: string): Promise<Contents> {
+  let text: string;
+  try {
+    const response = await fetch(`${host}/static/library.json`, { signal: AbortSignal.timeout(timeoutMs) });
+    text = await response.text();
+    if (!response.ok) throw new UsageError(`--host: ${host} answered ${response.status}${describeBody(text)}`);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new Error(`--host: ${host} does not answer: ${describeNetworkError(error)}`, { cause: error });
+  }
+  try {
+    const contents = JSON.parse(text) as Contents;
+    if (typeof contents.versions === 'object') return contents;
+  } catch {
+    // Said below.
+  }
+  throw new UsageError('--host: what answers there is no gateway of Millrace');
+}

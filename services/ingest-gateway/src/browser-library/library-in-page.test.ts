@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeLibrary } from '@millrace/browser/bundle';
+import { pageSnippet } from '@millrace/browser/page-snippet';
+import { createTestTenant, findChromium } from '@millrace/testing';
+import { type Browser, chromium } from 'playwright-core';
+import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
+import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
+import { readBrowserLibrary } from './read-browser-library.ts';
+
+let directory: string;
+let fixture: GatewayFixture;
+let gateway: TestGateway;
+let reader: TopicReader;
+let browser: Browser;
+let site: Server;
+let page = '';
+/** What the site's pages may do, as its headers say. */
+let policy = '';
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-library-'));
+  await writeLibrary(directory);
+  const library = await readBrowserLibrary(directory);
+  if (library === null) throw new Error('The library was not written.');
+  fixture = await createGatewayFixture();
+  gateway = await fixture.startGateway({ library });
+  reader = await readTopics(fixture.log, [fixture.topics.live]);
+  browser = await chromium.launch({ executablePath: String(findChromium()), args: ['--no-sandbox', '--disable-gpu'] });
+  site = createServer((request, response) => {
+    const isScript = request.url === '/shop.js';
+    response.setHeader('content-security-policy', policy);
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    response.end(isScript ? "posthog.capture('from a script of the site', { total: 42 });" : page);
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  await browser.close();
+  site.close();
+  await reader.stop();
+  await fixture.stop();
+  await rm(directory, { recursive: true });
+});
+
+/** Opens the page, and gives the paths of the gateway that it asked for and what it complained of. */
+async function visit() {
+  const tab = await (await browser.newContext()).newPage();
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  tab.on('request', (request) => {
+    if (request.url().startsWith(gateway.url)) asked.push(`${request.method()} ${new URL(request.url()).pathname}`);
+  });
+  tab.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  tab.on('pageerror', (error) => complaints.push(String(error)));
+  await tab.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
+  return { tab, asked, complaints };
+}
+
+/**
+ * What pages have had pasted into them for years does this: it keeps calls in an array, each as its name and arguments, and
+ * those of `init` in `_i`; `init` puts a script before the first one of the page.
+ */
+const pastedStub = `
+  window.posthog = window.posthog || [];
+  (function (doc, stub) {
+    if (stub.__SV) return;
+    stub._i = [];
+    stub.init = function (token, options, name) {
+      var script = doc.createElement('script');
+      script.type = 'text/javascript';
+      script.crossOrigin = 'anonymous';
+      script.async = true;
+      script.src = options.api_host + '/static/array.js';
+      var first = doc.getElementsByTagName('script')[0];
+      first.parentNode.insertBefore(script, first);
+      var queue = name === undefined ? stub : (stub[name] = []);
+      queue.people = queue.people || [];
+      'capture identify register group opt_in_capturing people.set onFeatureFlags'.split(' ').forEach(function (method) {
+        var parts = method.split('.');
+        var holder = parts.length === 2 ? queue[parts[0]] : queue;
+        var member = parts[parts.length - 1];
+        holder[member] = function () {
+          holder.push([member].concat(Array.prototype.slice.call(arguments, 0)));
+        };
+      });
+      stub._i.push([token, options, name === undefined ? 'posthog' : name]);
+    };
+    stub.__SV = 1;
+  })(document, window.posthog);`;
+
+const html = (head: string) =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>${head}</head><body></body></html>`;
+
+test('a page with the stub that people have pasted loads the library, and what it captured arrives', async () => {
+  const { token } = await createTestTenant(fixture.database, { plan: 'full' });
+  policy = '';
+  page = html(`<script>${pastedStub}
+    posthog.init('${token}', { api_host: '${gateway.url}', opt_out_useragent_filter: true, capture_pageview: false });
+    posthog.register({ shop: 'demo' });
+    posthog.capture('before the library', { total: 42 });
+  </script>`);
+  const { tab, complaints } = await visit();
+  await tab.waitForFunction(() => (globalThis as unknown as { posthog?: { __loaded?: boolean } }).posthog?.__loaded);
+  const [event] = await reader.events(token, 1);
+  expect(event).toMatchObject({ event: 'before the library', properties: { total: 42, shop: 'demo', $lib: 'web' } });
+  expect(complaints).toEqual([]);
+});
+
+test('a page with the snippet that `millrace snippet` prints asks once for library and settings', async () => {
+  const { token } = await createTestTenant(fixture.database, { plan: 'full' });
+  policy = '';
+  const snippet = pageSnippet(token, { src: `${gateway.url}/array/${token}/array.js` });
+  page = html(`${snippet}<script>
+    posthog.set_config({ opt_out_useragent_filter: true });
+    posthog.capture('before the library', { total: 42 });
+  </script>`);
+  const { asked, complaints } = await visit();
+  const [event] = await reader.events(token, 1);
+  expect(event).toMatchObject({ event: 'before the library', properties: { total: 42, $lib: 'web' } });
+  expect(asked.filter((request) => /array|config|static/.test(request))).toEqual([`GET /array/${token}/array.js`]);
+  expect(complaints).toEqual([]);
+});
+
+test('under a strict policy a page needs two script elements: library with settings in one request, checked by digest', async () => {
+  const { token } = await createTestTenant(fixture.database, { plan: 'full' });
+  const contents = (await (await fetch(`${gateway.url}/static/library.json`)).json()) as {
+    version: string;
+    versions: Record<string, Record<string, { integrity: string }>>;
+  };
+  const { version, versions } = contents;
+  policy = `default-src 'none'; script-src 'self' ${gateway.url}; connect-src ${gateway.url}; require-trusted-types-for 'script'`;
+  const pinned = `<script src="${gateway.url}/static/${version}/array.js" integrity="${versions[version]?.['array.js']?.integrity}" crossorigin="anonymous"></script>`;
+  page = html(`${pinned}<script src="/shop.js"></script>`);
+  expect((await visit()).complaints.filter((text) => /integrity|policy/i.test(text))).toEqual([]);
+
+  page = html(`<script src="${gateway.url}/array/${token}/array.js"></script><script src="/shop.js"></script>`);
+  const { tab, asked, complaints } = await visit();
+  await tab.evaluate((key) => {
+    const { posthog } = globalThis as unknown as {
+      posthog: { init(token: string, options: object): void; capture(name: string): void };
+    };
+    posthog.init(key, { opt_out_useragent_filter: true, capture_pageview: false });
+    posthog.capture('under a strict policy');
+  }, token);
+  const [event] = await reader.events(token, 1);
+  expect(event?.event).toBe('under a strict policy');
+  expect(complaints.filter((text) => /policy/i.test(text))).toEqual([]);
+  expect(asked.filter((request) => request.includes('/array/'))).toEqual([`GET /array/${token}/array.js`]);
+});
