@@ -88,6 +88,17 @@ describe('the image', () => {
     expect(files.filter(({ path }) => /\.(env|pem|key|npmrc)$|\/\.git/.test(path))).toEqual([]);
   });
 
+  test('names nothing of the machine it was built on', async () => {
+    const texts = (await filesOf(join(own.rootfs, 'app'))).filter(({ path }) => /\.(mjs|map|json|txt)$/.test(path));
+    expect(texts.length).toBeGreaterThan(50);
+    // Without the slash: source maps name files from where they lie themselves.
+    const place = root.slice(1);
+    const naming = await Promise.all(
+      texts.map(async ({ path }) => ((await readFile(path, 'utf8')).includes(place) ? [path] : [])),
+    );
+    expect(naming.flat()).toEqual([]);
+  });
+
   test('lists what it consists of, each with its version, and brings the licences', async () => {
     const sbom = JSON.parse(await readFile(join(own.rootfs, 'usr/share/sbom/millrace.cdx.json'), 'utf8'));
     expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildPrograms } from '../build/build-programs.ts';
 import type { Progress } from '../command.ts';
@@ -29,7 +28,9 @@ export async function buildImageTrees(
   root: string,
   { platforms, labels, progress }: { platforms: readonly Platform[]; labels: Labels; progress: Progress },
 ): Promise<ImageTree[]> {
-  const dist = await mkdtemp(join(tmpdir(), 'millrace-dist-'));
+  // In the repository: source maps name the sources as they lie from here, and nobody's folders belong into an image.
+  await mkdir(join(root, '.millrace'), { recursive: true });
+  const dist = await mkdtemp(join(root, '.millrace', 'dist-'));
   try {
     const bundled = await progress.step('Building the programs', () => buildPrograms(root, dist));
     const [lock, lockfile, packages] = await Promise.all([
