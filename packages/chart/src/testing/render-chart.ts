@@ -18,6 +18,8 @@ export const leastValues = {
 
 export interface RenderOptions {
   release?: string;
+  /** Another folder than the chart's own. */
+  chart?: string;
   /** Values files under deploy/helm/examples, without their ending. */
   examples?: string[];
   values?: object;
@@ -27,11 +29,15 @@ export interface RenderOptions {
 
 /** What Helm says, good or bad. */
 export async function helmTemplate(options: RenderOptions): Promise<{ status: number; output: string }> {
-  const { release = 'm', examples = [], values = {}, words = [] } = options;
+  const { release = 'm', chart = chartDirectory, examples = [], values = {}, words = [] } = options;
   const { helm } = await kubectlAndHelm();
   const files = examples.flatMap((name) => ['--values', join(examplesDirectory, `${name}.yaml`)]);
   const own = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
-  return runProgram(helm, ['template', release, chartDirectory, '--namespace', 'prod', ...files, ...own, ...words]);
+  const { status, output } = await runProgram(helm, [
+    ...['template', release, chart, '--namespace', 'prod'],
+    ...[...files, ...own, ...words],
+  ]);
+  return { status, output: output.replace(/^level=INFO msg="found symbolic link in path.*\n/gm, '') };
 }
 
 /** Every object of the chart, hooks too. @throws Error with what Helm says. */
