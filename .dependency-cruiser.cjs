@@ -215,7 +215,7 @@ module.exports = {
       // What is remembered; what all events are made of.
       ...['storage', 'consent', 'sending', 'session', 'person', 'event', 'identity'],
       // Features, none knowing another; all of it put together; one file per build.
-      ...['remote-config', 'flags', 'early-access'],
+      ...['limits', 'device', 'origin', 'remote-config', 'flags', 'early-access'],
       ...['autocapture', 'pageviews', 'exceptions', 'web-vitals'],
       ...['start', '.'],
     ]),

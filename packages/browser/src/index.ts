@@ -1,3 +1,5 @@
+import { checkOptions } from './options/check-options.ts';
+import { moreOptions } from './options/more-options.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
 
@@ -7,7 +9,7 @@ export type * from './client/options.ts';
 export type * from './client/values.ts';
 
 /** The client of an application; `init` starts it. */
-export const posthog = createClient({ features: fullFeatures });
+export const posthog = createClient({ features: fullFeatures, readOptions: checkOptions, moreOptions });
 /** @alias of the above */
 // biome-ignore lint/style/noDefaultExport: how applications import it
 export default posthog;

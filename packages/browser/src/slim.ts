@@ -1,3 +1,4 @@
+import { takeOptions } from './options/take-options.ts';
 import { createClient } from './start/create-client.ts';
 import { slimFeatures } from './start/slim-features.ts';
 
@@ -7,7 +8,7 @@ export type * from './client/options.ts';
 export type * from './client/values.ts';
 
 /** The small client: what it captures is what it is told. */
-export const posthog = createClient({ features: slimFeatures });
+export const posthog = createClient({ features: slimFeatures, readOptions: takeOptions });
 /** @alias of the above */
 // biome-ignore lint/style/noDefaultExport: how applications import it
 export default posthog;

@@ -1,3 +1,5 @@
+import { checkOptions } from './options/check-options.ts';
+import { moreOptions } from './options/more-options.ts';
 import { attempt, page } from './page/globals.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
@@ -8,4 +10,5 @@ const script = page?.document.currentScript;
 const address = script instanceof HTMLScriptElement ? script.src : '';
 const scriptHost = attempt(() => new URL(address).href.replace(/\/(static|array)\/.*$/, ''));
 
-if (page) takeOverStub(page, createClient({ features: fullFeatures, scriptHost }));
+if (page)
+  takeOverStub(page, createClient({ features: fullFeatures, readOptions: checkOptions, moreOptions, scriptHost }));

@@ -15,8 +15,11 @@ export interface Signals {
   reset: undefined;
   /** A session was followed by another, in this tab or in another. */
   session: { sessionId: string; windowId: string };
+  sessionId: Parameters<Parameters<Client['onSessionId']>[0]>;
   options: Partial<Options>;
   consent: { isGranted: boolean };
+  /** An event that `before_send` has not seen yet: listeners may add to it. */
+  capturing: CaptureResult;
   captured: CaptureResult;
   /** The page goes away, maybe for good: last events may be captured, what waits is sent by beacon after this. */
   leaving: undefined;
@@ -64,12 +67,17 @@ export interface Core {
   /** Changed in place by `set_config`. */
   readonly options: Options;
   readonly store: Store;
+  /** What is remembered until the tab closes. */
+  readonly tabStore: Store;
   readonly sender: Sender;
   readonly signals: Emitter;
   readonly log: Log;
   distinctId(): string;
   /** The `$initial_*` of the visitor: where they came from the first time. */
-  initialPersonProperties(): Properties;
+  initialPersonProperties: () => Properties;
+  sessionId(): string;
+  /** Asked before an event is made; false: it is not captured. */
+  addGate(mayPass: (event: string, options?: CaptureOptions) => boolean): void;
   capture(name: string, properties?: Properties | null, options?: CaptureOptions): CaptureResult | undefined;
   /** Adds properties to every event from now on; what the caller of `capture` gave wins. */
   addProperties(collect: (event: string, uuid: string, timestamp: Date) => Properties): void;

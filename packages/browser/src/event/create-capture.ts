@@ -1,73 +1,50 @@
 import type { CaptureOptions, CaptureResult } from '../client/captured-event.ts';
+import type { Core, Log } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
 import { newUuid } from '../page/new-uuid.ts';
 import { toPlain } from '../values/to-plain.ts';
 import { runBeforeSend } from './before-send.ts';
-import { isBot } from './bots.ts';
 import type { EventParts } from './event-parts.ts';
 import { type Collect, eventProperties } from './event-properties.ts';
-import { createInitials } from './initials.ts';
-import { createRateLimit } from './rate-limit.ts';
 
-export type Capture = (
-  name: string,
-  properties?: Properties | null,
-  options?: CaptureOptions,
-) => CaptureResult | undefined;
+export type Gate = Parameters<Core['addGate']>[0];
 
-export interface EventCapture {
-  capture: Capture;
-  addProperties(collect: Collect): void;
-}
+export type EventCapture = Pick<Core, 'capture' | 'addProperties' | 'addGate'>;
 
 /** From a call to an event in the queue: may it be captured, what does it say, what does the application make of it. */
 export function createCapture(parts: EventParts): EventCapture {
   const { options, consent, person, sender, signals, log } = parts;
   const collectors: Collect[] = [];
-  const initials = createInitials(parts);
-  const limit = createRateLimit(options, parts.store);
-  let isBotTold = false;
+  const gates: Gate[] = [];
 
-  const mayCapture = (name: unknown): name is string => {
-    if (consent.isOptedOut()) return false;
-    if (typeof name !== 'string' || name === '') {
-      log.error('posthog.capture needs the name of an event, got', name);
-      return false;
-    }
-    if (options.opt_out_useragent_filter || !isBot()) return true;
-    if (!isBotTold) log.warn('This browser looks like a bot: no events are sent (option opt_out_useragent_filter)');
-    isBotTold = true;
-    return false;
-  };
-
-  const capture: Capture = (name, given, how) => {
-    if (!mayCapture(name)) return undefined;
-    const left = how?.skip_client_rate_limiting ? undefined : limit.take();
-    if (left === null) return undefined;
-    initials.remember();
-    const event = eventOf(name, (toPlain(given ?? {}) ?? {}) as Properties, how);
-    if (left !== undefined) event.properties.$lib_rate_limit_remaining_tokens = left;
-    const once = initials.setOnce(name, how?.$set_once);
-    if (once) event.$set_once = once;
-    const short = { ...(toPlain(event, options.properties_string_max_length) as object), timestamp: event.timestamp };
-    const result = runBeforeSend(short as CaptureResult, options, log);
-    if (!result) return undefined;
-    signals.emit('captured', result);
-    sender.enqueue(result, { ...how, send_instantly: isUrgent(how) });
-    return result;
-  };
-
-  const eventOf = (name: string, own: Properties, how: CaptureOptions = {}): CaptureResult => {
+  const eventOf = (name: string, own: Properties, how: CaptureOptions): CaptureResult => {
     const now = new Date();
-    const about = { uuid: uuidOf(how.uuid), timestamp: how.timestamp ?? now };
+    const { $set, $set_once, $unset } = how;
+    const timestamp = timeOf(how.timestamp, log);
+    const about = { uuid: uuidOf(how.uuid), timestamp: timestamp ?? now };
     const properties = eventProperties(parts, collectors, name, own, about);
     if (properties.$process_person_profile) person.requireProfile('capture');
-    if (how.timestamp) Object.assign(properties, overridden(now));
-    const { $set, $unset } = how;
-    return { ...about, event: name, properties, ...($set && { $set }), ...($unset && { $unset }) };
+    if (timestamp)
+      Object.assign(properties, { $event_time_override_provided: true, $event_time_override_system_time: now });
+    const event: CaptureResult = { ...about, event: name, properties, ...omitEmpty({ $set, $set_once, $unset }) };
+    signals.emit('capturing', event);
+    return { ...Object(toPlain(event, options.properties_string_max_length)), timestamp: about.timestamp };
   };
 
-  return { capture, addProperties: (collect) => void collectors.push(collect) };
+  return {
+    capture(name, given, how) {
+      if (consent.isOptedOut()) return undefined;
+      if (typeof name !== 'string' || !name) return void log.error('capture: the name of an event is missing', name);
+      if (!gates.every((mayPass) => mayPass(name, how))) return undefined;
+      const result = runBeforeSend(eventOf(name, Object(toPlain(given)), how ?? {}), options, log);
+      if (!result) return undefined;
+      signals.emit('captured', result);
+      sender.enqueue(result, { ...how, send_instantly: isUrgent(how) });
+      return result;
+    },
+    addProperties: (collect) => void collectors.push(collect),
+    addGate: (mayPass) => void gates.push(mayPass),
+  };
 }
 
 /** Whoever gives options wants it sent now; to be free of the rate limit is no such wish. */
@@ -75,10 +52,16 @@ function isUrgent(how: CaptureOptions = {}): boolean {
   return Object.keys(how).some((name) => name !== 'skip_client_rate_limiting');
 }
 
+function timeOf(given: unknown, log: Log): Date | undefined {
+  if (given instanceof Date && !Number.isNaN(+given)) return given;
+  if (given !== undefined) log.error('capture: the option timestamp has to be a Date', given);
+  return undefined;
+}
+
 function uuidOf(given: unknown): string {
   return typeof given === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(given) ? given : newUuid();
 }
 
-function overridden(now: Date): Properties {
-  return { $event_time_override_provided: true, $event_time_override_system_time: now };
+function omitEmpty<Values extends object>(values: Values): Partial<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as Partial<Values>;
 }

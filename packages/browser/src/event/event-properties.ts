@@ -2,7 +2,6 @@ import type { CaptureResult } from '../client/captured-event.ts';
 import type { Core } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
 import type { EventParts } from './event-parts.ts';
-import { propertiesOf } from './origin.ts';
 import { pageProperties } from './page-properties.ts';
 
 export type Collect = Parameters<Core['addProperties']>[0];
@@ -15,8 +14,7 @@ export function eventProperties(
   own: Properties,
   { uuid, timestamp }: Pick<CaptureResult, 'uuid' | 'timestamp'>,
 ): Properties {
-  const registered = store.superProperties();
-  const { sessionId, windowId } = session.touch(timestamp.getTime());
+  const { sessionId, windowId } = session.touch(+timestamp);
   const collected: Properties = {};
   for (const collect of collectors) {
     try {
@@ -25,9 +23,10 @@ export function eventProperties(
       log.error(error);
     }
   }
+  const registered = store.superProperties();
   const properties: Properties = {
-    ...pageProperties(options),
-    ...(tabStore === store ? {} : tabStore.superProperties()),
+    ...pageProperties(),
+    ...tabStore.superProperties(),
     ...registered,
     ...collected,
     ...own,
@@ -36,7 +35,6 @@ export function eventProperties(
     $config_defaults: options.defaults,
     $session_id: sessionId,
     $window_id: windowId,
-    ...sessionEntry(store.get('$client_session_props')),
     $recording_status: 'disabled',
     $lib_custom_api_host: options.api_host,
     $is_identified: person.isIdentified(),
@@ -47,12 +45,6 @@ export function eventProperties(
 
 /** Groups of the event come on top of the visitor's; an empty object is for none. */
 function groupsOf(registered: JsonValue, own: JsonValue): Properties {
-  const isSaid = typeof own === 'object' && own !== null && Object.keys(own).length > 0;
-  return isSaid ? { $groups: { ...Object(registered), ...own } } : {};
-}
-
-function sessionEntry(stored: JsonValue): Properties {
-  const { props } = Object(stored) as { props?: JsonValue };
-  const all = Object.entries(propertiesOf(props, '$session_entry_'));
-  return Object.fromEntries(all.filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  const isSaid = Object.keys(Object(own)).length > 0;
+  return isSaid ? { $groups: { ...Object(registered), ...Object(own) } } : {};
 }

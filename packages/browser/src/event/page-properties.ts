@@ -1,20 +1,16 @@
-import type { Options } from '../client/client.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { Properties } from '../client/values.ts';
 import { attempt, page } from '../page/globals.ts';
-import { maskAddress } from './campaign.ts';
-import { deviceProperties } from './device.ts';
 
-/** What is true of browser, screen and address at this moment. */
-export function pageProperties({ mask_personal_data_properties: isMasked }: Options): Properties {
+/** What is true of the page and its window at this moment. */
+export function pageProperties(): Properties {
   if (!page) return {};
   const { location, navigator, screen } = page;
   const { userAgent: agent, language } = navigator;
   return {
-    ...deviceProperties(navigator),
     $timezone: attempt(() => Intl.DateTimeFormat().resolvedOptions().timeZone),
     $timezone_offset: new Date().getTimezoneOffset(),
-    $current_url: maskAddress(location.href, isMasked),
+    $current_url: location.href,
     $host: location.host,
     $pathname: location.pathname,
     $raw_user_agent: agent.length > 1000 ? `${agent.slice(0, 997)}...` : agent,

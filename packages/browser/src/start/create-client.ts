@@ -1,26 +1,23 @@
 import type { Client, InitOptions, Options } from '../client/client.ts';
-import type { Feature } from '../client/core.ts';
+import type { Feature, Log } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
-import { defaultOptions } from '../options/default-options.ts';
 import { page } from '../page/globals.ts';
 import { createCore } from './create-core.ts';
 import { createLog } from './create-log.ts';
 import { createEarlySubscriptions } from './early-subscriptions.ts';
 import { memberNames, subscriptionNames } from './member-names.ts';
 import { membersOf } from './members.ts';
-import { optionsOfInit } from './options-of-init.ts';
+import { type OptionsParts, optionsOfInit } from './options-of-init.ts';
 
 type Member = (...args: unknown[]) => unknown;
 
-export interface ClientParts {
+export interface ClientParts extends OptionsParts {
   features: Feature[];
-  /** Where events go when `api_host` is not given: where the script came from. */
-  scriptHost?: string | undefined;
 }
 
 /** A client that waits for `init`. Its members are there from the beginning, and none ever throws. */
 export function createClient(parts: ClientParts): Client {
-  const state: { options: Options; members?: Partial<Client> } = { options: defaultOptions('unset') };
+  const state: { options: Options; members?: Partial<Client> } = { options: {} as Options };
   const log = createLog(() => state.options.debug);
   const early = createEarlySubscriptions();
   const named: Record<string, Client> = {};
@@ -30,22 +27,22 @@ export function createClient(parts: ClientParts): Client {
     if (!members && subscriptionNames.includes(name)) return early.add(name, args);
     if (!members) return log.error(`You must initialize PostHog before calling posthog.${name}`);
     const member = members[name as keyof Client] as Member | undefined;
-    if (!member) return log.debug(`posthog.${name} is not part of this build`);
-    try {
-      return member(...args);
-    } catch (error) {
-      return log.error(`posthog.${name} failed`, error);
-    }
+    return member ? guarded(name, member, log)(...args) : log.debug(`posthog.${name} is not part of this build`);
   };
 
   const start = (token: unknown, given?: InitOptions): Client => {
     if (state.members) log.warn('You have already initialized PostHog! Re-initializing is a no-op');
-    const options = state.members ? undefined : optionsOfInit(token, given, parts.scriptHost, log);
+    const options = state.members ? undefined : optionsOfInit(parts, token, given, log);
     if (!options) return client;
     state.options = options;
     // A server renders with the options' bootstrap, and does no more.
     if (!page) return client;
-    state.members = membersOf(createCore(client, options, log), parts.features);
+    const started = createCore(client, options, log);
+    state.members = membersOf(started, parts);
+    const { featureFlags = {} } = state.members;
+    for (const [name, member] of Object.entries(featureFlags))
+      if (typeof member === 'function') Object.assign(featureFlags, { [name]: guarded(name, member as Member, log) });
+    if (started.identified) client.identify(started.identified);
     early.carryOut(call);
     try {
       options.loaded(client);
@@ -56,12 +53,27 @@ export function createClient(parts: ClientParts): Client {
   };
 
   const client = clientOf(state, call, (token, options, name) => {
-    if (!name || name === 'posthog') return start(token, options);
-    named[name] ??= createClient(parts);
-    Object.assign(client, { [name]: named[name] });
-    return named[name].init(token, options);
+    try {
+      if (!name || name === 'posthog') return start(token, options);
+      named[name] ??= createClient(parts);
+      Object.assign(client, { [name]: named[name] });
+      return named[name].init(token, options);
+    } catch (error) {
+      log.error('init failed', error);
+      return client;
+    }
   });
   return client;
+}
+
+function guarded(name: string, member: Member, log: Log): Member {
+  return (...args) => {
+    try {
+      return member(...args);
+    } catch (error) {
+      return log.error(`posthog.${name} failed`, error);
+    }
+  };
 }
 
 function clientOf(

@@ -3,7 +3,6 @@ import type { Core, Log } from '../client/core.ts';
 import { createConsent } from '../consent/create-consent.ts';
 import { createCapture } from '../event/create-capture.ts';
 import type { EventParts } from '../event/event-parts.ts';
-import { propertiesOf } from '../event/origin.ts';
 import { page } from '../page/globals.ts';
 import { createPerson } from '../person/create-person.ts';
 import { createSender } from '../sending/create-sender.ts';
@@ -15,6 +14,8 @@ import { startVisitor } from './start-visitor.ts';
 export interface Started {
   core: Core;
   parts: EventParts;
+  /** Whom the visitor turned out to be. */
+  identified: string | undefined;
 }
 
 /** Options, stores, consent, session, sender, events: each built from those before it. */
@@ -24,24 +25,25 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const isPersistent = () => !(options.opt_out_persistence_by_default && consent.isOptedOut());
   const { store, tabStore } = openStores(options, isPersistent);
   signals.on('consent', () => [store, tabStore].forEach((one) => void one.followConsent()));
-  startVisitor(options, store);
+  const identified = startVisitor(options, store, log);
   const url: Core['url'] = (path, of = 'api') => {
     const hosts = { api: null, flags: options.flags_api_host, assets: options.asset_host };
     return (hosts[of] ?? options.api_host) + path;
   };
   const { token } = options;
   const sender = createSender({ token, options, store, signals, log, url });
-  const session = createSession({ options, store, signals, log });
+  const session = createSession(options, store, signals);
   const person = createPerson(options, store, log);
   const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };
   const events = createCapture(parts);
   // `pagehide` comes where `unload` does not: phones, and pages that the browser keeps for coming back.
   page?.addEventListener('pagehide', () => signals.emit('leaving', undefined));
   const core: Core = {
-    ...{ token, client, options, store, sender, signals, log, url, ...events },
-    initialPersonProperties: () => propertiesOf(store.get('$initial_person_info'), '$initial_'),
+    ...{ token, client, options, store, tabStore, sender, signals, log, url, ...events },
+    initialPersonProperties: () => ({}),
+    sessionId: () => session.current().sessionId,
     distinctId: () => store.get('distinct_id') as string,
     isCapturing: () => !consent.isOptedOut(),
   };
-  return { core, parts };
+  return { core, parts, identified };
 }

@@ -1,8 +1,12 @@
 import { createAutocapture } from '../autocapture/autocapture.ts';
 import type { Feature } from '../client/core.ts';
+import { describeDevice } from '../device/device.ts';
 import { createEarlyAccess } from '../early-access/early-access.ts';
 import { createExceptions } from '../exceptions/exceptions.ts';
 import { createFlags } from '../flags/flags.ts';
+import { filterBots } from '../limits/bots.ts';
+import { limitRate } from '../limits/rate-limit.ts';
+import { createOrigin } from '../origin/create-origin.ts';
 import { createPageViews } from '../pageviews/page-views.ts';
 import { createRemoteConfig } from '../remote-config/remote-config.ts';
 import { createWebVitals } from '../web-vitals/web-vitals.ts';
@@ -10,12 +14,7 @@ import { absentMembers } from './absent-members.ts';
 
 /** What the full build has, in the order it starts. The settings come last: they may be there at once, for all others. */
 export const fullFeatures: Feature[] = [
-  absentMembers,
-  createPageViews,
-  createAutocapture,
-  createExceptions,
-  createWebVitals,
-  createFlags,
-  createEarlyAccess,
-  createRemoteConfig,
+  ...[filterBots, limitRate, describeDevice, createOrigin, absentMembers],
+  ...[createPageViews, createAutocapture, createExceptions, createWebVitals],
+  ...[createFlags, createEarlyAccess, createRemoteConfig],
 ];

@@ -1,13 +1,18 @@
 import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
 import { createIdentity } from '../identity/create-identity.ts';
-import { readOptions } from '../options/read-options.ts';
+import type { ReadOptions } from '../options/take-options.ts';
 import { consentMembers } from './consent-members.ts';
 import type { Started } from './create-core.ts';
 import { superPropertyMembers } from './super-property-members.ts';
 
+interface MemberParts {
+  features: Feature[];
+  readOptions: ReadOptions;
+}
+
 /** All members of a started client: the core's, then those of the features a build has. */
-export function membersOf({ core, parts }: Started, features: Feature[]): Partial<Client> {
+export function membersOf({ core, parts }: Started, { features, readOptions }: MemberParts): Partial<Client> {
   const { client, capture, options, signals, sender, log } = core;
   const identity = createIdentity({ ...parts, client, capture });
   const own: Partial<Client> = {
@@ -17,16 +22,10 @@ export function membersOf({ core, parts }: Started, features: Feature[]): Partia
     ...superPropertyMembers(parts),
     ...consentMembers(core, parts),
     get_session_id: () => parts.session.current().sessionId,
-    onSessionId: parts.session.onChange,
-    get_session_replay_url({ withTimestamp, timestampLookBack = 10 } = {}) {
-      const { sessionId, startedMs } = parts.session.current();
-      const seconds = Math.max(Math.floor((Date.now() - startedMs) / 1000) - timestampLookBack, 0);
-      const path = `/project/${options.token}/replay/${sessionId}`;
-      return (options.ui_host ?? options.api_host) + path + (withTimestamp ? `?t=${seconds}` : '');
-    },
+    onSessionId: parts.session.onSessionId,
     set_config(given) {
       const changed = readOptions(given, log);
-      Object.assign(options, changed);
+      Object.assign(options, changed, { token: options.token });
       signals.emit('options', changed);
     },
     flush: sender.flush,

@@ -1,20 +1,28 @@
 import type { InitOptions, Options } from '../client/client.ts';
 import type { Log } from '../client/core.ts';
 import { defaultOptions } from '../options/default-options.ts';
-import { readOptions } from '../options/read-options.ts';
+import type { ReadOptions } from '../options/take-options.ts';
+
+export interface OptionsParts {
+  readOptions: ReadOptions;
+  /** Defaults of a build that has more options than others, as of a date. */
+  moreOptions?: (defaults: string | undefined) => Partial<Options>;
+  /** Where events go when `api_host` is not given: where the script came from. */
+  scriptHost?: string | undefined;
+}
 
 /** What a client works by; undefined, and an error that says what is missing, where it cannot. */
 export function optionsOfInit(
-  token: unknown,
-  given: InitOptions | undefined,
-  scriptHost: string | undefined,
+  { readOptions, moreOptions, scriptHost }: OptionsParts,
+  given: unknown,
+  said: InitOptions | undefined,
   log: Log,
 ): Options | undefined {
-  const read = readOptions(given, log);
-  const known = typeof token === 'string' ? token.trim() : '';
-  const host = read.api_host || scriptHost;
-  if (!known) log.error('init needs a token: the first argument is empty');
-  else if (!host) log.error('init needs the option api_host: the address of your ingest host');
-  if (!known || !host) return undefined;
-  return { ...defaultOptions(read.defaults ?? 'unset'), ...read, token: known, api_host: host };
+  const read = readOptions(said, log);
+  const token = String(given ?? '').trim();
+  const api_host = read.api_host || scriptHost;
+  if (!token) log.error('init: the token is missing');
+  else if (!api_host) log.error('init: the option api_host is missing: the address of your ingest host');
+  else return { ...defaultOptions(), ...moreOptions?.(read.defaults), ...read, token, api_host } as Options;
+  return undefined;
 }

@@ -1,22 +1,27 @@
 import type { Options } from '../client/client.ts';
-import type { Store } from '../client/core.ts';
+import type { Log, Store } from '../client/core.ts';
 import { newUuid } from '../page/new-uuid.ts';
+import { idleMsOf } from '../session/create-session.ts';
 
-/** A visitor who was not here yet gets an id, which is the device's too. */
-export function startVisitor(
-  { bootstrap, get_device_id, session_idle_timeout_seconds: idle }: Options,
-  store: Store,
-): void {
+/**
+ * A visitor who was not here yet gets an id, which is the device's too, unless the application knows who it is. Returns
+ * whom an anonymous visitor turned out to be: to be identified when all parts are there.
+ */
+export function startVisitor(options: Options, store: Store, log: Log): string | undefined {
+  const { distinctID: given, isIdentifiedID } = options.bootstrap;
+  const [known, device] = [store.get('distinct_id'), store.get('$device_id')];
+  const isIdentified = store.get('$user_state') === 'identified';
+  store.set({ $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: idleMsOf(options) });
+  if (known && (!given || (isIdentifiedID && given !== known))) {
+    if (given && isIdentified)
+      log.warn('bootstrap.distinctID is not used: another visitor is identified. Call reset()');
+    return isIdentified ? undefined : given;
+  }
+  const id = options.get_device_id(newUuid());
   store.set({
-    $initialization_time: new Date().toISOString(),
-    $configured_session_timeout_ms: Math.min(36_000, Math.max(60, idle || 1800)) * 1000,
+    distinct_id: given || id,
+    $device_id: given && !isIdentifiedID ? given : (known && device) || id,
+    $user_state: given && isIdentifiedID ? 'identified' : 'anonymous',
   });
-  const { distinctID, isIdentifiedID } = bootstrap;
-  if (store.get('distinct_id')) return;
-  const id = get_device_id(newUuid());
-  store.set({
-    distinct_id: distinctID || id,
-    $device_id: distinctID && !isIdentifiedID ? distinctID : id,
-    $user_state: distinctID && isIdentifiedID ? 'identified' : 'anonymous',
-  });
+  return undefined;
 }

@@ -1,37 +1,33 @@
 import type { Client } from '../client/client.ts';
 import type { Properties } from '../client/values.ts';
 import type { EventParts } from '../event/event-parts.ts';
+import { attempt } from '../page/globals.ts';
+import { tabArea } from '../storage/areas.ts';
 
-type SuperPropertyMembers = Pick<
-  Client,
-  | 'register'
-  | 'register_once'
-  | 'register_for_session'
-  | 'unregister'
-  | 'unregister_for_session'
-  | 'get_property'
-  | 'getSessionProperty'
->;
+/** Properties that are sent with every event from now on: the visitor's, or until the session ends or the tab closes. */
+export function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
+  const area = tabArea(options.persistence);
+  const listName = `ph_${options.persistence_name || options.token}_session_registered_properties`;
+  const names = () => [attempt(() => JSON.parse(area.read(listName) ?? '')) ?? []].flat() as string[];
+  const forget = () => {
+    tabStore.remove(...names());
+    area.remove(listName);
+  };
+  signals.on('session', forget);
 
-/** Properties that are sent with every event from now on: the visitor's, or until this session of the tab ends. */
-export function superPropertyMembers({ store, tabStore }: EventParts): SuperPropertyMembers {
   return {
-    register: (properties) => store.set(objectOf(properties)),
-    register_once(properties, defaultValue = 'None') {
-      const missing = Object.entries(objectOf(properties)).filter(([name]) => {
-        const known = store.get(name);
-        return known === undefined || known === defaultValue;
-      });
-      store.set(Object.fromEntries(missing));
+    register: (properties) => store.set(properties),
+    register_once(properties: Properties, defaultValue = 'None') {
+      const isMissing = ([name]: [string, unknown]) => [undefined, defaultValue].includes(store.get(name) as string);
+      store.set(Object.fromEntries(Object.entries(Object(properties) as Properties).filter(isMissing)));
     },
-    register_for_session: (properties) => tabStore.set(objectOf(properties)),
+    register_for_session(properties) {
+      area.write(listName, JSON.stringify([...new Set([...names(), ...Object.keys(Object(properties))])]));
+      tabStore.set(properties);
+    },
     unregister: (name) => store.remove(name),
     unregister_for_session: (name) => tabStore.remove(name),
     get_property: (name) => store.get(name),
     getSessionProperty: (name) => tabStore.get(name),
   };
-}
-
-function objectOf(properties: unknown): Properties {
-  return typeof properties === 'object' && properties !== null ? (properties as Properties) : {};
 }

@@ -1,35 +1,44 @@
+import type { Options } from '../client/client.ts';
 import { attempt, page } from '../page/globals.ts';
 
-/** Where text is kept by name; neither throws. */
+/** Where text is kept by name; never throws. */
 export interface Area {
   read(name: string): string | null;
   write(name: string, value: string): void;
   remove(name: string): void;
 }
 
-/** Undefined where the browser blocks or lacks it, or it takes nothing (full, private mode). */
-export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | undefined {
-  return attempt(() => {
-    const storage = page?.[kind];
-    storage?.setItem('__mr_probe', '1');
-    storage?.removeItem('__mr_probe');
-    return storage;
+/** Null where the browser blocks or lacks it, or it takes nothing (full, private mode). */
+export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
+  const storage = attempt(() => {
+    page?.[kind].setItem('__mr', '');
+    page?.[kind].removeItem('__mr');
+    return page?.[kind];
   });
+  return storage ?? null;
 }
 
-export function storageArea(storage: Storage): Area {
+export function storageArea(storage: Storage | null): Area {
+  if (!storage) return memoryArea();
   return {
     read: (name) => attempt(() => storage.getItem(name)) ?? null,
-    write: (name, value) => void attempt(() => storage.setItem(name, value)),
-    remove: (name) => void attempt(() => storage.removeItem(name)),
+    write: (name, value) => attempt(() => storage.setItem(name, value)),
+    remove: (name) => attempt(() => storage.removeItem(name)),
   };
 }
 
 export function memoryArea(): Area {
-  const kept = new Map<string, string>();
+  const kept: Record<string, string> = {};
   return {
-    read: (name) => kept.get(name) ?? null,
-    write: (name, value) => void kept.set(name, value),
-    remove: (name) => void kept.delete(name),
+    read: (name) => kept[name] ?? null,
+    write(name, value) {
+      kept[name] = value;
+    },
+    remove: (name) => void delete kept[name],
   };
+}
+
+/** What a tab keeps over reloads, unless nothing may be kept. */
+export function tabArea(persistence: Options['persistence']): Area {
+  return persistence === 'memory' ? memoryArea() : storageArea(webStorage('sessionStorage'));
 }

@@ -1,10 +1,11 @@
 import type { Store } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
+import { toPlain } from '../values/to-plain.ts';
 import type { Area } from './areas.ts';
 import { cookieNames, isSentWithEvents } from './own-names.ts';
 
-export interface StorePlace {
+interface StorePlace {
   name: string;
   main: Area;
   /** Beside `main`, for the names that are kept in both. */
@@ -46,9 +47,10 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
   };
   const save = () => {
     if (!isPersistent()) return;
-    knownText = JSON.stringify(values);
-    main.write(name, knownText);
-    cookies?.write(name, JSON.stringify(pick(values, cookieNames)));
+    main.write(name, JSON.stringify(values));
+    // What could not be written is not there; then memory is what counts.
+    knownText = main.read(name);
+    cookies?.write(name, JSON.stringify(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one]))));
   };
   const change = (next: (known: Properties) => Properties) => {
     readAgain();
@@ -73,7 +75,7 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
       refresh();
       return values[wanted];
     },
-    set: (changes) => change((known) => ({ ...known, ...changes })),
+    set: (changes) => change((known) => ({ ...known, ...Object(toPlain(isObject(changes) ? changes : {})) })),
     remove: (...names) => change((known) => without(known, (one) => names.includes(one))),
     superProperties() {
       refresh();
@@ -89,14 +91,17 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
 
 function parse(text: string | null): Properties {
   const value: unknown = attempt(() => JSON.parse(text ?? ''));
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Properties) : {};
+  return isObject(value) ? (value as Properties) : {};
 }
 
 function without(values: Properties, isOut: (name: string) => boolean): Properties {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !isOut(name)));
 }
 
-function pick(values: Properties, names: string[]): Properties {
-  const isSaid = (value: JsonValue) => value !== undefined && value !== null && value !== '';
-  return Object.fromEntries(names.filter((name) => isSaid(values[name])).map((name) => [name, values[name]]));
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: JsonValue): boolean {
+  return value === undefined || value === null || value === '';
 }

@@ -1,37 +1,29 @@
 import type { Options } from '../client/client.ts';
-import { memoryArea, storageArea, webStorage } from './areas.ts';
+import { type Area, memoryArea, storageArea, tabArea, webStorage } from './areas.ts';
 import { cookieArea } from './cookie-area.ts';
-import { createStore, type StorePlace, type WholeStore } from './create-store.ts';
+import { createStore, type WholeStore } from './create-store.ts';
 
 export interface Stores {
   /** Of the visitor. */
   store: WholeStore;
-  /** Of the tab: the same one where that is all there is. */
+  /** Of the tab. */
   tabStore: WholeStore;
 }
 
+/** Where the place an application chose is blocked, the next best: cookies, then memory. */
 export function openStores(options: Options, isPersistent: () => boolean): Stores {
-  const { token, persistence_name: given } = options;
+  const { token, persistence_name: given, defaults, disable_persistence } = options;
+  const kind = disable_persistence ? 'memory' : options.persistence;
   const own = token.replace(/\+/g, 'PL').replace(/\//g, 'SL').replace(/=/g, 'EQ');
   const name = given ? `ph_${given}` : `ph_${own}_posthog`;
-  const kind = options.disable_persistence ? 'memory' : options.persistence;
-  const doesCookieWin = options.defaults !== 'unset' && options.defaults >= '2026-08-29';
-  const store = createStore({ name, isPersistent, doesCookieWin, ...placeOf(kind, options) });
-  const isOfTab = kind === 'memory' || kind === 'sessionStorage';
-  const tabStore = isOfTab ? store : createStore({ name, isPersistent, ...placeOf('sessionStorage', options) });
-  return { store, tabStore };
-}
+  const local = kind === 'memory' ? null : webStorage('localStorage');
+  const hasCookies = kind === 'cookie' || kind === 'localStorage+cookie';
+  const cookies = hasCookies ? cookieArea(options) : undefined;
+  const doesCookieWin = defaults !== 'unset' && defaults >= '2026-08-29';
+  const storeIn = (main: Area, more?: object) => createStore({ name, main, isPersistent, area: local, ...more });
 
-/** Where the place is blocked, the next best: cookies, then memory. */
-function placeOf(kind: Options['persistence'], options: Options): Pick<StorePlace, 'main' | 'cookies' | 'area'> {
-  if (kind === 'memory') return { main: memoryArea(), area: null };
-  if (kind === 'sessionStorage') {
-    const session = webStorage('sessionStorage');
-    return { main: session ? storageArea(session) : memoryArea(), area: session ?? null };
-  }
-  const local = webStorage('localStorage');
-  const cookies = kind === 'localStorage' ? undefined : cookieArea(options);
-  const area = local ?? null;
-  if (local && kind !== 'cookie') return { main: storageArea(local), cookies, area };
-  return { main: cookies ?? memoryArea(), area };
+  const tabStore = storeIn(tabArea(kind));
+  if (kind === 'sessionStorage') return { store: tabStore, tabStore };
+  if (local && kind !== 'cookie') return { store: storeIn(storageArea(local), { cookies, doesCookieWin }), tabStore };
+  return { store: storeIn(cookies ?? memoryArea()), tabStore };
 }

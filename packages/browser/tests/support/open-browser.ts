@@ -14,12 +14,13 @@ const switches = [
 /**
  * A Chromium for a whole test file; each visitor is a context of it.
  * @param keepsPages for the back button, as browsers do, but not those that are driven.
+ * @param more of Chromium's switches.
  */
-export async function openBrowser({ keepsPages = false } = {}): Promise<Browser> {
+export async function openBrowser({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH, or run npm test');
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
-  return chromium.launch({ executablePath, headless: true, args: switches, ignoreDefaultArgs });
+  return chromium.launch({ executablePath, headless: true, args: [...switches, ...more], ignoreDefaultArgs });
 }
 
 export interface Visit {

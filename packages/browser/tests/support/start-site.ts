@@ -19,11 +19,10 @@ export async function startSite({ body = '', headers = {}, files = {} }: SiteOpt
 <script type="module">import posthog from '/millrace.js'; window.posthog = posthog;</script></head><body>${body}</body></html>`;
   const known: NonNullable<SiteOptions['files']> = {
     '/millrace.js': { type: 'text/javascript', content: code },
-    ...files,
   };
   return startServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site');
-    const file = known[pathname] ?? { type: 'text/html; charset=utf-8', content: page };
+    const file = files[pathname] ?? known[pathname] ?? { type: 'text/html; charset=utf-8', content: page };
     response.writeHead(pathname === '/favicon.ico' ? 204 : 200, { 'content-type': file.type, ...headers });
     response.end(file.content);
   });

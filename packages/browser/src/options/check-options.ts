@@ -1,0 +1,51 @@
+import type { Options } from '../client/client.ts';
+import { defaultOptions } from './default-options.ts';
+import { moreOptions } from './more-options.ts';
+import { type ReadOptions, takeOptions } from './take-options.ts';
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Where an option may be something else than its default shows. */
+const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
+  autocapture: isObject,
+  rageclick: isObject,
+  capture_exceptions: (value) => typeof value === 'boolean' || isObject(value),
+  capture_performance: (value) => typeof value === 'boolean' || isObject(value),
+  before_send: (value) => [value].flat().every((one) => typeof one === 'function'),
+};
+
+/** Words of which it must be one. */
+const words: { [Name in keyof Options]?: unknown[] } = {
+  capture_pageview: [true, false, 'history_change'],
+  capture_pageleave: [true, false, 'if_capture_pageview'],
+  persistence: ['localStorage+cookie', 'cookie', 'localStorage', 'sessionStorage', 'memory'],
+  opt_out_capturing_persistence_type: ['localStorage', 'cookie'],
+  person_profiles: ['identified_only', 'always', 'never'],
+};
+
+/** The same, with everything that cannot be used named on the console and left out. */
+export const checkOptions: ReadOptions = (given, log) => {
+  if (given !== undefined && given !== null && !isObject(given)) log.error('The options must be an object');
+  const taken = takeOptions(given, log);
+  const known: Record<string, unknown> = { ...moreOptions(undefined), ...defaultOptions() };
+  const used: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(taken)) {
+    const one = name as keyof Options;
+    if (!(name in known)) log.debug(`The option ${name} does nothing here`);
+    else if (isUsable(one, value, known[name])) used[name] = value;
+    else log.error(`The option ${name} cannot be`, value, words[one] ? `but one of ${words[one].join(', ')}` : '');
+  }
+  return used;
+};
+
+function isUsable(name: keyof Options, value: unknown, normal: unknown): boolean {
+  const one = words[name];
+  if (one) return one.includes(value);
+  const also = allowed[name];
+  if (also?.(value)) return true;
+  // Hosts, and what is not set as a rule.
+  if (normal === undefined || normal === null) return value === null || (normal === null && typeof value === 'string');
+  if (value === null) return false;
+  if (Array.isArray(normal) !== Array.isArray(value) || typeof value !== typeof normal) return false;
+  return typeof value !== 'number' || value >= 0;
+}

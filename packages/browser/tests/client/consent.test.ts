@@ -1,0 +1,136 @@
+import { eventually } from '@millrace/testing';
+import type { InitOptions } from '../../src/client/client.ts';
+import { type Lab, startLab } from '../support/start-lab.ts';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab.stop());
+
+const name = '__ph_opt_in_out_phc_test';
+
+const state = () => ({
+  hasOptedIn: window.posthog.has_opted_in_capturing(),
+  hasOptedOut: window.posthog.has_opted_out_capturing(),
+  explicit: window.posthog.get_explicit_consent_status(),
+  captured: window.posthog.capture('probe') !== undefined,
+  stored: localStorage.getItem('__ph_opt_in_out_phc_test'),
+});
+
+describe('consent', () => {
+  const rows: [what: string, options: InitOptions, call: string, expected: object][] = [
+    ['not asked', {}, '', { hasOptedIn: true, hasOptedOut: false, explicit: 'pending', captured: true, stored: null }],
+    ['given', {}, 'opt_in_capturing', { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' }],
+    ['refused', {}, 'opt_out_capturing', { hasOptedIn: false, explicit: 'denied', captured: false, stored: '0' }],
+    ['forgotten', {}, 'clear_opt_in_out_capturing', { explicit: 'pending', captured: true, stored: null }],
+    [
+      'not asked, and needed first',
+      { opt_out_capturing_by_default: true },
+      '',
+      { hasOptedIn: false, hasOptedOut: true, explicit: 'pending', captured: false, stored: null },
+    ],
+    [
+      'given, and needed first',
+      { opt_out_capturing_by_default: true },
+      'opt_in_capturing',
+      { hasOptedIn: true, explicit: 'granted', captured: true, stored: '1' },
+    ],
+  ];
+  test.each(rows)('%s', async (_, options, call, expected) => {
+    const { page } = await lab.visit({ options });
+    await page.evaluate((member) => {
+      if (member) (window.posthog as unknown as Record<string, () => void>)[member]?.();
+    }, call);
+    expect(await page.evaluate(state)).toMatchObject(expected);
+  });
+
+  test.each(['true', '1', 'yes'])('%s, which a consent tool wrote, is consent', async (said) => {
+    const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
+    await page.evaluate(([key, value]) => localStorage.setItem(key ?? '', value ?? ''), [name, said]);
+    expect(await page.evaluate(state)).toMatchObject({ explicit: 'granted', captured: true });
+  });
+
+  test('it is kept over page loads, and in a cookie where the option says so', async () => {
+    const visitor = await lab.browser.newContext();
+    const options: InitOptions = { opt_out_capturing_persistence_type: 'cookie' };
+    const { page } = await lab.visit({ visitor, options });
+    await page.evaluate(() => window.posthog.opt_out_capturing());
+    expect((await visitor.cookies()).find((cookie) => cookie.name === name)).toMatchObject({ value: '0', path: '/' });
+    const again = await lab.visit({ visitor, options });
+    expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false, stored: null });
+  });
+
+  test('a consent that lies in the other place is found', async () => {
+    const visitor = await lab.browser.newContext();
+    const { page } = await lab.visit({ visitor });
+    await page.evaluate(() => window.posthog.opt_out_capturing());
+    const options: InitOptions = { opt_out_capturing_persistence_type: 'cookie' };
+    const again = await lab.visit({ visitor, options });
+    expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false });
+  });
+});
+
+describe('opt_in_capturing', () => {
+  const rows: [args: unknown[], events: string[]][] = [
+    [[], ['$opt_in']],
+    [[{ captureEventName: 'agreed', captureProperties: { by: 'banner' } }], ['agreed']],
+    [[{ captureEventName: null }], []],
+    [[{ captureEventName: false }], []],
+  ];
+  test.each(rows)('with %j captures %j', async (args, expected) => {
+    const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
+    const events = await page.evaluate((given) => {
+      const seen: string[] = [];
+      window.posthog.on('eventCaptured', ({ event }) => seen.push(event));
+      window.posthog.opt_in_capturing(...(given as [{ captureEventName?: string }]));
+      window.posthog.opt_in_capturing();
+      return seen;
+    }, args);
+    expect(events).toEqual(expected);
+  });
+
+  test('refused events reach nobody, and later ones do', async () => {
+    const { page } = await lab.visit({ options: { opt_out_capturing_by_default: true } });
+    await page.evaluate(() => {
+      window.posthog.capture('refused');
+      window.posthog.opt_in_capturing();
+      window.posthog.capture('agreed to');
+    });
+    await eventually(() => expect(lab.ingest.events('agreed to')).toHaveLength(1));
+    expect(lab.ingest.events('refused')).toEqual([]);
+  });
+});
+
+test('opt_out_persistence_by_default: nothing is stored until consent, then what was known is', async () => {
+  const options = { opt_out_capturing_by_default: true, opt_out_persistence_by_default: true };
+  const { page } = await lab.visit({ options });
+  const stored = () => [localStorage.getItem('ph_phc_test_posthog'), document.cookie];
+  const id = await page.evaluate(() => window.posthog.get_distinct_id());
+  expect(await page.evaluate(stored)).toEqual([null, '']);
+  await page.evaluate(() => window.posthog.opt_in_capturing());
+  const [local, cookie] = await page.evaluate(stored);
+  expect(JSON.parse(local ?? '{}').distinct_id).toBe(id);
+  expect(cookie).toContain(id);
+  await page.evaluate(() => window.posthog.opt_out_capturing());
+  expect(await page.evaluate(stored)).toEqual([null, '']);
+});
+
+describe('respect_dnt', () => {
+  const rows: [signal: string, value: unknown, respect: boolean, isCaptured: boolean][] = [
+    ['doNotTrack', '1', true, false],
+    ['doNotTrack', '1', false, true],
+    ['doNotTrack', null, true, true],
+    ['globalPrivacyControl', true, true, false],
+  ];
+  test.each(rows)('navigator.%s %p, respected: %p', async (signal, value, respect_dnt, isCaptured) => {
+    const visitor = await lab.browser.newContext();
+    await visitor.addInitScript(
+      ([key, said]) => Object.defineProperty(navigator, String(key), { value: said, configurable: true }),
+      [signal, value],
+    );
+    const { page } = await lab.visit({ visitor, options: { respect_dnt } });
+    expect(await page.evaluate(state)).toMatchObject({ captured: isCaptured, hasOptedOut: !isCaptured });
+  });
+});

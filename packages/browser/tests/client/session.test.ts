@@ -1,0 +1,173 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { type Lab, startLab } from '../support/start-lab.ts';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab.stop());
+
+const minute = 60_000;
+
+/** A visitor whose clock the test moves. */
+async function visitAt(options = {}) {
+  const visitor = await lab.browser.newContext();
+  await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
+  const { page } = await lab.visit({ visitor, options });
+  return { visitor, page };
+}
+
+interface Ids {
+  session: unknown;
+  window: unknown;
+}
+
+function capture(page: Page): Promise<Ids> {
+  return page.evaluate(() => {
+    const { $session_id: session, $window_id: window_ } = window.posthog.capture('step')?.properties ?? {};
+    return { session, window: window_ };
+  });
+}
+
+const later = (visitor: BrowserContext, ms: number) => visitor.clock.fastForward(ms);
+
+test.each([
+  [29 * minute, 'the same'],
+  [31 * minute, 'another'],
+])('after %d ms without activity the session is %s', async (ms, which) => {
+  const { visitor, page } = await visitAt();
+  const before = await capture(page);
+  await later(visitor, ms);
+  const after = await capture(page);
+  expect(after.session === before.session ? 'the same' : 'another').toBe(which);
+  expect(after.window === before.window ? 'the same' : 'another').toBe(which);
+});
+
+test('activity keeps it alive, for a day at most', async () => {
+  const { visitor, page } = await visitAt();
+  const first = await capture(page);
+  const sessions = new Set();
+  for (let hours = 0; hours < 24; hours += 0.4) {
+    await later(visitor, 24 * minute);
+    sessions.add((await capture(page)).session);
+  }
+  expect(sessions.size).toBe(2);
+  expect(sessions).toContain(first.session);
+});
+
+test.each([
+  [1, 60],
+  [120, 120],
+  [1_000_000, 36_000],
+])('session_idle_timeout_seconds %d counts as %d', async (given, seconds) => {
+  const { visitor, page } = await visitAt({ session_idle_timeout_seconds: given });
+  const first = await capture(page);
+  await later(visitor, (seconds - 10) * 1000);
+  expect((await capture(page)).session).toBe(first.session);
+  await later(visitor, (seconds + 10) * 1000);
+  expect((await capture(page)).session).not.toBe(first.session);
+});
+
+test('to ask for the id is no activity', async () => {
+  const { visitor, page } = await visitAt();
+  const first = await capture(page);
+  for (const _ of [1, 2, 3]) {
+    await later(visitor, 20 * minute);
+    await page.evaluate(() => window.posthog.get_session_id());
+  }
+  expect((await capture(page)).session).not.toBe(first.session);
+});
+
+test('onSessionId tells at once, and of each change with its reason, until it is stopped', async () => {
+  const { visitor, page } = await visitAt();
+  await page.evaluate(() => {
+    const told: unknown[] = [];
+    Object.assign(window, { told });
+    const stop = window.posthog.onSessionId((...detail) => told.push(detail));
+    Object.assign(window, { stop });
+  });
+  await capture(page);
+  await later(visitor, 31 * minute);
+  const next = await capture(page);
+  await page.evaluate(() => window.posthog.reset());
+  const last = await capture(page);
+  const told = await page.evaluate(() => {
+    const { told: all, stop } = window as unknown as { told: unknown[]; stop: () => void };
+    stop();
+    window.posthog.reset();
+    window.posthog.capture('unheard');
+    return all;
+  });
+  expect(told).toEqual([
+    [expect.any(String), expect.any(String)],
+    [next.session, next.window, { noSessionId: false, activityTimeout: true, sessionPastMaximumLength: false }],
+    [last.session, last.window, { noSessionId: true, activityTimeout: false, sessionPastMaximumLength: false }],
+  ]);
+});
+
+test('tabs share a session, each has a window of its own, which a reload keeps', async () => {
+  const visitor = await lab.browser.newContext();
+  const one = await lab.visit({ visitor });
+  const two = await lab.visit({ visitor });
+  const [first, second] = [await capture(one.page), await capture(two.page)];
+  expect(second.session).toBe(first.session);
+  expect(second.window).not.toBe(first.window);
+  await one.page.reload();
+  await one.page.evaluate((host) => {
+    window.posthog.init('phc_test', { api_host: host, opt_out_useragent_filter: true });
+  }, lab.ingest.url);
+  expect(await capture(one.page)).toEqual(first);
+});
+
+test('a session that another tab began is followed', async () => {
+  const visitor = await lab.browser.newContext();
+  const [one, two] = [await lab.visit({ visitor }), await lab.visit({ visitor })];
+  await capture(one.page);
+  await two.page.evaluate(() => window.posthog.reset());
+  const next = await capture(two.page);
+  expect((await capture(one.page)).session).toBe(next.session);
+});
+
+test('a copied tab gets a window id of its own', async () => {
+  const visitor = await lab.browser.newContext();
+  const { page } = await lab.visit({ visitor });
+  const original = await capture(page);
+  // `window.open` copies the session storage of the page that opens, as the copy of a tab does.
+  const [copy] = await Promise.all([
+    visitor.waitForEvent('page'),
+    page.evaluate(() => void window.open(location.href)),
+  ]);
+  await copy.waitForFunction(() => window.posthog !== undefined);
+  await copy.evaluate((host) => {
+    window.posthog.init('phc_test', { api_host: host, opt_out_useragent_filter: true });
+  }, lab.ingest.url);
+  const copied = await capture(copy);
+  expect(copied.session).toBe(original.session);
+  expect(copied.window).not.toBe(original.window);
+});
+
+test('bootstrap.sessionID sets it, when it is a UUIDv7', async () => {
+  const sessionID = '019aab00-0000-7000-8000-000000000001';
+  const { page } = await lab.visit({ options: { bootstrap: { sessionID } } });
+  const started = 0x019aab000000;
+  const isOver = Date.now() - started > 24 * 60 * minute;
+  const { session } = await capture(page);
+  expect(session === sessionID).toBe(!isOver);
+  const young = await page.evaluate(
+    () => `${Date.now().toString(16).padStart(12, '0').replace(/^.{8}/, '$&-')}-7000-8000-000000000001`,
+  );
+  const second = await lab.visit({ options: { bootstrap: { sessionID: young } } });
+  expect((await capture(second.page)).session).toBe(young);
+  const third = await lab.visit({ options: { bootstrap: { sessionID: 'mine' } } });
+  expect((await capture(third.page)).session).not.toBe('mine');
+});
+
+test('what is registered for a session ends with it', async () => {
+  const { visitor, page } = await visitAt();
+  await page.evaluate(() => window.posthog.register_for_session({ step: 1 }));
+  const stepOf = () => page.evaluate(() => window.posthog.capture('step')?.properties.step);
+  expect(await stepOf()).toBe(1);
+  await later(visitor, 31 * minute);
+  expect(await stepOf()).toBeUndefined();
+});

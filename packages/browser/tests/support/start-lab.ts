@@ -1,0 +1,60 @@
+import type { Browser, BrowserContext } from 'playwright-core';
+import type { Client, InitOptions } from '../../src/client/client.ts';
+import { openBrowser, openPage, type Visit } from './open-browser.ts';
+import { type ScriptedIngest, startScriptedIngest } from './scripted-ingest.ts';
+import type { TestServer } from './start-server.ts';
+import { type SiteOptions, startSite } from './start-site.ts';
+
+declare global {
+  interface Window {
+    posthog: Client;
+  }
+}
+
+export interface VisitOptions {
+  options?: InitOptions;
+  /** Of the site. */
+  path?: string;
+  /** A visitor who was here before; another one otherwise. */
+  visitor?: BrowserContext;
+  /** Whether the page calls `init`; options that are functions have to come from the page itself. */
+  isStarted?: boolean;
+}
+
+export interface Lab {
+  browser: Browser;
+  site: TestServer;
+  ingest: ScriptedIngest;
+  visit(options?: VisitOptions): Promise<Visit>;
+  stop(): Promise<void>;
+}
+
+/** What tests begin with: nothing of its own captured, nothing held back, and no bot although the browser is driven. */
+export const plainOptions: InitOptions = {
+  opt_out_useragent_filter: true,
+  autocapture: false,
+  capture_pageview: false,
+  flushAt: 1,
+};
+
+/** A browser, a site with the library, and an ingest host, for a whole test file. */
+export async function startLab(siteOptions?: SiteOptions): Promise<Lab> {
+  const [browser, site, ingest] = await Promise.all([openBrowser(), startSite(siteOptions), startScriptedIngest()]);
+  return {
+    browser,
+    site,
+    ingest,
+    async visit({ options = {}, path = '/shop', visitor, isStarted = true } = {}) {
+      const visit = await openPage(visitor ?? (await browser.newContext()), site.url + path);
+      await visit.page.waitForFunction(() => window.posthog !== undefined);
+      const all: InitOptions = { api_host: ingest.url, ...plainOptions, ...options };
+      if (isStarted)
+        await visit.page.evaluate((given) => void window.posthog.init('phc_test', given as InitOptions), all as object);
+      return visit;
+    },
+    async stop() {
+      await browser.close();
+      await Promise.all([site.stop(), ingest.stop()]);
+    },
+  };
+}
