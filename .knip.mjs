@@ -39,8 +39,8 @@ export default ({ production = false }) => ({
       project: ['src/**/*.{ts,mjs}!', ...onlyForTests],
     },
     'packages/browser': {
-      entry: ['src/{index,slim,snippet}.ts!', 'bundle/*.ts!', 'tests/**/*.ts'],
-      project: ['{src,bundle}/**/*.ts!', 'tests/**/*.ts'],
+      entry: ['src/{index,slim,snippet}.ts!', '{bundle,demo}/*.ts!', 'demo/shop.js!', 'tests/**/*.ts'],
+      project: ['{src,bundle,demo}/**/*.{ts,js}!', 'tests/**/*.ts'],
       // Compared with it in a real browser, which is served its ready-made file.
       ignoreDependencies: ['posthog-js'],
     },

@@ -6,6 +6,8 @@ import type { Demo } from './demo.ts';
 export interface Connection extends Demo {
   ingestUrl: string;
   apiUrl: string;
+  /** A page that uses the browser library. */
+  shopUrl: string;
 }
 
 /** `connection.json` is there exactly while the system is ready. It holds keys: only its owner may read it. */
@@ -13,9 +15,12 @@ export function connectionFile(directory: string) {
   const file = join(directory, 'connection.json');
   return {
     path: file,
-    write({ ingestUrl, apiUrl, organizationId, projectId, environmentId, projectApiKey, personalApiKey }: Connection) {
+    write(connection: Connection) {
       const written = `${file}.new`;
-      const content = { ingestUrl, apiUrl, organizationId, projectId, environmentId, projectApiKey, personalApiKey };
+      const { ingestUrl, apiUrl, shopUrl, organizationId, projectId, environmentId } = connection;
+      const { projectApiKey, personalApiKey } = connection;
+      const addresses = { ingestUrl, apiUrl, shopUrl };
+      const content = { ...addresses, organizationId, projectId, environmentId, projectApiKey, personalApiKey };
       writeFileSync(written, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
       // Whoever waits for it never reads half of it.
       renameSync(written, file);

@@ -2,10 +2,10 @@ import type { ServiceName } from '../build/programs.ts';
 import { SetupProblem } from '../setup-problem.ts';
 
 /** Which port everything would like to have; the next free one is taken when it is in use. */
-export type Ports = Record<ServiceName | 'postgres' | 'kafka' | 'redis', number>;
+export type Ports = Record<ServiceName | 'shop' | 'postgres' | 'kafka' | 'redis', number>;
 
 /**
- * INGEST_PORT and API_PORT may be chosen. The others are off the standard ports, where a server of the person's own is
+ * INGEST_PORT, API_PORT and SHOP_PORT may be chosen. The others are off the standard ports, where a server of the person's own is
  * likely to be, or to come.
  * @throws SetupProblem naming the variable that is no port.
  */
@@ -13,6 +13,7 @@ export function readPorts(env: Record<string, string | undefined>): Ports {
   return {
     'ingest-gateway': readPort(env, 'INGEST_PORT', 8000),
     'management-api': readPort(env, 'API_PORT', 8010),
+    shop: readPort(env, 'SHOP_PORT', 8020),
     'event-consumer': readPort(env, 'HEALTH_PORT', 8001),
     'delivery-worker': readPort(env, 'WORKER_HEALTH_PORT', 8021),
     postgres: 15432,

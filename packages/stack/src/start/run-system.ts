@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { libraryFolder, writeLibrary } from '@millrace/browser/bundle';
+import { type DemoShop, serveDemo } from '@millrace/browser/demo';
 import { createDatabase, migrate } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { bundlePrograms } from '../build/bundle-programs.ts';
 import { programs, type ServiceName, services } from '../build/programs.ts';
 import type { Progress } from '../command.ts';
 import { startPostgres } from '../postgres/start-postgres.ts';
+import { freePort } from '../process/free-port.ts';
 import type { Reaper } from '../process/reaper.ts';
 import type { RunningServer } from '../process/running-server.ts';
 import { provide, type Source } from '../provision/provision.ts';
@@ -63,11 +65,11 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
       parts.push(service);
       ports[name] = service.port;
     }
-    const connection = {
-      ...data.demo,
-      ingestUrl: serviceUrl(process.env, 'ingest-gateway', ports['ingest-gateway'] ?? 0),
-      apiUrl: serviceUrl(process.env, 'management-api', ports['management-api'] ?? 0),
-    };
+    const ingestUrl = serviceUrl(process.env, 'ingest-gateway', ports['ingest-gateway'] ?? 0);
+    const apiUrl = serviceUrl(process.env, 'management-api', ports['management-api'] ?? 0);
+    const shop = await startShop(ingestUrl, data.demo.projectApiKey);
+    parts.push({ name: 'the demo shop', stop: shop.stop });
+    const connection = { ...data.demo, ingestUrl, apiUrl, shopUrl: shop.url };
     if (!stopRequest.isMade()) await progress.step('Demo flags', () => ensureDemoFlags(connection));
     return { connection, stop };
   } catch (error) {
@@ -86,6 +88,10 @@ async function startData({ root, directory, reaper, progress }: SystemOptions, o
   await progress.step('Migrating the database', () => migrate(databaseUrl, join(root, 'prisma')));
   const demo = await progress.step('Demo organization', () => prepareDemo(databaseUrl, directory));
   return { databaseUrl, demo };
+}
+
+async function startShop(ingestUrl: string, projectApiKey: string): Promise<DemoShop> {
+  return serveDemo({ ingestUrl, projectApiKey, port: await freePort(readPorts(process.env).shop) });
 }
 
 async function prepareDemo(url: string, directory: string): Promise<Demo> {

@@ -67,6 +67,15 @@ async function tryReadmeFlags(connection: Connection): Promise<unknown[]> {
   return answers;
 }
 
+/** The script that the demo shop loads. */
+async function libraryOf({ shopUrl }: Connection): Promise<string> {
+  const page = await (await fetch(shopUrl)).text();
+  const [, address = ''] = /<script src="([^"]+\/array\.js)"/.exec(page) ?? [];
+  const response = await fetch(address);
+  expect([response.status, response.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+  return response.text();
+}
+
 const flagsOf = (answer: unknown) =>
   (answer as { flags: Record<string, { enabled: boolean; variant?: string }> }).flags;
 
@@ -98,9 +107,13 @@ test('npm start: from nothing to a stored event, with the wanted ports taken; Ct
 
   expect(statSync(join(directory, 'connection.json')).mode & 0o777).toBe(0o600);
   expect(Object.keys(connection).sort()).toEqual(
-    ['apiUrl', 'environmentId', 'ingestUrl', 'organizationId', 'personalApiKey', 'projectApiKey', 'projectId'].sort(),
+    [
+      ...['apiUrl', 'environmentId', 'ingestUrl', 'organizationId', 'personalApiKey', 'projectApiKey', 'projectId'],
+      'shopUrl',
+    ].sort(),
   );
   expect([connection.ingestUrl, connection.apiUrl]).not.toContain(`http://127.0.0.1:${takenPort}`);
+  expect(await libraryOf(connection)).toMatch(/^\(function.*_POSTHOG_REMOTE_CONFIG/s);
   const seen = await sendAndSee(command);
   expect(flagsOf(JSON.parse(await paste(String(curlLines(command)[2]))))).toMatchObject({
     'new-home-page': { enabled: true },

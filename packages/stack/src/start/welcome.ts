@@ -2,13 +2,14 @@ import type { Connection } from './connection-file.ts';
 
 /** What a person at the terminal reads once all is ready: where things are, and commands that work when pasted. */
 export function welcome(connection: Connection, facts: { connectionPath: string; logDirectory: string; log: string }) {
-  const { ingestUrl, apiUrl, organizationId, projectId, projectApiKey, personalApiKey } = connection;
+  const { ingestUrl, apiUrl, shopUrl, organizationId, projectId, projectApiKey, personalApiKey } = connection;
   const event = `{"api_key":"${projectApiKey}","event":"hello","distinct_id":"you","properties":{"from":"curl"}}`;
   return `
 Millrace is running on ${facts.log}.
 
   Events         ${ingestUrl}      point an SDK's host here
   Management     ${apiUrl}
+  Demo shop      ${shopUrl}     a page that sends events: open it
   Project key    ${projectApiKey}
   Personal key   ${personalApiKey}
   Organization   ${organizationId}, with an owner and a member

@@ -1,0 +1,101 @@
+/** A small shop that uses the library as any site would, and shows what it captures. */
+const { posthog } = window;
+const { projectApiKey } = document.documentElement.dataset;
+const element = (id) => document.getElementById(id);
+const on = (id, act) => element(id).addEventListener('click', act);
+const basket = [];
+
+/** An element with text: never with markup, whatever the text is. */
+function made(tag, text, ...children) {
+  const node = document.createElement(tag);
+  if (text !== undefined) node.textContent = text;
+  node.append(...children);
+  return node;
+}
+
+function showEvent({ event, properties, $set, $set_once, timestamp }) {
+  const all = { ...properties, ...($set && { $set }), ...($set_once && { $set_once }) };
+  const rows = Object.entries(all).map(([name, value]) =>
+    made('tr', undefined, Object.assign(made('th', name), { scope: 'row' }), made('td', JSON.stringify(value))),
+  );
+  const table = made('table', undefined, made('caption', `Properties of ${event}`), made('tbody', undefined, ...rows));
+  const time = timestamp.toISOString().slice(11, 23);
+  const details = made('details', undefined, made('summary', `${time} ${event}`), table);
+  element('events').prepend(made('li', undefined, details));
+  element('count').textContent = `${element('events').children.length} so far, the newest first.`;
+  showIdentity();
+}
+
+function showIdentity() {
+  const known = {
+    'Distinct id': posthog.get_distinct_id(),
+    Session: posthog.get_session_id(),
+    Groups: JSON.stringify(posthog.getGroups()),
+  };
+  const pairs = Object.entries(known).flatMap(([name, value]) => [made('dt', name), made('dd', value)]);
+  element('identity').replaceChildren(...pairs);
+  const said = {
+    granted: 'You have agreed.',
+    denied: 'You have refused: nothing is captured.',
+    pending: 'Not decided.',
+  };
+  element('consent').textContent = said[posthog.get_explicit_consent_status()];
+}
+
+function showFlags() {
+  const values = posthog.featureFlags.getFlagVariants();
+  const rows = Object.entries(values).map(([key, value]) =>
+    made(
+      'tr',
+      undefined,
+      Object.assign(made('th', key), { scope: 'row' }),
+      made('td', String(value)),
+      made('td', JSON.stringify(posthog.getFeatureFlagPayload(key)) ?? 'none'),
+    ),
+  );
+  element('flags').replaceChildren(...rows);
+  element('news').hidden = !posthog.isFeatureEnabled('new-home-page');
+  element('staff').hidden = !posthog.isFeatureEnabled('staff-tools');
+  document.body.dataset.buttonColor = String(posthog.getFeatureFlag('button-color') ?? 'control');
+}
+
+for (const button of document.querySelectorAll('[data-product]')) {
+  button.addEventListener('click', () => {
+    const { product, price } = button.dataset;
+    basket.push(Number(price));
+    element('basket').textContent = `${basket.length} in the basket.`;
+    posthog.capture('product added', { product, price: Number(price) });
+  });
+}
+on('order', () => {
+  if (basket.length === 0) return;
+  const total = basket.splice(0).reduce((sum, price) => sum + price, 0);
+  element('basket').textContent = 'Ordered. The basket is empty.';
+  posthog.capture('order placed', { total, currency: 'EUR' });
+});
+element('search').addEventListener('submit', (submission) => {
+  submission.preventDefault();
+  // That somebody searches is worth knowing; what for is nobody's business here.
+  posthog.capture('shelf searched', { found: 3 });
+});
+on('sign-in', () => posthog.identify('ada', { email: 'ada@example.com', plan: 'pro' }));
+on('join', () => posthog.group('company', 'acme', { name: 'Acme' }));
+on('sign-out', () => {
+  posthog.reset();
+  showIdentity();
+});
+on('agree', () => {
+  posthog.opt_in_capturing();
+  showIdentity();
+});
+on('refuse', () => {
+  posthog.opt_out_capturing();
+  showIdentity();
+});
+on('reload', () => posthog.reloadFeatureFlags());
+
+// Before `init`, which captures that the page is seen.
+posthog.on('eventCaptured', showEvent);
+posthog.onFeatureFlags(showFlags);
+posthog.init(projectApiKey, { capture_pageview: 'history_change' });
+showIdentity();

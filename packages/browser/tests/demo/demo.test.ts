@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { eventually } from '@millrace/testing';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { bundleLibrary } from '../../bundle/bundle-library.ts';
+import { type DemoShop, serveDemo } from '../../demo/serve-demo.ts';
+import { openBrowser, openPage } from '../support/open-browser.ts';
+import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+
+let browser: Browser;
+let ingest: ScriptedIngest;
+let demo: DemoShop;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  let code: string;
+  [browser, ingest, { code }] = await Promise.all([openBrowser(), startScriptedIngest(), bundleLibrary('array.js')]);
+  ingest.answerBy(({ path }) => (path === '/array/phc_demo/array.js' ? { body: code } : undefined));
+  demo = await serveDemo({ ingestUrl: ingest.url, projectApiKey: 'phc_demo', port: 0 });
+});
+beforeEach(async () => {
+  ingest.clear();
+  ingest.flags = { 'new-home-page': true, 'button-color': 'orange', 'staff-tools': false };
+  ingest.payloads = { 'button-color': '{"color":"#ef6c00"}' };
+  // Like a person's browser: what a robot does is not captured.
+  const visitor = await browser.newContext({
+    userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
+  });
+  await visitor.addInitScript(() => Object.defineProperty(navigator, 'webdriver', { value: false }));
+  ({ page, complaints } = await openPage(visitor, demo.url));
+  await page.getByRole('row', { name: 'button-color' }).waitFor();
+});
+afterEach(() => page.context().close());
+afterAll(async () => {
+  await Promise.all([browser.close(), demo.stop(), ingest.stop()]);
+});
+
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const arrived = (name: string) =>
+  eventually(() => {
+    const [event] = ingest.events(name);
+    expect(event).toBeDefined();
+    return event as NonNullable<typeof event>;
+  });
+
+test('what is done in the shop is sent, and listed as it is sent', async () => {
+  await page.getByRole('button', { name: 'Add to basket' }).first().click();
+  await press('Order');
+  const order = await arrived('order placed');
+  expect(order.properties).toMatchObject({ total: 240, currency: 'EUR' });
+  const entry = page.getByRole('listitem').filter({ hasText: 'order placed' });
+  await entry.getByText('order placed').first().click();
+  for (const name of ['total', 'distinct_id', '$current_url']) {
+    const row = entry.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+    expect(await row.getByRole('cell').textContent()).toBe(JSON.stringify(order.properties[name]));
+  }
+  expect(complaints).toEqual([]);
+});
+
+test('who the visitor is, and which flags they see, is shown', async () => {
+  expect(await page.getByRole('row', { name: 'button-color' }).textContent()).toBe(
+    'button-colororange{"color":"#ef6c00"}',
+  );
+  expect(await page.getByText('this line is shown to you').isVisible()).toBe(true);
+  expect(await page.getByText('for addresses of example.com').isVisible()).toBe(false);
+  ingest.flags['staff-tools'] = true;
+  await press('Sign in as Ada');
+  await press('Belong to the company Acme');
+  await page.getByText('for addresses of example.com').waitFor();
+  expect(await page.locator('#identity').textContent()).toMatch(/Distinct idada.*\{"company":"acme"\}/);
+  await press('Sign out');
+  expect(await page.locator('#identity').textContent()).not.toMatch(/Distinct idada/);
+});
+
+test('nothing is captured of who refuses, until they agree', async () => {
+  await press('No');
+  await page.getByText('You have refused').waitFor();
+  await page.getByRole('button', { name: 'Add to basket' }).first().click();
+  await press('Yes, capture what I do');
+  await page.getByText('You have agreed').waitFor();
+  await arrived('$opt_in');
+  expect(ingest.events('product added')).toEqual([]);
+});
+
+test('nothing typed is shown or sent', async () => {
+  await page.getByLabel('Search the shelf').fill('my secret wish');
+  await press('Search');
+  await arrived('shelf searched');
+  await page.getByText('shelf searched').first().click();
+  expect(JSON.stringify(ingest.requests)).not.toContain('secret');
+  expect(await page.locator('body').textContent()).not.toContain('secret');
+});
+
+test('is served under a policy that lets nothing else run', async () => {
+  const response = await fetch(demo.url);
+  const policy = response.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain('unsafe');
+  expect((await fetch(`${demo.url}serve-demo.ts`)).status).toBe(404);
+});
+
+test('axe finds nothing serious', async () => {
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await press('Sign in as Ada');
+  await page.locator('summary').first().click();
+  await page.evaluate(axe);
+  for (const color of ['control', 'green', 'orange']) {
+    const results = await page.evaluate((value) => {
+      document.body.dataset.buttonColor = value;
+      return (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run();
+    }, color);
+    const serious = results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    expect(results.passes.map(({ id }) => id)).toContain('color-contrast');
+  }
+});
