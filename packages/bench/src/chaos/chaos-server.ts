@@ -6,6 +6,8 @@ import type { RunningServer } from '@millrace/stack/src/process/running-server.t
 export interface ChaosServer {
   /** Stays the same over every fault. */
   address: string;
+  /** False when it was killed, and when it has ended by itself. */
+  isRunning(): boolean;
   /** SIGKILL or what comes closest; resolves when it is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Its kernel still takes connections and bytes, but nobody answers: a black hole. */
@@ -25,10 +27,19 @@ export interface ChaosServerOptions {
 }
 
 export async function startChaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
-  let server = await options.start(0);
+  let isRunning = false;
+  let server = await start(0);
   const { address } = server;
   const port = Number(/:(\d+)(?:\/|$)/.exec(address)?.[1]);
-  let isRunning = true;
+
+  async function start(at: number): Promise<RunningServer> {
+    const started = await options.start(at);
+    isRunning = true;
+    void started.ended.then(() => {
+      isRunning = false;
+    });
+    return started;
+  }
 
   function send(signal: NodeJS.Signals): void {
     const record = readProcessRecord(join(options.directory, 'process.json'));
@@ -38,23 +49,21 @@ export async function startChaosServer(options: ChaosServerOptions): Promise<Cha
 
   return {
     address,
+    isRunning: () => isRunning,
     async kill(signal = options.killSignal) {
       if (!isRunning) return;
       send(signal);
       await server.ended;
-      isRunning = false;
     },
     freeze: () => send('SIGSTOP'),
     thaw: () => send('SIGCONT'),
     async restart() {
       if (isRunning) return;
-      server = await options.start(port);
+      server = await start(port);
       if (server.address !== address) throw new Error(`a server did not come back where it was: ${options.directory}`);
-      isRunning = true;
     },
     async stop() {
       if (isRunning) await server.stop();
-      isRunning = false;
     },
   };
 }

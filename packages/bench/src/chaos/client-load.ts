@@ -10,6 +10,8 @@ export interface ClientLoad {
   refused: number;
   /** By client: when it last got a 200 (`performance.now()`). */
   lastAcknowledgedAt: number[];
+  /** The longest any client has waited from one 200 to the next, with its own pauses. */
+  longestGapMs: number;
   stop(): Promise<void>;
 }
 
@@ -27,18 +29,18 @@ const attempts = 60;
  * @param name begins their distinct ids, so that the phases of a run do not mix.
  */
 export function startClientLoad(
-  ports: readonly number[],
+  urls: readonly string[],
   { projectApiKey, name }: { projectApiKey: string; name: string },
 ): ClientLoad {
   const load: Omit<ClientLoad, 'stop'> = {
-    ...{ sent: new Set(), acknowledged: new Set(), refused: 0 },
+    ...{ sent: new Set(), acknowledged: new Set(), refused: 0, longestGapMs: 0 },
     lastAcknowledgedAt: new Array(clients).fill(0),
   };
   let isRunning = true;
 
-  async function attempt(port: number, path: string, body: string): Promise<boolean> {
+  async function attempt(url: string, body: string): Promise<boolean> {
     try {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      const response = await fetch(url, {
         ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body },
         signal: AbortSignal.timeout(answerWithinMs),
       });
@@ -62,15 +64,23 @@ export function startClientLoad(
       : { uuids, path: '/batch/', body: JSON.stringify({ api_key: projectApiKey, batch }) };
   }
 
+  function acknowledge(client: number, uuids: readonly string[], since: number): number {
+    for (const uuid of uuids) load.acknowledged.add(uuid);
+    const now = performance.now();
+    load.longestGapMs = Math.max(load.longestGapMs, now - since);
+    load.lastAcknowledgedAt[client] = now;
+    return now;
+  }
+
   const loops = Array.from({ length: clients }, async (_, client) => {
+    let since = performance.now();
     for (let number = 0; isRunning; number += 1) {
       const { uuids, path, body } = request(client, number);
       for (const uuid of uuids) load.sent.add(uuid);
       for (let tries = 0; tries < attempts && isRunning; tries += 1) {
         // Another gateway the next time, as a balancer does.
-        if (await attempt(ports[(client + number + tries) % ports.length] ?? 0, path, body)) {
-          for (const uuid of uuids) load.acknowledged.add(uuid);
-          load.lastAcknowledgedAt[client] = performance.now();
+        if (await attempt(`${urls[(client + number + tries) % urls.length]}${path}`, body)) {
+          since = acknowledge(client, uuids, since);
           break;
         }
         load.refused += 1;

@@ -87,7 +87,8 @@ interface Running {
 
 async function runPhase(phase: FlagPhase, { system, project, ports, phaseMs }: Running): Promise<PhaseResult> {
   const { projectApiKey } = system.tenant;
-  const events = startClientLoad(ports, { projectApiKey, name: phase.name });
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const events = startClientLoad(urls, { projectApiKey, name: phase.name });
   await sleep(calmMs);
   const asked = phase.asksNewGateway === true ? [await startWithoutPostgres(system)] : ports;
   const load = startFlagLoad(asked, projectApiKey);

@@ -46,11 +46,11 @@ export async function chaosGateway(options: GatewayChaosOptions, print: (line: s
   try {
     const gateways = await Promise.all([system.startGateway(0), system.startGateway(0)]);
     await system.startConsumer();
-    const ports = gateways.map(({ port }) => port);
+    const urls = gateways.map(({ port }) => `http://127.0.0.1:${port}`);
     const faults = gatewayFaults(system, gateways, {});
     for (const fault of faults.filter(({ name }) => options.only?.includes(name) ?? true)) {
       print(`${fault.name}: ${options.seconds} s`);
-      const load = startClientLoad(ports, { projectApiKey: system.tenant.projectApiKey, name: fault.name });
+      const load = startClientLoad(urls, { projectApiKey: system.tenant.projectApiKey, name: fault.name });
       const struck = await runPhase(fault, load, options.seconds * 1000);
       await load.stop();
       const stored = await awaitStored(system.database, load.acknowledged);

@@ -63,7 +63,7 @@ test('what is missing, and how often the rest is stored, is told after some pati
   await store(first, 'a', {});
   await store(second, 'a', {});
   await store(second, 'a', { timestamp: '2026-01-02T00:00:00Z' });
-  const stored = await awaitStored(database, new Set([first, second, third]), 100);
+  const stored = await awaitStored(database, new Set([first, second, third]), { patienceMs: 100 });
   expect([first, second, third].map((uuid) => stored.get(uuid))).toEqual([1, 2, undefined]);
 });
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
-/** How often each uuid is stored. */
-async function storedEvents(database: Pool): Promise<Map<string, number>> {
+/** How often each uuid is stored whose distinct id begins so. */
+async function storedEvents(database: Pool, name: string): Promise<Map<string, number>> {
   const { rows } = await database.query<{ uuid: string; count: number }>(
-    'SELECT uuid::text, count(*)::int AS count FROM event GROUP BY uuid',
+    'SELECT uuid::text, count(*)::int AS count FROM event WHERE starts_with(distinct_id, $1) GROUP BY uuid',
+    [name],
   );
   return new Map(rows.map(({ uuid, count }) => [uuid, count]));
 }
@@ -26,16 +27,17 @@ const lookEveryMs = 1000;
 /**
  * Waits until all of them are stored, or until nothing more has been stored for `patienceMs`: what is missing then is
  * lost.
+ * @param options.name what their distinct ids begin with, so that only those are looked at
  */
 export async function awaitStored(
   database: Pool,
   uuids: ReadonlySet<string>,
-  patienceMs = 30_000,
+  { patienceMs = 30_000, name = '' }: { patienceMs?: number; name?: string } = {},
 ): Promise<Map<string, number>> {
   let best = -1;
   let improvedAt = performance.now();
   for (;;) {
-    const stored = await storedEvents(database).catch(() => new Map<string, number>());
+    const stored = await storedEvents(database, name).catch(() => new Map<string, number>());
     const found = [...uuids].filter((uuid) => stored.has(uuid)).length;
     if (found === uuids.size) return stored;
     if (found > best) {

@@ -23,6 +23,12 @@ export interface PlatformImage {
   layers: readonly Layer[];
 }
 
+export interface ImageContent {
+  layers: readonly { title: string; layer: Layer }[];
+  labels: Labels;
+  runs?: { Entrypoint: string[] };
+}
+
 const types = {
   index: 'application/vnd.oci.image.index.v1+json',
   manifest: 'application/vnd.oci.image.manifest.v1+json',
@@ -30,23 +36,22 @@ const types = {
   layer: 'application/vnd.oci.image.layer.v1.tar+gzip',
 };
 
+/** What an image runs, and as whom: the programs of this system, unless said otherwise. */
+const programs = {
+  User: `${nonroot.uid}:${nonroot.gid}`,
+  Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production'],
+  Entrypoint: ['/usr/bin/node'],
+  Cmd: ['millrace.mjs'],
+  WorkingDir: '/app',
+};
+
 /** One image of one platform. @param layers from the bottom up, each with what it is */
-export function platformImage(
-  platform: Platform,
-  { layers, labels }: { layers: readonly { title: string; layer: Layer }[]; labels: Labels },
-): PlatformImage {
+export function platformImage(platform: Platform, { layers, labels, runs = programs }: ImageContent): PlatformImage {
   const config = jsonBlob({
     architecture: platform.architecture,
     os: 'linux',
     created: labels.created,
-    config: {
-      User: `${nonroot.uid}:${nonroot.gid}`,
-      Env: ['PATH=/usr/bin', 'HOME=/tmp', 'NODE_ENV=production'],
-      Entrypoint: ['/usr/bin/node'],
-      Cmd: ['millrace.mjs'],
-      WorkingDir: '/app',
-      Labels: imageLabels(labels),
-    },
+    config: { ...runs, Labels: imageLabels(labels) },
     rootfs: { type: 'layers', diff_ids: layers.map(({ layer }) => layer.diffId) },
     history: layers.map(({ title }) => ({ created: labels.created, created_by: title })),
   });

@@ -16,11 +16,18 @@ export interface KafkaOptions {
   /** Where everything of it is kept, e.g. `.millrace/kafka`. */
   directory: string;
   preferredPort: number;
+  /** The address it listens on and is known by; loopback when left out. */
+  host?: string;
   reaper: Reaper;
 }
 
-/** One broker that is its own controller, on loopback only, from Apache Kafka's own jars. */
-export async function startKafka({ directory, preferredPort, reaper }: KafkaOptions): Promise<RunningServer> {
+/** One broker that is its own controller, from Apache Kafka's own jars. */
+export async function startKafka({
+  directory,
+  preferredPort,
+  host = '127.0.0.1',
+  reaper,
+}: KafkaOptions): Promise<RunningServer> {
   const java = await findJava();
   if (!java) throw new SetupProblem('Kafka needs Java 17 or newer, and none was found.');
   const classPath = `${await kafkaJars()}/*`;
@@ -31,7 +38,7 @@ export async function startKafka({ directory, preferredPort, reaper }: KafkaOpti
     const port = await freePort(preferredPort);
     const controllerPort = await freePort(preferredPort === 0 ? 0 : port + 1, new Set([port]));
     const config = join(directory, 'server.properties');
-    writeFileSync(config, serverProperties(port, controllerPort));
+    writeFileSync(config, serverProperties(host, port, controllerPort));
     if (!existsSync(join(directory, 'data/meta.properties'))) await format(java, classPath, { directory, config });
     const server = startServerProcess({
       name: 'Kafka',
@@ -45,7 +52,7 @@ export async function startKafka({ directory, preferredPort, reaper }: KafkaOpti
       stopSignal: 'SIGTERM',
       stopPatienceMs: 30_000,
     });
-    const address = `127.0.0.1:${port}`;
+    const address = `${host}:${port}`;
     try {
       await waitUntilReady({ name: 'Kafka', process: server }, () => hasBroker(address), 90_000);
       return { address, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
@@ -57,13 +64,13 @@ export async function startKafka({ directory, preferredPort, reaper }: KafkaOpti
   }
 }
 
-function serverProperties(port: number, controllerPort: number): string {
+function serverProperties(host: string, port: number, controllerPort: number): string {
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    listeners: `PLAINTEXT://${host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://${host}:${port}`,
     'controller.listener.names': 'CONTROLLER',
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     // Relative to the working directory, whatever characters that has in its name.

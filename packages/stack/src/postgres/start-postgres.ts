@@ -19,12 +19,14 @@ export interface PostgresOptions {
   directory: string;
   /** Taken when it is free, else the next free one. 0 takes any. */
   preferredPort: number;
+  /** The address it listens on; loopback when left out. */
+  host?: string;
   /** Settings of postgresql.conf, e.g. `{ fsync: 'off' }` for data that need not survive a crash. */
   settings?: Record<string, string>;
   reaper: Reaper;
 }
 
-/** PostgreSQL from its npm package, listening on loopback only, with a password of this directory's own. */
+/** PostgreSQL from its npm package, with a password of this directory's own. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
   const user = unprivilegedUser();
   const programs = await postgresPrograms(user);
@@ -37,7 +39,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningSe
   for (let attempt = 1; ; attempt++) {
     const port = await freePort(options.preferredPort);
     const server = launch(options, { programs, files, port });
-    const url = `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const url = `postgresql://postgres:${password}@${options.host ?? '127.0.0.1'}:${port}/postgres`;
     try {
       await waitUntilReady({ name: 'PostgreSQL', process: server }, () => answers(url), 60_000);
       return { address: url, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
@@ -51,16 +53,17 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningSe
 }
 
 function launch(
-  { directory, settings = {}, reaper }: PostgresOptions,
+  { directory, host, settings = {}, reaper }: PostgresOptions,
   { programs, files, port }: { programs: PostgresPrograms; files: PostgresFiles; port: number },
 ): ServerProcess {
   const all = {
     port: String(port),
-    listen_addresses: '127.0.0.1',
+    listen_addresses: host ?? '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '300',
     // Many consumers and the log's own readers work at once; the default 128 MB is for machines of long ago.
     shared_buffers: '256MB',
+    ...(host === undefined ? {} : { hba_file: allowEverybody(directory) }),
     ...settings,
   };
   return startServerProcess({
@@ -76,6 +79,13 @@ function launch(
     stopSignal: 'SIGINT',
     stopPatienceMs: 60_000,
   });
+}
+
+/** Whoever can reach it may come, with the password; its own file has only loopback in it. */
+function allowEverybody(directory: string): string {
+  const file = join(directory, 'pg_hba.conf');
+  writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
+  return file;
 }
 
 async function initialize(

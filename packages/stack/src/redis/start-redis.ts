@@ -11,11 +11,18 @@ export interface RedisOptions {
   /** Where its log is kept. Its data are a cache and kept nowhere. */
   directory: string;
   preferredPort: number;
+  /** The address it listens on; loopback when left out. */
+  host?: string;
   reaper: Reaper;
 }
 
-/** The system's `redis-server`, in memory only, on loopback only. */
-export async function startRedis({ directory, preferredPort, reaper }: RedisOptions): Promise<RunningServer> {
+/** The system's `redis-server`, in memory only. */
+export async function startRedis({
+  directory,
+  preferredPort,
+  host = '127.0.0.1',
+  reaper,
+}: RedisOptions): Promise<RunningServer> {
   mkdirSync(directory, { recursive: true });
   const recordFile = join(directory, 'process.json');
   await stopRecordedProcess(recordFile, 'SIGTERM');
@@ -28,7 +35,10 @@ export async function startRedis({ directory, preferredPort, reaper }: RedisOpti
         '--port',
         String(port),
         '--bind',
-        '127.0.0.1',
+        host,
+        // Without a password it would refuse whoever comes from elsewhere, however few can.
+        '--protected-mode',
+        'no',
         '--save',
         '',
         '--appendonly',
@@ -37,7 +47,7 @@ export async function startRedis({ directory, preferredPort, reaper }: RedisOpti
         directory,
       ],
       // It rewrites its own command line to the address.
-      marker: `redis-server 127.0.0.1:${port}`,
+      marker: `redis-server ${host}:${port}`,
       logFile: join(directory, 'redis.log'),
       recordFile,
       reaper,
@@ -45,8 +55,8 @@ export async function startRedis({ directory, preferredPort, reaper }: RedisOpti
       stopPatienceMs: 10_000,
     });
     try {
-      await waitUntilReady({ name: 'Redis', process: server }, () => pings(port), 20_000);
-      return { address: `redis://127.0.0.1:${port}`, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
+      await waitUntilReady({ name: 'Redis', process: server }, () => pings(host, port), 20_000);
+      return { address: `redis://${host}:${port}`, ended: server.ended, lastLog: server.lastLog, stop: server.stop };
     } catch (error) {
       await server.stop();
       if (attempt < 5 && /Address already in use/.test(server.lastLog())) continue;
@@ -55,9 +65,9 @@ export async function startRedis({ directory, preferredPort, reaper }: RedisOpti
   }
 }
 
-function pings(port: number): Promise<boolean> {
+function pings(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const socket = connect(port, host, () => socket.write('PING\r\n'));
     const finish = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
