@@ -281,7 +281,9 @@ module.exports = {
       ...['kafka', 'postgres', 'redis', 'docker', 'provision'],
       ...['build', 'image', 'docs', 'check', 'start', 'test', '.', 'testing'],
     ]),
-    ...roomsInOrder('packages/cluster', ['parts', 'api-server', '.']),
+    ...roomsInOrder('packages/cluster', [
+      ...['parts', 'api-server', 'node', 'namespace', 'control-plane', 'addons', 'cluster', 'stories', '.'],
+    ]),
     ...roomsInOrder('packages/cli', [
       ...['usage-error.ts', 'terminal.ts', 'print.ts', 'option-values.ts', 'announce-key-changes.ts', 'session.ts'],
       ...['bootstrap-installation.ts'],
@@ -327,7 +329,7 @@ module.exports = {
     only(
       'pg-only-in-db',
       'node_modules/pg/',
-      ['^packages/(db|bench|testing|stack)/', '^test-e2e/'],
+      ['^packages/(db|bench|cluster|testing|stack)/', '^test-e2e/'],
       'One pool, one place.',
     ),
     only(

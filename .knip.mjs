@@ -50,8 +50,10 @@ export default ({ production = false }) => ({
       project: ['src/**/*.ts'],
     },
     'packages/cluster': {
-      entry: ['src/index.ts', tests],
+      entry: ['src/{index,main}.ts', tests],
       project: ['src/**/*.ts'],
+      // Part of every Linux.
+      ignoreBinaries: ['unshare'],
     },
     'packages/db': {
       entry: ['src/index.ts!', 'bin/*.mjs!', tests],

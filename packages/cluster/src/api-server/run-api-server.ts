@@ -29,7 +29,7 @@ export interface RunningApiServer extends RunningServer {
 }
 
 /** Addresses of services; the first is that of the API server itself. */
-const serviceRange = '10.96.0.0/16';
+export const serviceRange = '10.96.0.0/16';
 const firstServiceAddress = '10.96.0.1';
 
 /** Starts etcd and kube-apiserver and waits until it is ready. */
@@ -99,8 +99,7 @@ function flagsOf(
     'proxy-client-cert-file': frontProxy.cert,
     'proxy-client-key-file': frontProxy.key,
     'allow-privileged': true,
-    // What was gathered for a machine of many more cores is not needed here.
-    'event-ttl': '1h',
+    'kubelet-preferred-address-types': 'InternalIP',
     'endpoint-reconciler-type': host === '127.0.0.1' ? 'none' : 'lease',
   };
   return Object.entries(flags).flatMap(([name, value]) => (value === '' ? [] : [`--${name}=${value}`]));

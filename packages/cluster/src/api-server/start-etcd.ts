@@ -7,9 +7,14 @@ import type { RunningServer } from '@millrace/stack/src/process/running-server.t
 import { startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
 import { debianFiles } from '../parts/debian-files.ts';
 
+/** Where Debian's package is unpacked. */
+export function etcdFiles(): Promise<string> {
+  return debianFiles('etcd', ['etcd-server']);
+}
+
 /** etcd, where the API server keeps everything; on loopback only. */
 export async function startEtcd(directory: string, reaper: Reaper): Promise<RunningServer> {
-  const program = join(await debianFiles('etcd', ['etcd-server']), 'usr/bin/etcd');
+  const program = join(await etcdFiles(), 'usr/bin/etcd');
   const data = join(directory, 'etcd');
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const port = await freePort();

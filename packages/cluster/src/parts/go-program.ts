@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,29 +8,28 @@ import { runProgram } from '@millrace/stack/src/process/run-program.ts';
 import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
 import { keepInCache } from './cluster-cache.ts';
 
-/** A program that a Go module of ours (`packages/cluster/go/<module>/go.mod`) pins with all it is made of. */
+/** A program that a Go module of ours, `packages/cluster/go/<module>`, pins with all it is made of. */
 export interface GoProgram {
-  module: 'kubernetes';
+  module: 'coredns' | 'keda' | 'kubernetes' | 'metrics-server' | 'pause';
   /** Its main package, e.g. `k8s.io/kubernetes/cmd/kubelet`. */
   path: string;
-  /** Where its version stands: a module the go.mod requires. */
-  versionOf: string;
-  /** Variables of its packages that are set when it is linked, from its version. */
-  variables?: (version: string) => Record<string, string>;
+  /** What it is called; the last part of its path when left out. */
+  name?: string;
+  /** Variables of its packages that are set when it is linked. */
+  variables?: Record<string, string>;
 }
 
 /**
- * The file of the program, built the first time. What all of them share is compiled once and kept by Go itself.
+ * The file of the program, built the first time and when its module has changed. What several of them share is compiled
+ * once and kept by Go itself.
  * @throws SetupProblem when Go is missing, or with its words.
  */
 export async function goProgram(program: GoProgram): Promise<string> {
-  const source = moduleDirectory(program.module);
-  const version = requiredVersion(source, program.versionOf);
-  const name = basename(program.path);
-  const directory = await keepInCache(`${name}-${version}`, async (temporary) => {
-    const variables = Object.entries(program.variables?.(version) ?? {}).map(([key, value]) => `-X ${key}=${value}`);
-    const flags = ['-s', '-w', ...variables].join(' ');
-    const build = ['go', 'build', '-p', '2', '-trimpath', '-ldflags', flags, '-o', join(temporary, name), program.path];
+  const { module, path, name = basename(path), variables = {} } = program;
+  const source = moduleDirectory(module);
+  const directory = await keepInCache(`${name}-${moduleMark(module)}`, async (temporary) => {
+    const flags = ['-s', '-w', ...Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`)].join(' ');
+    const build = ['go', 'build', '-p', '2', '-trimpath', '-ldflags', flags, '-o', join(temporary, name), path];
     // One build at a time: several would compile the same. Nothing waits for it that could not wait.
     const { status, output } = await runProgram('flock', [lock, 'nice', '-n', '15', ...build], {
       cwd: source,
@@ -39,32 +39,23 @@ export async function goProgram(program: GoProgram): Promise<string> {
     if (status === 127 || /No such file or directory/.test(output)) {
       throw new SetupProblem(`${name} is built with Go, and there is no \`go\` on the PATH.`);
     }
-    if (status !== 0) throw new SetupProblem(`${name} could not be built:\n${lastLines(output)}`);
+    if (status !== 0) {
+      throw new SetupProblem(`${name} could not be built:\n${output.trim().split('\n').slice(-8).join('\n')}`);
+    }
   });
   return join(directory, name);
 }
 
 const lock = join(tmpdir(), 'millrace-go-build.lock');
 
-function moduleDirectory(name: string): string {
+export function moduleDirectory(name: GoProgram['module']): string {
   return fileURLToPath(new URL(`../../go/${name}/`, import.meta.url));
 }
 
-function requiredVersion(source: string, module: string): string {
-  const goMod = readFileSync(join(source, 'go.mod'), 'utf8');
-  const line = goMod.split('\n').find((text) =>
-    text
-      .replace(/^require/, '')
-      .trim()
-      .startsWith(`${module} v`),
-  );
-  if (line === undefined) throw new Error(`${source}go.mod does not require ${module}`);
-  return (
-    line
-      .replace(/^require/, '')
-      .trim()
-      .split(' ')[1] ?? ''
-  );
+/** Another one when the module's files have changed. */
+export function moduleMark(name: GoProgram['module']): string {
+  const directory = moduleDirectory(name);
+  const hash = createHash('sha256');
+  for (const file of readdirSync(directory).sort()) hash.update(file).update(readFileSync(join(directory, file)));
+  return hash.digest('hex').slice(0, 12);
 }
-
-const lastLines = (output: string) => output.trim().split('\n').slice(-8).join('\n');

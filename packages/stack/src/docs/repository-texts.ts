@@ -4,7 +4,7 @@ import { type SourceFile, sourceFiles } from './source-files.ts';
 
 /** What the checks of the documents look at. */
 export interface RepositoryTexts {
-  /** The documents for readers: those at the top, and `docs/`. */
+  /** The documents for readers: those at the top, in `docs/` and in `deploy/`. */
   pages: SourceFile[];
   /** Everything else that can cite a document. */
   sources: SourceFile[];
@@ -18,7 +18,7 @@ const ownRoom = 'packages/stack/src/docs/';
 export async function repositoryTexts(root: string): Promise<RepositoryTexts> {
   const [pagesAtTheTop, docs, settingsAtTheTop, sources] = await Promise.all([
     filesAtTheTop(root, ['.md']),
-    sourceFiles(root, ['docs'], ['.md']),
+    sourceFiles(root, ['docs', 'deploy'], ['.md']),
     filesAtTheTop(root, endings),
     sourceFiles(root, folders, endings),
   ]);

@@ -1,0 +1,3 @@
+module millrace/pause
+
+go 1.25.0

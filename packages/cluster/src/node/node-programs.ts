@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '@millrace/runtime';
+import { debianFiles } from '../parts/debian-files.ts';
+
+/** What a node is made of beside the kubelet: Debian's packages, unpacked. */
+export interface NodePrograms {
+  containerd: string;
+  /** containerd's own client. */
+  ctr: string;
+  runc: string;
+  /** Directory of the plugins that give pods their network. */
+  cniPlugins: string;
+  /** With these on the PATH, and their libraries: containerd's shim, iptables, conntrack. */
+  env: Record<string, string | undefined>;
+}
+
+const packages = [
+  ...['containerd', 'runc', 'containernetworking-plugins'],
+  ...['iptables', 'libxtables12', 'libnftnl11', 'libmnl0', 'libip4tc2', 'libip6tc2'],
+  ...['conntrack', 'libnetfilter-conntrack3', 'libnfnetlink0', 'libseccomp2', 'ipset', 'libipset13'],
+];
+
+/** Where Debian's packages are unpacked. */
+export function nodeFiles(): Promise<string> {
+  return debianFiles('node', packages);
+}
+
+/** @param directory of this cluster, for what the packages would set up when they are installed */
+export async function nodePrograms(directory: string): Promise<NodePrograms> {
+  const root = await nodeFiles();
+  const iptables = join(directory, 'iptables');
+  linkIptables(join(root, 'usr/sbin/xtables-nft-multi'), iptables);
+  const { PATH = '', ...env } = environment();
+  const libraries = ['usr/lib', 'lib'].map((place) => join(root, place, 'x86_64-linux-gnu'));
+  return {
+    containerd: join(root, 'usr/bin/containerd'),
+    ctr: join(root, 'usr/bin/ctr'),
+    runc: join(root, 'usr/sbin/runc'),
+    cniPlugins: join(root, 'usr/lib/cni'),
+    env: {
+      ...env,
+      PATH: [iptables, join(root, 'usr/bin'), join(root, 'usr/sbin'), '/usr/sbin:/sbin', PATH].join(':'),
+      LD_LIBRARY_PATH: libraries.join(':'),
+      XTABLES_LIBDIR: join(root, 'usr/lib/x86_64-linux-gnu/xtables'),
+    },
+  };
+}
+
+/** One program that does what the name it is called by says; the names are made by an installation. */
+function linkIptables(program: string, directory: string): void {
+  if (existsSync(directory)) return;
+  mkdirSync(directory);
+  for (const family of ['iptables', 'ip6tables']) {
+    for (const name of [family, `${family}-save`, `${family}-restore`]) symlinkSync(program, join(directory, name));
+  }
+}

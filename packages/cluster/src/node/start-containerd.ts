@@ -1,0 +1,109 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { Reaper } from '@millrace/stack/src/process/reaper.ts';
+import { type ServerProcess, startServerProcess, waitUntilReady } from '@millrace/stack/src/process/server-process.ts';
+import { runOrExplain } from '../parts/run-or-explain.ts';
+import { podRangeOf } from './cluster-network.ts';
+import type { NodePrograms } from './node-programs.ts';
+import { pauseImageName } from './pause-image.ts';
+
+export interface Containerd {
+  socket: string;
+  process: ServerProcess;
+  /** Takes the images of an OCI archive. */
+  load(archive: string): Promise<void>;
+  /** Gives an image that it has another name. */
+  tag(image: string, name: string): Promise<void>;
+}
+
+export interface ContainerdOptions {
+  directory: string;
+  programs: NodePrograms;
+  reaper: Reaper;
+  /** Archive of the image that holds the network of a pod. */
+  pause: string;
+}
+
+/** containerd for the node of this number, with a network plugin of its own. */
+export async function startContainerd(
+  node: number,
+  { directory, programs, reaper, pause }: ContainerdOptions,
+): Promise<Containerd> {
+  mkdirSync(directory, { recursive: true });
+  const socket = join(directory, 'containerd.sock');
+  const config = join(directory, 'containerd.toml');
+  const network = join(directory, 'cni');
+  mkdirSync(network);
+  writeFileSync(join(network, '10-bridge.conflist'), JSON.stringify(bridge(node), null, 2));
+  writeFileSync(config, configText({ directory, socket, network, programs }));
+  const server = startServerProcess({
+    name: 'containerd',
+    command: programs.containerd,
+    arguments: ['--config', config],
+    marker: config,
+    env: programs.env,
+    logFile: join(directory, 'containerd.log'),
+    recordFile: join(directory, 'containerd.json'),
+    reaper,
+    stopSignal: 'SIGTERM',
+    stopPatienceMs: 10_000,
+  });
+  await waitUntilReady({ name: 'containerd', process: server }, () => listens(socket), 60_000);
+  const images = async (...words: string[]) => {
+    const address = ['--address', socket, '--namespace', 'k8s.io', 'images'];
+    await runOrExplain(programs.ctr, [...address, ...words], { env: programs.env });
+  };
+  const load = (archive: string) => images('import', archive);
+  await load(pause);
+  return { socket, process: server, load, tag: (image, name) => images('tag', image, name) };
+}
+
+/** A bridge for the pods of this node; what they send elsewhere gets the address of the node. */
+function bridge(node: number) {
+  const range = podRangeOf(node);
+  return {
+    cniVersion: '1.0.0',
+    name: `pods-${node}`,
+    plugins: [
+      {
+        ...{ type: 'bridge', bridge: `pods${node}`, isGateway: true, ipMasq: true, hairpinMode: true },
+        ipam: { type: 'host-local', ranges: [[{ subnet: range }]], routes: [{ dst: '0.0.0.0/0' }] },
+      },
+      { type: 'portmap', capabilities: { portMappings: true } },
+    ],
+  };
+}
+
+function configText(places: { directory: string; socket: string; network: string; programs: NodePrograms }): string {
+  const { directory, socket, network, programs } = places;
+  const text = JSON.stringify;
+  return `version = 2
+root = ${text(join(directory, 'root'))}
+state = ${text(join(directory, 'state'))}
+disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs", "io.containerd.internal.v1.opt"]
+[grpc]
+address = ${text(socket)}
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = ${text(pauseImageName)}
+# A machine may not let us make a process less likely to be killed.
+restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = ${text(programs.cniPlugins)}
+conf_dir = ${text(network)}
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+runtime_type = "io.containerd.runc.v2"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+BinaryName = ${text(programs.runc)}
+`;
+}
+
+function listens(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket, () => {
+      connection.destroy();
+      resolve(true);
+    });
+    connection.once('error', () => resolve(false));
+  });
+}

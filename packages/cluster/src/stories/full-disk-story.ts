@@ -1,0 +1,46 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { measureStory } from './measure-story.ts';
+import type { Story } from './story.ts';
+
+const fullForMs = 20_000;
+
+/** The broker has no byte left, stops, and comes back when somebody has made room. */
+export const fullDiskStory: Story = {
+  name: 'full disk of the broker',
+  run: ({ stores, setting }) =>
+    measureStory('disk', setting, async () => {
+      const ballast = join(stores.kafkaDisk, 'ballast');
+      fill(ballast);
+      await sleep(fullForMs);
+      const hasStopped = !stores.kafka.isRunning();
+      rmSync(ballast);
+      await stores.kafka.kill();
+      await stores.kafka.restart();
+      return `full for ${fullForMs / 1000} s; the broker ${hasStopped ? 'stopped by itself' : 'went on'} and was started again`;
+    }),
+};
+
+/** Writes until there is no room for more. */
+function fill(file: string): void {
+  const descriptor = openSync(file, 'w');
+  try {
+    for (let size = 1 << 20; size > 0; size >>= 1) {
+      while (hasRoom(descriptor, size)) {
+        // On with the same size.
+      }
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function hasRoom(descriptor: number, size: number): boolean {
+  try {
+    return writeSync(descriptor, Buffer.alloc(size)) === size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Release } from './release.ts';
+import type { StoryStores } from './story-stores.ts';
+import { authoritySecret } from './story-values.ts';
+
+export interface Installation {
+  projectApiKey: string;
+  /** What a new operator waits for, one after the other, in seconds. */
+  seconds: { ready: number; keys: number; visible: number };
+}
+
+/** From an empty cluster to an event that was sent and is seen, by the commands the chart prints. */
+export async function install(release: Release, { certificate }: StoryStores): Promise<Installation> {
+  await release.kubectl('create', 'namespace', release.namespace);
+  const authority = `--from-file=ca.crt=${certificate.authority}`;
+  await release.kubectl('create', 'secret', 'generic', authoritySecret, authority);
+  const seconds = { ready: 0, keys: 0, visible: 0 };
+  seconds.ready = (await release.deploy({}, { timeoutSeconds: 420 })) / 1000;
+  const [bootstrapped, keysMs] = await timed(() =>
+    release.kubectl(
+      ...['exec', 'deploy/millrace-management-api', '--', 'node', 'millrace.mjs'],
+      ...['bootstrap', '--email', 'operator@example.com'],
+    ),
+  );
+  seconds.keys = keysMs / 1000;
+  const projectApiKey = /phc_\w+/.exec(bootstrapped)?.[0];
+  if (projectApiKey === undefined) throw new Error('bootstrap printed no project API key');
+  const [{ status, output }, testMs] = await timed(() =>
+    release.helm('test', 'millrace', '--namespace', release.namespace, '--logs', '--timeout', '180s'),
+  );
+  if (status !== 0) throw new Error(`helm test failed:\n${output}`);
+  seconds.visible = testMs / 1000;
+  return { projectApiKey, seconds };
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
+  const startedAt = performance.now();
+  return [await work(), performance.now() - startedAt];
+}

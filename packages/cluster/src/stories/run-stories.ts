@@ -1,0 +1,98 @@
+import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
+import type { Cluster } from '../cluster/start-cluster.ts';
+import { brokenImageStory } from './broken-image-story.ts';
+import { drainStory } from './drain-story.ts';
+import { expiredCertificateStory } from './expired-certificate-story.ts';
+import { fullDiskStory } from './full-disk-story.ts';
+import { install } from './install.ts';
+import { killStory } from './kill-story.ts';
+import { loadImages } from './load-images.ts';
+import type { StoryResult } from './measure-story.ts';
+import { createRelease } from './release.ts';
+import { scaleStory } from './scale-story.ts';
+import type { Story, StoryContext } from './story.ts';
+import type { ClusterReport } from './story-report.ts';
+import { startStores } from './story-stores.ts';
+import { storyValues } from './story-values.ts';
+import { upgradeStory } from './upgrade-story.ts';
+
+/** In their order. */
+const stories: Story[] = [
+  ...[scaleStory, killStory, drainStory, upgradeStory],
+  ...[brokenImageStory, fullDiskStory, expiredCertificateStory],
+];
+
+export interface StoriesOptions {
+  directory: string;
+  chart: string;
+  /** Archive of the image. */
+  image: string;
+  version: string;
+  /** Names of stories; null for all. */
+  only: string[] | null;
+  print(line: string): void;
+}
+
+/** Installs the chart on a cluster and lets happen to it what happens in production. */
+export async function runStories(
+  cluster: Cluster,
+  options: StoriesOptions,
+): Promise<Omit<ClusterReport, 'surroundings'>> {
+  const { directory, chart, print, only } = options;
+  print('starting PostgreSQL, Kafka and Redis, and loading the image');
+  const [stores, tags] = await Promise.all([
+    startStores(`${directory}/stores`),
+    loadImages(cluster, options.image, options.version),
+  ]);
+  const release = createRelease(cluster, { chart, directory, values: storyValues(stores) });
+  print('installing');
+  const { projectApiKey, seconds } = await install(release, stores);
+  print(
+    `  ${Object.entries(seconds)
+      .map(([what, value]) => `${what} ${value.toFixed(0)} s`)
+      .join(', ')}`,
+  );
+  const [failure] = cluster.failures();
+  if (failure !== undefined) throw new SetupProblem(`A part of the cluster has ended:\n${failure}`);
+  const url = await release.urlOf('gateway');
+  const setting = { url, projectApiKey, database: stores.database };
+  const context: StoryContext = { cluster, release, stores, setting, tags, print };
+  const report: Omit<ClusterReport, 'surroundings'> = { installation: seconds, results: [], failures: [] };
+  for (const story of stories.filter(({ name }) => only?.some((word) => name.includes(word)) ?? true)) {
+    print(story.name);
+    try {
+      const result = { ...(await story.run(context)), name: story.name };
+      report.results.push(result);
+      print(`  ${summary(result)}`);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      report.failures.push({ name: story.name, reason });
+      print(`  ${reason}\n${await release.kubectl('get', 'pods', '-o', 'wide').catch(String)}`);
+      await restore(context).catch((failure) => print(`  not restored: ${failure}`));
+    }
+  }
+  return report;
+}
+
+/** What a story has left halfway must not be the beginning of the next. */
+async function restore({ cluster, release, stores }: StoryContext): Promise<void> {
+  for (const { name } of cluster.nodes) await release.kubectl('uncordon', name);
+  await stores.kafka.restart();
+  await release.deploy();
+  await release.settled();
+}
+
+function summary({
+  acknowledged,
+  stored,
+  refused,
+  lost,
+  doubled,
+  misordered,
+  longestGapMs,
+  remark,
+}: StoryResult): string {
+  const counts = { acknowledged, stored, refused, lost, doubled, misordered };
+  const words = Object.entries(counts).map(([name, value]) => `${name} ${value}`);
+  return [...words, `longest gap ${(longestGapMs / 1000).toFixed(1)} s`, remark].join(', ');
+}

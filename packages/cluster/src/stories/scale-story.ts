@@ -1,0 +1,79 @@
+import { createLaneOffsets } from '@millrace/bench/src/chaos/lane-offsets.ts';
+import { eventually } from '@millrace/testing';
+import { measureStory } from './measure-story.ts';
+import type { Pod, Release } from './release.ts';
+import type { Story } from './story.ts';
+
+const scaledObject = 'scaledobject/millrace-consumer-live';
+/** KEDA has made it. */
+const hpa = 'horizontalpodautoscaler.autoscaling/millrace-consumer-live';
+/** Far more than four consumers are asked for. */
+const backlog = 30_000;
+const patience = { timeoutMs: 300_000, intervalMs: 1000 };
+
+/** KEDA starts and ends consumers by what is left to do: two at least, four while there is a backlog, then one. */
+export const scaleStory: Story = {
+  name: '2 → 4 → 1 consumers by lag',
+  run: ({ release, stores, setting, print }) =>
+    measureStory('scale', setting, async (load) => {
+      const offsets = createLaneOffsets(stores.kafka.address, stores.database, '');
+      const lag = async () => {
+        await offsets.readEnds();
+        await offsets.readOffsets();
+        return offsets.lag();
+      };
+      const see = (count: number) =>
+        eventually(async () => (await release.pods('consumer-live')).filter(isWorking).length === count, {
+          what: `the work of ${count} consumers`,
+          ...patience,
+        });
+      try {
+        await patch(release, { ...withoutPatience, minReplicaCount: 2 });
+        await see(2);
+        print('  two consumers');
+        // Nobody works while a backlog grows.
+        await pause(release, 'true');
+        await release.kubectl('scale', 'deployment/millrace-consumer-live', '--replicas=0');
+        await eventually(async () => (await lag()) > backlog, { what: 'a backlog', ...patience });
+        await patch(release, { minReplicaCount: 1 });
+        await pause(release, null);
+        const startedAt = performance.now();
+        const secondsSince = () => Math.round((performance.now() - startedAt) / 1000);
+        await see(4);
+        const four = secondsSince();
+        print(`  four consumers after ${four} s`);
+        await load.stop();
+        await eventually(async () => (await lag()) === 0, { what: 'the end of the backlog', ...patience });
+        const done = secondsSince();
+        await see(1);
+        const one = secondsSince();
+        await release.deploy();
+        return `${backlog} records behind: four after ${four} s, worked off after ${done} s, one after ${one} s (KEDA, its windows shortened to seconds)`;
+      } finally {
+        await offsets.stop();
+      }
+    }),
+};
+
+/** The chart is slow on purpose, because every change moves partitions; a story has only minutes. */
+const policies = [{ type: 'Pods', value: 4, periodSeconds: 15 }];
+const behavior = {
+  scaleUp: { stabilizationWindowSeconds: 0, policies },
+  scaleDown: { stabilizationWindowSeconds: 15, policies },
+};
+const withoutPatience = { advanced: { horizontalPodAutoscalerConfig: { behavior } } };
+
+async function patch(release: Release, spec: Record<string, unknown>): Promise<void> {
+  await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ spec }));
+}
+
+/** KEDA's own way to be told to keep out; null lets it go on. */
+async function pause(release: Release, value: 'true' | null): Promise<void> {
+  const metadata = { annotations: { 'autoscaling.keda.sh/paused': value } };
+  await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ metadata }));
+  await eventually(async () => (await release.kubectl('get', 'hpa', '-o', 'name')).includes(hpa) === (value === null), {
+    what: `KEDA ${value === null ? 'at work again' : 'out of the way'}`,
+  });
+}
+
+const isWorking = ({ isReady, isEnding }: Pod) => isReady && !isEnding;

@@ -1,0 +1,20 @@
+import { storyReport } from './story-report.ts';
+
+const seconds = { ready: 40, keys: 5, visible: 15 };
+const result = {
+  ...{ name: 'kill', seconds: 10, acknowledged: 20_000, refused: 3, stored: 20_010 },
+  ...{ lost: 0, doubled: 0, misordered: 0, longestGapMs: 1234, remark: '9 pods' },
+};
+
+test('shows each story as a row, and the way to the first event', () => {
+  const page = storyReport({ surroundings: ['Two nodes.'], installation: seconds, results: [result], failures: [] });
+  expect(page).toContain('**1.0 minutes**');
+  expect(page).toContain('| kill | 9 pods | 2,000 | 20,000 | 3 | 20,010 | 0 | 0 | 0 | 1.2 |');
+  expect(page).not.toContain('Not come to its end');
+});
+
+test('names a story that did not come to its end', () => {
+  const failures = [{ name: 'drain', reason: 'a pod never came back' }];
+  const page = storyReport({ surroundings: [], installation: seconds, results: [], failures });
+  expect(page).toContain('Not come to its end: drain: a pod never came back');
+});

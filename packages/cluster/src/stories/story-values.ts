@@ -1,0 +1,30 @@
+import type { Values } from './release.ts';
+import type { StoryStores } from './story-stores.ts';
+
+/** Of a secret with the authority that signed PostgreSQL's certificate. */
+export const authoritySecret = 'postgres-authority';
+
+/** A small installation on two nodes that share two cores: what is asked for is little, what is allowed is the chart's. */
+export function storyValues({ postgres, kafka, redis }: StoryStores): Values {
+  const resources = { requests: { cpu: '50m', memory: '128Mi' } };
+  const autoscaling = { enabled: false };
+  return {
+    postgresql: { url: postgres.address, tls: { mode: 'verify-full', ca: { secret: authoritySecret } } },
+    kafka: { brokers: [kafka.address] },
+    redis: { url: redis.address },
+    eventLog: { partitions: 8 },
+    keda: { enabled: true, pollingIntervalSeconds: 5, cooldownSeconds: 30 },
+    gateway: { replicas: 2, autoscaling, resources },
+    managementApi: { autoscaling: { enabled: true, minReplicas: 1, maxReplicas: 2 }, resources },
+    consumers: {
+      live: {
+        lanes: ['live'],
+        autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 4, lagThreshold: 3000 },
+      },
+      historical: { lanes: ['historical'], replicas: 1, autoscaling },
+      overflow: { lanes: ['overflow'], replicas: 1, autoscaling },
+    },
+    consumerDefaults: { resources },
+    deliveryWorker: { resources },
+  };
+}
