@@ -1,3 +1,4 @@
+export { reportCertificates } from './certificate-metrics.ts';
 export { ConfigError, environmentName, integerSetting, readConfig } from './config.ts';
 export { environment } from './environment.ts';
 export { createHealth, type Health, type HealthCheck } from './health.ts';

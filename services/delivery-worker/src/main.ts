@@ -8,6 +8,7 @@ import {
   environment,
   moveMetrics,
   readConfig,
+  reportCertificates,
   runService,
   startHealthServer,
 } from '@millrace/runtime';
@@ -22,6 +23,7 @@ const logger = createLogger(service, config.logLevel);
 await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   const metrics = createMetrics();
   const health = createHealth(metrics);
+  reportCertificates(config, metrics);
   await moveMetrics(config, { lifecycle, health, logger });
   const database = lifecycle.own(
     'database',

@@ -17,6 +17,7 @@ import {
   type Metrics,
   moveMetrics,
   readConfig,
+  reportCertificates,
   runService,
   startHealthServer,
 } from '@millrace/runtime';
@@ -72,6 +73,7 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, onFatal) => {
   if (tracing !== null) lifecycle.own('tracing', tracing);
   const metrics = createMetrics();
   const health = createHealth(metrics);
+  reportCertificates(config, metrics);
   await moveMetrics(config, { lifecycle, health, logger });
   const topics = topicNames(config.topicPrefix);
   const database = lifecycle.own('database', openDatabase());

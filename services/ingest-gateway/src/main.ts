@@ -33,6 +33,7 @@ import {
   type Metrics,
   moveMetrics,
   readConfig,
+  reportCertificates,
   runService,
 } from '@millrace/runtime';
 import { createTracing } from '@millrace/tracing';
@@ -104,6 +105,7 @@ async function runGateway(lifecycle: Lifecycle): Promise<void> {
   // The figures of several processes are added up, and exemplars are nothing to add.
   const metrics = createMetrics({ hasExemplars: tracing !== null && !cluster.isWorker });
   const health = createHealth(metrics, cluster.isWorker ? createSharedMetrics(metrics, process) : undefined);
+  reportCertificates(config, metrics);
   await moveMetrics(config, { lifecycle, health, logger });
   const database = lifecycle.own(
     'database',

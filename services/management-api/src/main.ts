@@ -14,6 +14,7 @@ import {
   type Metrics,
   moveMetrics,
   readConfig,
+  reportCertificates,
   runService,
 } from '@millrace/runtime';
 import { createApp } from './app.ts';
@@ -46,6 +47,7 @@ const limits = {
 await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, async (lifecycle) => {
   const metrics = createMetrics();
   const health = createHealth(metrics);
+  reportCertificates(config, metrics);
   await moveMetrics(config, { lifecycle, health, logger });
   const database = lifecycle.own('database', openDatabase());
   const watch = lifecycle.own(

@@ -1,8 +1,12 @@
 import type { Metrics } from '@millrace/runtime';
+import { createWaitGauge } from './wait-gauge.ts';
 
 /** Labels are the topics, groups and partitions this process consumes: bounded by configuration. */
 export interface ConsumeMetrics {
-  handled(topic: string, group: string, records: number, seconds: number): void;
+  /** The first of a batch that is begun: nothing older waits in its partition. */
+  began(topic: string, group: string, partition: number, appendedAtMs: number): void;
+  /** @param appendedAtMs of the first record. */
+  handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;
   lag(topic: string, group: string, partition: number, records: number): void;
@@ -12,11 +16,22 @@ export interface ConsumeMetrics {
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
 }
 
+/** What is acknowledged is to be visible within this time (docs/operations.md#objectives). */
+const lateAfterMs = 60_000;
+
 /** Metrics of consuming. Without `metrics` they are dropped. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
-    return { handled: ignore, stale: ignore, failed: ignore, lag: ignore, forgetLag: ignore, truncated: ignore };
+    return {
+      began: ignore,
+      handled: ignore,
+      stale: ignore,
+      failed: ignore,
+      lag: ignore,
+      forgetLag: ignore,
+      truncated: ignore,
+    };
   }
   const labels = ['topic', 'group'] as const;
   const records = metrics.counter('millrace_log_consumed_records_total', 'Records whose batch took effect', labels);
@@ -33,20 +48,34 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
     'group',
     'partition',
   ]);
+  const late = metrics.counter(
+    'millrace_log_late_records_total',
+    'Records that took effect more than a minute after the log had taken them, or came together with one',
+    labels,
+  );
+  const wait = createWaitGauge(metrics);
   const truncated = metrics.gauge(
     'millrace_log_truncated_partitions',
     '1 while a partition waits because its log has lost what was read of it; see millrace offsets',
     ['topic', 'group', 'partition'],
   );
   return {
-    handled(topic, group, count, duration) {
-      records.inc({ topic, group }, count);
-      seconds.observe({ topic, group }, duration);
+    began: wait.began,
+    handled(topic, group, batch) {
+      records.inc({ topic, group }, batch.records);
+      seconds.observe({ topic, group }, batch.seconds);
+      late.inc({ topic, group }, Date.now() - batch.appendedAtMs > lateAfterMs ? batch.records : 0);
     },
     stale: (topic, group) => stale.inc({ topic, group }),
     failed: (topic, group) => failures.inc({ topic, group }),
-    lag: (topic, group, partition, count) => lag.set({ topic, group, partition }, count),
-    forgetLag: (topic, group, partition) => lag.remove({ topic, group, partition }),
+    lag(topic, group, partition, count) {
+      lag.set({ topic, group, partition }, count);
+      if (count <= 0) wait.ended(topic, group, partition);
+    },
+    forgetLag(topic, group, partition) {
+      lag.remove({ topic, group, partition });
+      wait.forget(topic, group, partition);
+    },
     truncated(topic, group, partition, isTruncated) {
       if (isTruncated) truncated.set({ topic, group, partition }, 1);
       else truncated.remove({ topic, group, partition });

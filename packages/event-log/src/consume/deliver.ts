@@ -19,11 +19,16 @@ export async function deliver(
 ): Promise<Delivery> {
   const { topic, group } = consume;
   const startedAt = performance.now();
+  const appendedAtMs = batch.records[0]?.appendedAtMs ?? Date.now();
+  metrics.began(topic, group, batch.partition, appendedAtMs);
   try {
     const result = await consume.handler(batch, context);
     if (result.outcome === 'done') assertProgress(batch, result.nextOffset);
     if (result.outcome === 'stale') metrics.stale(topic, group);
-    else metrics.handled(topic, group, batch.records.length, (performance.now() - startedAt) / 1000);
+    else {
+      const seconds = (performance.now() - startedAt) / 1000;
+      metrics.handled(topic, group, { records: batch.records.length, seconds, appendedAtMs });
+    }
     return result;
   } catch (error) {
     if (context.signal.aborted) return { outcome: 'interrupted' };

@@ -16,13 +16,7 @@ export async function metricsPage(root: string): Promise<string> {
 }
 
 /** They register nothing that a service shows. */
-const notServed = new Set([
-  'packages/bench',
-  'packages/cluster',
-  'packages/stack',
-  'packages/testing',
-  'packages/runtime',
-]);
+const notServed = new Set(['packages/bench', 'packages/cluster', 'packages/stack', 'packages/testing']);
 
 const introduction = `# Metrics
 
@@ -31,7 +25,7 @@ says which of them to watch and what to do.
 
 Each service answers \`/metrics\` in the format of Prometheus, with the metrics of its own folder and of the packages it uses
 (\`packages/event-log\`: gateway and consumer; \`packages/db\`: gateway and consumer; \`packages/http\`: management API; \`packages/mail\`: management
-API and delivery worker), and with the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`).
+API and delivery worker; \`packages/runtime\`: all), and with the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`).
 `;
 
 function section(room: string, registrations: Registration[]): string {

@@ -1,0 +1,23 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testCertificates } from '@millrace/testing';
+import { reportCertificates } from './certificate-metrics.ts';
+import { createMetrics } from './metrics.ts';
+
+test('the expiry of each certificate that a setting names is told, and follows its file', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-certificates-'));
+  try {
+    const file = join(directory, 'ca.pem');
+    const metrics = createMetrics({ withProcessMetrics: false });
+    reportCertificates({ kafkaSslCaFile: file, kafkaSslKeyFile: 'key.pem', port: 1 }, metrics);
+    const told = () => metrics.registry.getSingleMetricAsString('millrace_certificate_expiry_timestamp_seconds');
+    expect(await told()).toMatch(/setting="kafkaSslCaFile"\} Nan/i);
+    copyFileSync(testCertificates.authorityFile, file);
+    const [, seconds] = /setting="kafkaSslCaFile"\} (\d+)/.exec(await told()) ?? [];
+    expect(Number(seconds)).toBeGreaterThan(Date.now() / 1000);
+    expect(await told()).not.toContain('KeyFile');
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
