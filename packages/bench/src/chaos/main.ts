@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { testSeed } from '@millrace/testing';
+import { chaosBrowser } from './browser-chaos.ts';
 import { chaosConsumer } from './consumer-chaos.ts';
 import { chaosFlags } from './flag-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
@@ -8,6 +9,7 @@ import { chaosUpgrade } from './upgrade/upgrade-chaos.ts';
 const usage = `Usage: pnpm chaos gateway  [--seconds 120] [--only name,name] [--fallback]
        pnpm chaos consumer [--seconds 120] [--only name,name] [--seed N] [--rate 400] [--logs DIR]
        pnpm chaos flags    [--seconds 15]  [--only name,name]
+       pnpm chaos browser  [--pages 10000] [--visitors 6] [--seed N]
        pnpm chaos upgrade --from REF [--seconds 15] [--seed N] [--rate 400]
 
 Starts PostgreSQL, Kafka (Java 17 or newer) and Redis of its own, and the services as they are installed, breaks each of
@@ -15,7 +17,8 @@ them in turn under load, --seconds a phase, and compares what was acknowledged w
 anything is lost, doubled or wrong. flags toggles a flag a hundred times as well: no answer may be older than a second, nor
 take longer than half of one. --logs keeps what each consumer says there, with the turns of the phases. What the consumer's chaos makes up
 follows from --seed or MILLRACE_SEED; it is printed. upgrade builds the release that git calls REF, starts it, and takes it to
-this one and back, service by service. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
+this one and back, service by service. browser loads --pages of a site that uses the browser library, with reloads, crashes, tabs and
+outages. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,6 +30,8 @@ const { values, positionals } = parseArgs({
     rate: { type: 'string', default: '400' },
     logs: { type: 'string' },
     from: { type: 'string' },
+    pages: { type: 'string', default: '10000' },
+    visitors: { type: 'string', default: '6' },
   },
 });
 const print = (line: string) => console.log(line);
@@ -42,6 +47,9 @@ if (!(seconds > 0 && eventsPerSecond > 0) || !Number.isInteger(seed)) {
   process.exitCode = (await chaosGateway({ seconds, only, hasFallback: values.fallback }, print)) ? 0 : 1;
 } else if (positionals[0] === 'flags') {
   process.exitCode = (await chaosFlags({ seconds, only }, print)) ? 0 : 1;
+} else if (positionals[0] === 'browser') {
+  const [pages, visitors] = [Number(values.pages), Number(values.visitors)];
+  process.exitCode = (await chaosBrowser({ pages, visitors, seed }, print)) ? 0 : 1;
 } else if (positionals[0] === 'upgrade' && values.from !== undefined) {
   process.exitCode = (await chaosUpgrade({ seconds, from: values.from, seed, eventsPerSecond }, print)) ? 0 : 1;
 } else if (positionals[0] === 'consumer') {

@@ -12,6 +12,10 @@ export interface Delivery {
   hurry(): Promise<void>;
 }
 
+interface Taken {
+  quota_limited?: string[];
+}
+
 const mostEvents = 500;
 /** Of a request that outlives its page, with room for beacons. */
 const mostHurriedCharacters = 30_000;
@@ -42,7 +46,8 @@ export function createDelivery(
       most = Math.min(most * 2, limit);
       queue.forget(events);
       if (!isTaken) core.log.error(`${events.length} events are dropped: the service answered ${status}`, json);
-      if (isOverQuota(json)) pause(pace, quotaPauseMs);
+      // The plan's events are used up: what was sent is not stored, and what comes would not be either.
+      if ((json as Taken | null)?.quota_limited?.includes?.('events')) pause(pace, quotaPauseMs);
     } else {
       pace.failures += 1;
       if (status === 0) most = half;
@@ -83,14 +88,9 @@ export function createDelivery(
       await running;
     },
     async hurry() {
-      const events = queue.first(most, mostHurriedCharacters);
+      let events = queue.first(most);
+      while (events.length > 1 && wrap(events).length > mostHurriedCharacters) events = queue.first(events.length >> 1);
       if (events.length > 0 && !isPaused(pace) && queue.take(events)) await send(events, wrap(events));
     },
   };
-}
-
-/** The plan's events are used up: what was sent is not stored, and what comes would not be either. */
-function isOverQuota(json: Answer['json']): boolean {
-  const { quota_limited: limited } = (json ?? {}) as { quota_limited?: string[] };
-  return !!limited?.includes?.('events');
 }

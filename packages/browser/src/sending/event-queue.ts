@@ -18,7 +18,7 @@ export interface EventQueue {
   adopt(texts: string[]): void;
   /** Makes records of those that have none. */
   keep(): void;
-  first(most: number, characters?: number): QueuedEvent[];
+  first(most: number): QueuedEvent[];
   /** They go into a request now. False: they are not the first any more. */
   take(events: QueuedEvent[]): boolean;
   /** The request came to nothing. */
@@ -43,15 +43,17 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
 
   const keep = (text: string) => (mayKeep() ? records.keep(text) : '');
   const hold = () => records.hold(events.length + inRequests > 0);
-  const forget = (some: QueuedEvent[]) => {
-    for (const { name } of some) records.remove(name);
-  };
   /** An event that is dropped may have been the one to tell of others. */
   const makeRoom = (characters: number) => {
-    const lost = events.splice(0, events.length - countFitting(events, characters));
-    forget(lost);
-    for (const { text } of lost) dropped += 1 + Number(dropCount.exec(text)?.[1] ?? 0);
-    if (lost.length > 0) log.debug(`${dropped} events dropped: too many wait to be sent`);
+    let total = events.reduce((sum, { text }) => sum + text.length, characters);
+    for (const { text, name } of [...events]) {
+      if (total <= mostCharacters && events.length < mostEvents) return;
+      events.shift();
+      records.remove(name);
+      total -= text.length;
+      dropped += 1 + Number(dropCount.exec(text)?.[1] ?? 0);
+      log.debug(`${dropped} events dropped: too many wait to be sent`);
+    }
   };
   return {
     count: () => events.length,
@@ -78,13 +80,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     keep() {
       for (const queued of events) queued.name ||= keep(queued.text);
     },
-    first(most, characters = mostCharacters) {
-      let left = characters;
-      return events.slice(0, most).filter(({ text }, at) => {
-        left -= text.length;
-        return at === 0 || left >= 0;
-      });
-    },
+    first: (most) => events.slice(0, most),
     take(some) {
       const isFirst = some.every((one, at) => one === events[at]);
       if (isFirst) inRequests += events.splice(0, some.length).length;
@@ -96,7 +92,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     },
     forget(some) {
       inRequests -= some.length;
-      forget(some);
+      for (const { name } of some) records.remove(name);
       hold();
     },
     leave() {
@@ -106,16 +102,4 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       return all;
     },
   };
-}
-
-/** How many of the last ones may stay, beside a new one. */
-function countFitting(events: QueuedEvent[], characters: number): number {
-  let total = characters;
-  let count = 0;
-  for (const { text } of [...events].reverse()) {
-    total += text.length;
-    if (total > mostCharacters || count === mostEvents - 1) break;
-    count += 1;
-  }
-  return count;
 }

@@ -4,7 +4,7 @@ import { openBrowser } from '../support/open-browser.ts';
 import { type ScriptedAnswer, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, recordNames, shopOptions } from './open-shop.ts';
+import { captureMany, openShop, recordNames, shopOptions, stopClock } from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -50,7 +50,7 @@ const kept: [string, ScriptedAnswer][] = [
 test.each(kept)('after %s events are sent again, once, in their order', async (_, answer) => {
   answerFirst(answer);
   const { page } = await open();
-  await page.clock.install();
+  await stopClock(page);
   const uuids = await captureMany(page, 'kept', 3);
   await page.evaluate(() => window.posthog.flush());
   expect(await recordNames(page)).toHaveLength(3);
@@ -61,7 +61,7 @@ test.each(kept)('after %s events are sent again, once, in their order', async (_
   expect(stored.slice(0, 3)).toEqual(uuids);
   expect(stored).toHaveLength(4);
   expect(posts()[1]?.query.get('retry_count')).toBe('1');
-  expect(await recordNames(page)).toEqual([]);
+  await eventually(async () => expect(await recordNames(page)).toEqual([]));
   await page.context().close();
 });
 
@@ -128,7 +128,7 @@ test.each([
 test('a plan that is used up is left alone for a minute', async () => {
   answerFirst({ status: 200, body: { status: 1, quota_limited: ['events'] } });
   const { page } = await open();
-  await page.clock.install();
+  await stopClock(page);
   await captureMany(page, 'over', 1);
   await page.evaluate(() => window.posthog.flush());
   await captureMany(page, 'rest', 30);
@@ -153,7 +153,7 @@ test('a quota of something else stops nothing', async () => {
 test('a service that never answers is given up after a minute, and asked again', async () => {
   answerFirst({ delayMs: 2 ** 30 });
   const { page } = await open();
-  await page.clock.install();
+  await stopClock(page);
   await captureMany(page, 'slow', 1);
   await page.evaluate(() => void window.posthog.flush());
   await eventually(() => expect(posts()).toHaveLength(1));

@@ -4,7 +4,7 @@ import { openBrowser } from '../support/open-browser.ts';
 import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, shopOptions, token } from './open-shop.ts';
+import { captureMany, openShop, shopOptions, stopClock, token } from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -30,7 +30,7 @@ const sizes = () => posts().map((request) => batchOf(request).length);
 
 test('events go together after three seconds, as gzip, in one envelope, without a preflight', async () => {
   const { page } = await open();
-  await page.clock.install();
+  await stopClock(page);
   const uuids = await captureMany(page, 'tick', 3);
   await page.clock.runFor(2900);
   expect(posts()).toHaveLength(0);
@@ -55,7 +55,7 @@ const intervals: [string, number | undefined, number][] = [
 ];
 test.each(intervals)('an interval that is %s', async (_, given, expected) => {
   const { page } = await open({ request_queue_config: { ...(given && { flush_interval_ms: given }) } });
-  await page.clock.install();
+  await stopClock(page);
   await captureMany(page, 'tick', 1);
   await page.clock.runFor(expected - 50);
   expect(posts()).toHaveLength(0);

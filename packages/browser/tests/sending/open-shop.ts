@@ -53,3 +53,9 @@ export async function captureMany(page: Page, name: string, count: number, size 
 export async function recordNames(page: Page): Promise<string[]> {
   return page.evaluate((key) => Object.keys(localStorage).filter((name) => name.startsWith(`ph_${key}_queue_`)), token);
 }
+
+/** From now on time passes by `page.clock.runFor` only. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 1000);
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request as requestOf, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+
+/** What may become of a request for events. */
+export const mishaps = [
+  'passed',
+  '500',
+  '503 without headers for pages',
+  '429 with Retry-After',
+  'cut off before',
+  'cut off after',
+  'slow',
+] as const;
+export type Mishap = (typeof mishaps)[number];
+
+/** In front of a gateway, as bad networks and balancers are. */
+export interface FlakyHost {
+  port: number;
+  /** From now on: which part of the requests for events goes wrong, 0 to 1. */
+  setTrouble(part: number): void;
+  /** Requests by what became of them. */
+  counts: Record<Mishap, number>;
+  /** How often each uuid was sent, whatever became of it. */
+  sent: Map<string, number>;
+  stop(): Promise<void>;
+}
+
+/** @param random numbers in [0, 1) that decide. */
+export async function startFlakyHost(gatewayPort: number, random: () => number): Promise<FlakyHost> {
+  const counts = Object.fromEntries(mishaps.map((mishap) => [mishap, 0])) as Record<Mishap, number>;
+  const sent = new Map<string, number>();
+  let trouble = 0;
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => request.socket.destroy());
+  });
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const isTrouble = request.method === 'POST' && random() < trouble;
+    const mishap = (isTrouble && mishaps[1 + Math.floor(random() * (mishaps.length - 1))]) || 'passed';
+    if (request.method === 'POST') {
+      counts[mishap] += 1;
+      for (const uuid of uuidsOf(body)) sent.set(uuid, (sent.get(uuid) ?? 0) + 1);
+    }
+    const refuse = (status: number, headers = {}) => void response.writeHead(status, headers).end('{}');
+    const readable = { 'access-control-allow-origin': request.headers.origin ?? '*' };
+    if (mishap === '500') return refuse(500, readable);
+    if (mishap === '503 without headers for pages') return refuse(503);
+    if (mishap === '429 with Retry-After') {
+      return refuse(429, { ...readable, 'retry-after': '1', 'access-control-expose-headers': 'retry-after' });
+    }
+    if (mishap === 'cut off before') return void request.socket.destroy();
+    if (mishap === 'slow') await sleep(500 + random() * 4000);
+    await pass(gatewayPort, request, body, mishap === 'cut off after' ? null : response);
+    if (mishap === 'cut off after') request.socket.destroy();
+  }
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    setTrouble(part) {
+      trouble = part;
+    },
+    counts,
+    sent,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** @param response null: nobody hears the answer. */
+async function pass(port: number, request: IncomingMessage, body: Buffer, response: ServerResponse | null) {
+  const { method, url: path, headers } = request;
+  const asked = requestOf({ host: '127.0.0.1', port, method, path, headers });
+  asked.end(body);
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  response?.writeHead(answer.statusCode ?? 502, answer.headers);
+  for await (const chunk of answer) response?.write(chunk);
+  response?.end();
+}
+
+function uuidsOf(body: Buffer): string[] {
+  const text = (body[0] === 0x1f ? gunzipSync(body) : body).toString();
+  const { batch = [] } = JSON.parse(text) as { batch?: { uuid: string }[] };
+  return batch.map(({ uuid }) => uuid);
+}

@@ -1,0 +1,41 @@
+import type { Pool } from 'pg';
+import type { ShopVisits } from './visit-shop.ts';
+
+/** What became of the events whose `capture` has returned. */
+export interface VisitsVerdict {
+  stored: number;
+  /** Not stored, and their visitor's library told that it dropped as many, or more. */
+  dropped: number;
+  /** Neither. */
+  lost: number;
+  /** Stored more than once. */
+  doubled: number;
+}
+
+/** A library may tell of more than are missing: what it drops may have been stored, without its having heard so. */
+export async function judgeVisits({ captured }: ShopVisits, database: Pool): Promise<VisitsVerdict> {
+  const stored = await countBy(database, 'SELECT uuid::text AS key, count(*)::int AS count FROM event GROUP BY uuid');
+  const told = await countBy(
+    database,
+    `SELECT distinct_id AS key, sum((properties->>'$lib_dropped_events')::int)::int AS count
+     FROM event WHERE properties ? '$lib_dropped_events' GROUP BY distinct_id`,
+  );
+  const missing = new Map<string, number>();
+  for (const [uuid, distinctId] of captured) {
+    if (!stored.has(uuid)) missing.set(distinctId, (missing.get(distinctId) ?? 0) + 1);
+  }
+  const verdict = { stored: captured.size, dropped: 0, lost: 0, doubled: 0 };
+  for (const [distinctId, count] of missing) {
+    const lost = Math.max(0, count - (told.get(distinctId) ?? 0));
+    verdict.stored -= count;
+    verdict.lost += lost;
+    verdict.dropped += count - lost;
+  }
+  verdict.doubled = [...stored.values()].filter((count) => count > 1).length;
+  return verdict;
+}
+
+async function countBy(database: Pool, query: string): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ key: string; count: number }>(query);
+  return new Map(rows.map(({ key, count }) => [key, count]));
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chromium } from 'playwright-core';
+import { createFaultProxy } from '../fault-proxy.ts';
+import { findChromium } from '../find-chromium.ts';
+import { seededRandom } from '../seeded-random.ts';
+import { type Mishap, startFlakyHost } from './flaky-host.ts';
+import { startShopSite } from './shop-site.ts';
+import { createVisitor, type Entrance, entrances } from './visitor.ts';
+import type { CapturedEvent } from './visitor-tabs.ts';
+
+export interface ShopVisitsOptions {
+  /** The library, as a module. */
+  library: string;
+  gatewayPort: number;
+  projectApiKey: string;
+  pages: number;
+  visitors: number;
+  seed: number;
+}
+
+/** What became of the visits, as visitors and the host before the gateway saw it. */
+export interface ShopVisits {
+  pages: number;
+  /** Distinct ids by the uuids of events whose `capture` has returned. */
+  captured: Map<string, string>;
+  entered: Record<Entrance, number>;
+  requests: Record<Mishap, number>;
+  /** How often each uuid was sent. */
+  sent: Map<string, number>;
+  /** Times the host before the gateway was gone, or swallowed everything. */
+  outages: number;
+  /** Visits that could not go on, as when a neighbour's crash took their tab. */
+  interrupted: number;
+}
+
+/** A browser that is driven forgets pages at once, which others keep for the back button. */
+const ignoreDefaultArgs = ['--disable-back-forward-cache'];
+const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
+/** Of the requests, while the visits go on. */
+const trouble = 0.25;
+
+/**
+ * Visitors load pages of a shop in every way a browser knows, while the way to the gateway fails in every way it can. In
+ * the end all is well, and everybody stays on a last page until their queue is empty.
+ */
+export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits> {
+  const { library, gatewayPort, projectApiKey, pages, visitors, seed } = options;
+  const random = seededRandom(seed);
+  const host = await startFlakyHost(gatewayPort, random);
+  const proxy = await createFaultProxy({ targetPort: host.port });
+  const address = `http://${proxy.host}:${proxy.port}`;
+  const site = await startShopSite({ '/millrace.js': library }, projectApiKey, shopOptions(address));
+  const executablePath = findChromium() ?? '';
+  const browser = await chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
+  const entered = Object.fromEntries(entrances.map((name) => [name, 0])) as Record<Entrance, number>;
+  const visits: ShopVisits = {
+    ...{ pages: 0, captured: new Map<string, string>(), entered, requests: host.counts, sent: host.sent },
+    ...{ outages: 0, interrupted: 0 },
+  };
+  const onCaptured = (events: CapturedEvent[]) => {
+    for (const [uuid, distinctId] of events) visits.captured.set(uuid, distinctId);
+  };
+  const isOver = () => visits.pages >= pages;
+
+  async function visitAgainAndAgain(): Promise<() => Promise<void>> {
+    const context = await browser.newContext();
+    context.setDefaultTimeout(20_000);
+    const visitor = createVisitor(context, { siteUrl: site.url, random, onCaptured, entered });
+    while (!isOver()) {
+      visits.pages += 1;
+      await visitor.visit().catch(async (error) => {
+        if (!browser.isConnected()) throw new Error('The browser is gone', { cause: error });
+        visits.interrupted += 1;
+        await visitor.recover();
+      });
+    }
+    await visitor.recover();
+    return visitor.finish;
+  }
+  async function breakTheWay(): Promise<void> {
+    while (!isOver()) {
+      await sleep(2000 + random() * 4000);
+      visits.outages += 1;
+      if (random() < 0.5) await proxy.refuse();
+      else proxy.blackHole();
+      await sleep(500 + random() * 2500);
+      await proxy.pass();
+    }
+  }
+
+  try {
+    host.setTrouble(trouble);
+    const visiting = Promise.all(Array.from({ length: visitors }, visitAgainAndAgain));
+    const [finishes] = await Promise.all([visiting, breakTheWay()]);
+    host.setTrouble(0);
+    await Promise.all(finishes.map((finish) => finish()));
+    return visits;
+  } finally {
+    await browser.close();
+    await Promise.all([proxy.stop(), host.stop(), site.stop()]);
+  }
+}
+
+/** All is captured, and nothing is asked that has nothing to do with events. */
+function shopOptions(address: string): Record<string, unknown> {
+  return {
+    ...{ api_host: address, opt_out_useragent_filter: true, advanced_disable_flags: true },
+    rate_limiting: { events_per_second: 10_000, events_burst_limit: 100_000 },
+  };
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BrowserContext, Page } from 'playwright-core';
+import { eventually } from '../eventually.ts';
+import { type CapturedEvent, createVisitorTabs } from './visitor-tabs.ts';
+
+/** How pages are entered, and how often in a hundred visits. */
+const weights = {
+  ...{ link: 40, reload: 20, 'new tab': 8, 'closed tab': 12, crash: 2, 'away and back': 9 },
+  ...{ offline: 8.8, storm: 0.2 },
+};
+export type Entrance = keyof typeof weights;
+export const entrances = Object.keys(weights) as Entrance[];
+
+const mostTabs = 3;
+/** More than the library keeps while nothing can be sent. */
+const stormEvents = 700;
+
+interface VisitorOptions {
+  siteUrl: string;
+  random(): number;
+  onCaptured(events: CapturedEvent[]): void;
+  entered: Record<Entrance, number>;
+}
+
+export interface Visitor {
+  /** One page more. */
+  visit(): Promise<void>;
+  /** Begins anew: something went wrong with a tab, as it does when its neighbour crashes. */
+  recover(): Promise<void>;
+  /** A last page, which stays until nothing waits any more. */
+  finish(): Promise<void>;
+}
+
+/** Somebody who visits a shop with several tabs, in a hurry. */
+export function createVisitor(context: BrowserContext, options: VisitorOptions): Visitor {
+  const { random, onCaptured, entered } = options;
+  const tabs = createVisitorTabs(context, options.siteUrl);
+  const { open, goOn, ready } = tabs;
+  const capture = async (tab: Page, count: number) => onCaptured(await tabs.capture(tab, count));
+
+  async function captureOffline(tab: Page, count: number): Promise<Page> {
+    await ready(tab);
+    await context.setOffline(true);
+    await capture(tab, count).finally(() => context.setOffline(false));
+    return goOn(tab);
+  }
+  const ways: Record<Entrance, (tab: Page) => Promise<Page>> = {
+    link: goOn,
+    reload: (tab) => tab.reload({ waitUntil: 'commit' }).then(() => tab),
+    async 'new tab'(tab) {
+      if (tabs.all.length >= mostTabs) await tabs.close(tab);
+      return open();
+    },
+    'closed tab': (tab) => tabs.close(tab).then(open),
+    crash: (tab) => tabs.crash(tab).then(open),
+    'away and back': (tab) => tab.goto('about:blank').then(() => goOn(tab)),
+    offline: (tab) => captureOffline(tab, 5),
+    storm: (tab) => captureOffline(tab, stormEvents),
+  };
+  return {
+    async visit() {
+      const tab = tabs.all[Math.floor(random() * tabs.all.length)] ?? (await open());
+      const way = pickEntrance(random);
+      entered[way] += 1;
+      const entering = await ways[way](tab);
+      await ready(entering);
+      await capture(entering, 1 + Math.floor(random() * 4));
+      if (random() < 0.5) await sleep(random() * 300);
+      if (random() < 0.3) await capture(entering, 1 + Math.floor(random() * 25));
+    },
+    async recover() {
+      await context.setOffline(false);
+      for (const tab of [...tabs.all]) await tabs.close(tab).catch(() => {});
+    },
+    async finish() {
+      const tab = await open();
+      await ready(tab);
+      const names = `Object.keys(localStorage).filter((name) => name.includes('_queue_'))`;
+      const isEmpty = async () => (await tab.evaluate<string[]>(names)).length === 0;
+      await eventually(isEmpty, { what: 'An empty queue', intervalMs: 250 });
+    },
+  };
+}
+
+function pickEntrance(random: () => number): Entrance {
+  let left = random() * 100;
+  for (const entrance of entrances) {
+    left -= weights[entrance];
+    if (left < 0) return entrance;
+  }
+  return 'link';
+}

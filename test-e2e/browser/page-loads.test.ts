@@ -1,0 +1,30 @@
+import { bundleLibrary } from '@millrace/browser/bundle-library';
+import { eventually, testSeed } from '@millrace/testing';
+import { judgeVisits } from '@millrace/testing/browser-visits/judge-visits';
+import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+
+/** `npm run chaos -- browser` loads ten thousand. */
+const pages = 200;
+const seed = testSeed();
+let services: RunningServices;
+
+beforeAll(async () => {
+  services = await startServices({ eventLog: 'kafka', managementApi: false });
+});
+afterAll(() => services?.stop());
+
+test(`every event whose capture returned is stored once, or told as dropped, over ${pages} page loads (seed ${seed})`, async () => {
+  const { code } = await bundleLibrary('index.js');
+  const visits = await visitShop({
+    ...{ library: code, pages, visitors: 4, seed },
+    gatewayPort: Number(new URL(services.ingestUrl).port),
+    projectApiKey: services.tenant.projectApiKey,
+  });
+  await eventually(async () => {
+    expect(await judgeVisits(visits, services.database)).toMatchObject({ lost: 0, doubled: 0 });
+  });
+  expect(visits.captured.size).toBeGreaterThan(pages * 2);
+  expect(visits.interrupted).toBeLessThan(pages / 10);
+  for (const count of Object.values(visits.requests)) expect(count).toBeGreaterThan(0);
+}, 300_000);

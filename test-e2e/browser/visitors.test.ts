@@ -1,0 +1,215 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { bundleLibrary } from '@millrace/browser/bundle-library';
+import { eventually, findChromium } from '@millrace/testing';
+import { type ShopSite, startShopSite } from '@millrace/testing/browser-visits/shop-site';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { createManagementClient, type ManagementClient } from '../support/management-client.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+
+/** What visitors do with the browser library, as it lies in the database in the end. */
+let services: RunningServices;
+let api: ManagementClient;
+let site: ShopSite;
+let browser: Browser;
+
+beforeAll(async () => {
+  const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.js');
+  [services, browser] = await Promise.all([
+    startServices({ eventLog: 'kafka' }),
+    chromium.launch({ executablePath: findChromium() ?? '', headless: true, args: ['--no-sandbox', '--disable-gpu'] }),
+  ]);
+  api = createManagementClient(services);
+  const scripts = {
+    '/millrace.js': (await bundleLibrary('index.js')).code,
+    '/reference.js': await readFile(reference, 'utf8'),
+  };
+  site = await startShopSite(scripts, services.tenant.projectApiKey, {
+    ...{ api_host: services.ingestUrl, opt_out_useragent_filter: true, capture_pageview: false },
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([site?.stop(), services?.stop()]);
+});
+
+interface Visit {
+  library?: string;
+  options?: object;
+}
+
+async function enter(visitor: BrowserContext, { library, options }: Visit = {}): Promise<Page> {
+  const page = await visitor.newPage();
+  const query = new URLSearchParams({
+    ...(library && { library }),
+    ...(options && { options: JSON.stringify(options) }),
+  });
+  await page.goto(`${site.url}/?${query}`);
+  await page.waitForFunction('window.posthog?.__loaded');
+  return page;
+}
+const run = <Result = void>(page: Page, script: string) => page.evaluate<Result>(`(() => { ${script} })()`);
+const idOf = (page: Page) => run<string>(page, 'return posthog.get_distinct_id()');
+
+/** The events of these names, when they are stored; in the order of their time. */
+async function stored(...names: string[]) {
+  return eventually(async () => {
+    const all = (await Promise.all([...new Set(names)].map((event) => api.events({ event })))).flat();
+    expect(all.map(({ event }) => event).sort()).toEqual([...names].sort());
+    return all.sort((one, other) => (one.timestamp < other.timestamp ? -1 : 1));
+  });
+}
+
+test('a visitor keeps one id over tabs and days, in sessions of their own', async () => {
+  const first = await browser.newContext();
+  const [one, other] = [await enter(first), await enter(first)];
+  await run(one, `posthog.capture('first tab')`);
+  await run(other, `posthog.capture('second tab')`);
+  const storageState = await first.storageState();
+  await first.close();
+  const later = await browser.newContext({ storageState });
+  await later.clock.install({ time: Date.now() + 3 * 86_400_000 });
+  const page = await enter(later);
+  await run(page, `posthog.capture('days later', {}, { send_instantly: true })`);
+  const events = await stored('first tab', 'second tab', 'days later');
+  expect(new Set(events.map(({ distinct_id }) => distinct_id)).size).toBe(1);
+  const sessionOf = (name: string) => events.find(({ event }) => event === name)?.properties.$session_id;
+  expect(sessionOf('first tab')).toBe(sessionOf('second tab'));
+  expect(sessionOf('days later')).not.toBe(sessionOf('first tab'));
+  await later.close();
+});
+
+test('identify makes one person of the time before and after, alias adds an id, reset begins another', async () => {
+  const visitor = await browser.newContext();
+  const page = await enter(visitor);
+  const anonymous = await idOf(page);
+  await run(
+    page,
+    `posthog.capture('looked');
+     posthog.identify('ada', { email: 'ada@example.com' }, { first_seen: 'shop' });
+     posthog.alias('ada-on-the-phone');
+     posthog.setPersonProperties({ plan: 'pro' });
+     posthog.capture('bought');`,
+  );
+  await run(page, `posthog.reset(); posthog.capture('somebody else')`);
+  const other = await idOf(page);
+  const [looked, bought, somebody] = await stored('looked', 'bought', 'somebody else');
+  expect([looked?.distinct_id, bought?.distinct_id, somebody?.distinct_id]).toEqual([anonymous, 'ada', other]);
+  await eventually(async () => {
+    const [person] = await api.persons({ distinct_id: 'ada' });
+    expect(person?.distinct_ids.sort()).toEqual([anonymous, 'ada', 'ada-on-the-phone'].sort());
+    expect(person).toMatchObject({
+      is_identified: true,
+      properties: { email: 'ada@example.com', plan: 'pro', first_seen: 'shop' },
+    });
+  });
+  expect(other).not.toBe(anonymous);
+  expect(await api.persons({ distinct_id: other })).toEqual([]);
+  await visitor.close();
+});
+
+test('a group is stored with its properties, and events carry it until it is left', async () => {
+  const visitor = await browser.newContext();
+  const page = await enter(visitor);
+  await run(
+    page,
+    `posthog.group('company', 'acme', { name: 'Acme', seats: 5 });
+     posthog.capture('in the group');
+     posthog.resetGroups();
+     posthog.capture('out of the group');`,
+  );
+  const [inside, outside] = await stored('in the group', 'out of the group');
+  expect(inside?.properties.$groups).toEqual({ company: 'acme' });
+  expect(outside?.properties.$groups ?? {}).toEqual({});
+  await eventually(async () => {
+    const groups = await api.groups({ group_type_index: '0' });
+    expect(groups).toMatchObject([{ group_key: 'acme', group_properties: { name: 'Acme', seats: 5 } }]);
+  });
+  await visitor.close();
+});
+
+test('without consent nothing is stored, over pages too; with it, what follows is', async () => {
+  const visitor = await browser.newContext();
+  const options = { opt_out_capturing_by_default: true };
+  const page = await enter(visitor, { options });
+  await run(page, `posthog.capture('never')`);
+  await run(page, `posthog.opt_in_capturing(); posthog.capture('allowed')`);
+  await run(page, `posthog.opt_out_capturing(); posthog.capture('never')`);
+  const next = await enter(visitor);
+  await run(next, `posthog.capture('never'); posthog.opt_in_capturing(); posthog.capture('allowed')`);
+  await stored('allowed', 'allowed', '$opt_in', '$opt_in');
+  expect(await api.events({ event: 'never' })).toEqual([]);
+  await visitor.close();
+});
+
+test('bootstrapped flags hold until the fetched ones are there', async () => {
+  const { tenant, apiUrl, ingestUrl } = services;
+  const filters = { groups: [{ properties: [], rollout_percentage: 100 }] };
+  const made = await fetch(`${apiUrl}/api/projects/${tenant.projectId}/feature_flags/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tenant.personalApiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ key: 'new-checkout', name: 'New checkout', filters, active: true }),
+  });
+  expect(made.status).toBe(201);
+  const question = { token: tenant.projectApiKey, distinct_id: 'anybody' };
+  await eventually(async () => {
+    const answer = await fetch(`${ingestUrl}/flags/?v=2`, { method: 'POST', body: JSON.stringify(question) });
+    expect(await answer.json()).toMatchObject({ flags: { 'new-checkout': { enabled: true } } });
+  });
+  const visitor = await browser.newContext();
+  let release: () => void = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await visitor.route(/\/flags\//, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const options = {
+    bootstrap: { featureFlags: { 'new-checkout': 'old', gone: true } },
+    feature_flag_request_timeout_ms: 30_000,
+  };
+  const page = await enter(visitor, { options });
+  const read = () => run(page, `return ['new-checkout', 'gone'].map((key) => posthog.getFeatureFlag(key) ?? null)`);
+  expect(await read()).toEqual(['old', true]);
+  release();
+  await eventually(async () => expect(await read()).toEqual([true, null]));
+  const called = await stored(
+    '$feature_flag_called',
+    '$feature_flag_called',
+    '$feature_flag_called',
+    '$feature_flag_called',
+  );
+  expect(
+    called.map(({ properties: { $feature_flag, $feature_flag_response } }) => [
+      $feature_flag,
+      $feature_flag_response ?? null,
+    ]),
+  ).toEqual(
+    expect.arrayContaining([
+      ['new-checkout', 'old'],
+      ['new-checkout', true],
+    ]),
+  );
+  await visitor.close();
+});
+
+test('a site that changes from the other library to this one in the middle of a visit keeps one person', async () => {
+  const visitor = await browser.newContext();
+  const before = await enter(visitor, { library: '/reference.js' });
+  await run(before, `posthog.register({ shop: 'north' }); posthog.capture('with the other library')`);
+  const anonymous = await idOf(before);
+  await before.waitForRequest((request) => request.method() === 'POST' && request.url().includes('/e/'));
+  const after = await enter(visitor);
+  expect(await idOf(after)).toBe(anonymous);
+  await run(after, `posthog.capture('with this library'); posthog.identify('grace')`);
+  const back = await enter(visitor, { library: '/reference.js' });
+  expect(await idOf(back)).toBe('grace');
+  const [other, own] = await stored('with the other library', 'with this library');
+  expect(own?.properties).toMatchObject({ shop: 'north', $session_id: other?.properties.$session_id });
+  await eventually(async () => {
+    const [person] = await api.persons({ distinct_id: 'grace' });
+    expect(person?.distinct_ids.sort()).toEqual([anonymous, 'grace'].sort());
+  });
+  await visitor.close();
+});
