@@ -15,7 +15,7 @@ export interface ClientLoad {
   stop(): Promise<void>;
 }
 
-const clients = 24;
+const usualClients = 24;
 /** Clients pause between their requests, so that they load a machine and do not overload it. */
 const pauseMs = 40;
 const pauseAfterRefusalMs = 200;
@@ -30,7 +30,7 @@ const attempts = 60;
  */
 export function startClientLoad(
   urls: readonly string[],
-  { projectApiKey, name }: { projectApiKey: string; name: string },
+  { projectApiKey, name, clients = usualClients }: { projectApiKey: string; name: string; clients?: number },
 ): ClientLoad {
   const load: Omit<ClientLoad, 'stop'> = {
     ...{ sent: new Set(), acknowledged: new Set(), refused: 0, longestGapMs: 0 },

@@ -28,6 +28,8 @@ export interface StorySetting {
   database: pg.Pool;
 }
 
+/** What is about 2,000 events a second where a request is answered in 50 ms. */
+const clients = 48;
 /** How long all is well before something happens, and after it. */
 const calmMs = 5000;
 /** What may take a while: pods that come back, a backlog that is worked off. */
@@ -40,7 +42,7 @@ export async function measureStory(
   happen: (load: ClientLoad) => Promise<string>,
 ): Promise<StoryResult> {
   const startedAt = performance.now();
-  const load = startClientLoad([url], { projectApiKey, name });
+  const load = startClientLoad([url], { projectApiKey, name, clients });
   let remark: string;
   try {
     await sleep(calmMs);
