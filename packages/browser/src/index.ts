@@ -1,3 +1,4 @@
+import { captureExceptionOf } from './exceptions/capture-exception.ts';
 import { checkOptions } from './options/check-options.ts';
 import { moreOptions } from './options/more-options.ts';
 import { createClient } from './start/create-client.ts';
@@ -9,7 +10,12 @@ export type * from './client/options.ts';
 export type * from './client/values.ts';
 
 /** The client of an application; `init` starts it. */
-export const posthog = createClient({ features: fullFeatures, readOptions: checkOptions, moreOptions });
+export const posthog = createClient({
+  features: fullFeatures,
+  always: captureExceptionOf,
+  readOptions: checkOptions,
+  moreOptions,
+});
 /** @alias of the above */
 // biome-ignore lint/style/noDefaultExport: how applications import it
 export default posthog;

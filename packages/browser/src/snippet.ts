@@ -1,3 +1,4 @@
+import { captureExceptionOf } from './exceptions/capture-exception.ts';
 import { checkOptions } from './options/check-options.ts';
 import { moreOptions } from './options/more-options.ts';
 import { attempt, page } from './page/globals.ts';
@@ -11,4 +12,13 @@ const address = script instanceof HTMLScriptElement ? script.src : '';
 const scriptHost = attempt(() => new URL(address).href.replace(/\/(static|array)\/.*$/, ''));
 
 if (page)
-  takeOverStub(page, createClient({ features: fullFeatures, readOptions: checkOptions, moreOptions, scriptHost }));
+  takeOverStub(
+    page,
+    createClient({
+      features: fullFeatures,
+      always: captureExceptionOf,
+      readOptions: checkOptions,
+      moreOptions,
+      scriptHost,
+    }),
+  );

@@ -1,4 +1,5 @@
 import type { Core, Feature } from '../client/core.ts';
+import { stopSignal } from '../page/stop-signal.ts';
 import { createEventCapture } from './capture-event.ts';
 import { clipboardEvents } from './capture-rules.ts';
 
@@ -6,7 +7,7 @@ const switchedOff = '$autocapture_disabled_server_side';
 
 /** Captures clicks, changes and submits, from when the environment's settings are known and do not say otherwise. */
 export const createAutocapture: Feature = (core) => {
-  const stop = new AbortController();
+  const signal = stopSignal(core);
   const captureEvent = createEventCapture(core);
   let isOff = true;
   let withElements = true;
@@ -24,10 +25,9 @@ export const createAutocapture: Feature = (core) => {
     isOff = isSwitchedOff(core, config?.autocapture_opt_out);
     // Adding the same listener again changes nothing.
     for (const type of ['click', 'change', 'submit', ...clipboardEvents]) {
-      document.addEventListener(type, listen, { capture: true, signal: stop.signal });
+      document.addEventListener(type, listen, { capture: true, signal });
     }
   });
-  core.signals.on('shutdown', () => stop.abort());
   return undefined;
 };
 

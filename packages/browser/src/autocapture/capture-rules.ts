@@ -1,6 +1,6 @@
 import type { AutocaptureOptions } from '../client/options.ts';
+import { attributeOf, matchesAny, tagOf } from '../page/dom.ts';
 import { usefulTags } from './describe-element.ts';
-import { attributeOf, matchesAny, tagOf } from './dom.ts';
 
 export const clipboardEvents = ['copy', 'cut', 'paste'];
 const ignoredByDefault = ['.ph-no-autocapture', '[data-ph-no-autocapture]'];
@@ -10,7 +10,8 @@ export function isChosen(type: string, path: Element[], options: AutocaptureOpti
   const { url_allowlist, url_ignorelist, dom_event_allowlist, element_allowlist, css_selector_allowlist } = options;
   if (url_allowlist && !isAddressOf(url_allowlist)) return false;
   if (url_ignorelist && isAddressOf(url_ignorelist)) return false;
-  if (dom_event_allowlist && !(dom_event_allowlist as string[]).includes(type)) return false;
+  const isOfDom = !clipboardEvents.includes(type);
+  if (isOfDom && dom_event_allowlist && !(dom_event_allowlist as string[]).includes(type)) return false;
   if (element_allowlist && !path.some((element) => element_allowlist.includes(tagOf(element)))) return false;
   if (css_selector_allowlist && !matchesAny(path, css_selector_allowlist)) return false;
   return !matchesAny(path, options.css_selector_ignorelist ?? ignoredByDefault);

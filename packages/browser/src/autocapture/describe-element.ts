@@ -1,6 +1,7 @@
-import { attributesOf, childrenOf, isElement, placeOf, tagOf } from './dom.ts';
+import type { Options } from '../client/client.ts';
+import { attributesOf, childrenOf, isElement, placeOf, tagOf } from '../page/dom.ts';
 import { shorten, textOf } from './element-text.ts';
-import type { Privacy } from './privacy.ts';
+import { isReadable, type Privacy } from './privacy.ts';
 import { isSensitive } from './sensitive-value.ts';
 
 /** What is sent of an element. */
@@ -13,11 +14,9 @@ export interface ElementDescription {
   [attribute: `attr__${string}`]: string;
 }
 
-export interface Reading {
-  isTextMasked: boolean;
-  areAttributesMasked: boolean;
-  ignoredAttributes: readonly string[];
-}
+export type Masks = Pick<Options, 'mask_all_text' | 'mask_all_element_attributes'> & {
+  element_attribute_ignorelist?: string[];
+};
 
 export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 'select', 'textarea', 'label'];
 /** What the page, not a visitor, gives a field. */
@@ -25,27 +24,28 @@ const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
 
 export function describeElement(
   element: Element,
-  { isPrivate, isTyped }: Privacy,
-  reading: Reading,
+  privacy: Privacy,
+  { mask_all_text, mask_all_element_attributes, element_attribute_ignorelist }: Masks,
+  isTarget: boolean,
 ): ElementDescription {
-  const tag = tagOf(element);
-  const description: ElementDescription = { tag_name: tag, ...placeOf(element) };
-  if (usefulTags.includes(tag) && !reading.isTextMasked) {
-    description.$el_text = isPrivate || isTyped ? '' : textOf(element);
+  const tag_name = tagOf(element);
+  const description: ElementDescription = { tag_name, ...placeOf(element) };
+  if (!mask_all_text && (isTarget || usefulTags.includes(tag_name))) {
+    description.$el_text = isReadable(privacy) ? textOf(element) : '';
   }
-  if (reading.areAttributesMasked) return description;
+  if (mask_all_element_attributes) return description;
   const typed = textsTypedIn(element);
   for (const { name, value } of attributesOf(element)) {
-    if (reading.ignoredAttributes.includes(name) || /^_ng(content|host)/.test(name) || isSensitive(value)) continue;
+    if (element_attribute_ignorelist?.includes(name) || /^_ng(content|host)/.test(name) || isSensitive(value)) continue;
     const mayRepeat = !attributesOfFields.includes(name);
-    if (mayRepeat && (isTyped || typed.some((text) => value.includes(text)))) continue;
-    description[`attr__${name}`] = shorten(name === 'class' ? wordsOf(value).join(' ') : value);
+    if (mayRepeat && (privacy.isTyped || typed.some((text) => value.includes(text)))) continue;
     if (name === 'class') description.classes = wordsOf(value);
+    description[`attr__${name}`] = shorten(name === 'class' ? wordsOf(value).join(' ') : value);
   }
   return description;
 }
 
-export const wordsOf = (text: string): string[] => text.trim().split(/\s+/).filter(Boolean);
+export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
 const fewChildren = 20;
 
@@ -56,4 +56,4 @@ function textsTypedIn(element: Element): string[] {
     .filter((text) => text.length > 3);
 }
 
-const typedIn = (field: Element): string => String((field as HTMLInputElement).value ?? '');
+const typedIn = (field: Element): string => String((field as HTMLInputElement).value);

@@ -1,5 +1,5 @@
-import { childrenOf, isElement, nodeType, tagOf } from './dom.ts';
-import { isField, isMarkedPrivate, isSecret } from './privacy.ts';
+import { childrenOf, isElement, nodeType, tagOf } from '../page/dom.ts';
+import { isReadable, ownPrivacy } from './privacy.ts';
 import { isSensitive, readableText } from './sensitive-value.ts';
 
 const longest = 1024;
@@ -22,15 +22,17 @@ function ownText(element: Element): string {
   return text.trim();
 }
 
-function spanText(element: Element): string {
+/** A page that nests deeper than this is none that people read. */
+const deepestSpan = 50;
+
+function spanText(element: Element, depth = 0): string {
   let text = '';
   for (const child of childrenOf(element)) {
     if (text.length > longest) break;
-    if (!isElement(child) || tagOf(child) !== 'span' || isMarkedPrivate(child) || isField(child)) continue;
-    if (!isSecret(child)) text = joinWords(text, ownText(child));
-    text = joinWords(text, spanText(child));
+    if (!isElement(child) || tagOf(child) !== 'span' || !isReadable(ownPrivacy(child))) continue;
+    text = joinWords(text, ownText(child), depth < deepestSpan ? spanText(child, depth + 1) : '');
   }
   return text;
 }
 
-const joinWords = (...words: string[]): string => words.join(' ').trim();
+const joinWords = (...words: string[]): string => words.filter(Boolean).join(' ');

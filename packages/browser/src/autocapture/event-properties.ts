@@ -1,42 +1,45 @@
 import type { Properties } from '../client/values.ts';
-import { describeElement, type Reading } from './describe-element.ts';
-import { attributeOf, attributesOf, baseUri, namespaceOf, tagOf } from './dom.ts';
-import { textOf } from './element-text.ts';
+import { attributeOf, attributesOf, baseUri, namespaceOf, tagOf } from '../page/dom.ts';
+import { describeElement, type Masks } from './describe-element.ts';
 import { elementsChain, longestAddress } from './elements-chain.ts';
-import type { Privacy } from './privacy.ts';
+import { isReadable, type Privacy } from './privacy.ts';
 import { isSensitive } from './sensitive-value.ts';
 
-export interface Description extends Reading {
+interface Seen {
   type: string;
+  /** From the target up. */
+  path: Element[];
+  privacy: Map<Element, Privacy>;
+  masks: Masks;
   /** The elements too, not only the chain made of them. */
   withElements: boolean;
 }
 
-/** What is sent of an event on the first element of a path. */
-export function eventProperties(path: Element[], privacy: Map<Element, Privacy>, wanted: Description): Properties {
-  const of = (element: Element) => privacy.get(element) ?? { isPrivate: true, isTyped: true };
-  const isReadable = (element: Element) => !of(element).isPrivate && !of(element).isTyped;
-  const shown = wanted.type === 'click' ? controlOfIcon(path) : 0;
-  const isTextMasked = wanted.isTextMasked || (shown > 0 && !path.slice(0, shown + 1).every(isReadable));
-  const elements = path
-    .slice(shown)
-    .map((element) => describeElement(element, of(element), { ...wanted, isTextMasked }));
-  const [target] = elements;
-  const [element] = path.slice(shown);
-  if (!target || !element) return {};
+const unknown: Privacy = { isPrivate: true, isTyped: true };
 
-  if (!isTextMasked) target.$el_text = isReadable(element) ? textOf(element) : '';
-  const address =
-    wanted.areAttributesMasked || wanted.ignoredAttributes.includes('href') ? '' : addressOf(path, isReadable);
+/** What is sent of an event. */
+export function eventProperties({ type, path, privacy, masks, withElements }: Seen): Properties {
+  const of = (element: Element) => privacy.get(element) ?? unknown;
+  const canRead = (element: Element) => isReadable(of(element));
+  const isClick = type === 'click';
+  const control = isClick ? controlOfIcon(path) : 0;
+  const mask_all_text = masks.mask_all_text || (control > 0 && !path.slice(0, control + 1).every(canRead));
+  const elements = path
+    .slice(control)
+    .map((element, at) => describeElement(element, of(element), { ...masks, mask_all_text }, at === 0));
+  const [target = { $el_text: '', attr__href: '' }] = elements;
+
+  const areLinksMasked = masks.mask_all_element_attributes || masks.element_attribute_ignorelist?.includes('href');
+  const address = areLinksMasked ? '' : addressOf(path, canRead);
   if (address) target.attr__href = address;
   return {
-    $event_type: wanted.type,
+    $event_type: type,
     $ce_version: 1,
-    ...(wanted.withElements && { $elements: elements as unknown as Properties[] }),
+    ...(withElements && { $elements: elements as unknown as Properties[] }),
     $elements_chain: elementsChain(elements),
     ...(target.$el_text && { $el_text: target.$el_text }),
-    ...(wanted.type === 'click' && isElsewhere(address, element) && { $external_click_url: address }),
-    ...ownProperties(path.filter((at) => !of(at).isPrivate)),
+    ...(isClick && isElsewhere(address, path) && { $external_click_url: address }),
+    ...ownProperties(path.filter((element) => !of(element).isPrivate)),
   };
 }
 
@@ -50,16 +53,16 @@ function controlOfIcon(path: Element[]): number {
 }
 
 /** Where the outermost link leads. */
-function addressOf(path: Element[], isReadable: (element: Element) => boolean): string {
+function addressOf(path: Element[], canRead: (element: Element) => boolean): string {
   const link = path.filter((element) => tagOf(element) === 'a').pop();
-  const address = (link && isReadable(link) && attributeOf(link, 'href')) || '';
+  const address = (link && canRead(link) && attributeOf(link, 'href')) || '';
   return isSensitive(address) ? '' : address.slice(0, longestAddress);
 }
 
-function isElsewhere(address: string, element: Element): boolean {
+function isElsewhere(address: string, path: Element[]): boolean {
   try {
-    const { host } = new URL(address, baseUri(element));
-    return address !== '' && host !== '' && host !== location.host;
+    const { host } = new URL(address, path[0] && baseUri(path[0]));
+    return host !== '' && host !== location.host;
   } catch {
     return false;
   }
@@ -72,8 +75,8 @@ function ownProperties(path: Element[]): Properties {
   const properties: Properties = {};
   for (const element of [...path].reverse()) {
     for (const { name, value } of attributesOf(element)) {
-      const own = name.startsWith(prefix) ? name.slice(prefix.length) : '';
-      if (own && value && !isSensitive(value)) properties[own] = value;
+      const [before, own] = name.split(prefix);
+      if (before === '' && own && value && !isSensitive(value)) properties[own] = value;
     }
   }
   return properties;

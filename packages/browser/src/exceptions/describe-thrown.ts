@@ -2,97 +2,92 @@
 export interface ThrownDescription {
   type: string;
   value: string;
-  stack?: string;
+  stack?: string | undefined;
   /** Not an error with a stack of its own: the stack, if any, is of whoever captured it. */
-  isSynthetic: boolean;
+  synthetic: boolean;
   cause?: unknown;
   /** Of an `AggregateError`. */
-  errors?: unknown[];
+  errors?: unknown[] | undefined;
 }
 
 /** Reads something thrown; `capturedAt` is the stack to show for what has none. */
 export function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription {
-  try {
-    return describe(thrown, capturedAt);
-  } catch {
-    // A proxy, or a getter that throws.
-    return { type: 'Error', value: 'Unknown error', stack: capturedAt, isSynthetic: true };
-  }
-}
+  const told = (type: string, value: string) => ({ type, value, stack: capturedAt, synthetic: true });
 
-function describe(thrown: unknown, capturedAt: string | undefined): ThrownDescription {
-  const synthetic = { stack: capturedAt, isSynthetic: true };
-  if (typeof thrown === 'string') return { ...ofText(thrown), ...synthetic };
-  if (typeof thrown !== 'object' || thrown === null) {
-    return { type: 'Error', value: `Primitive value captured as exception: ${String(thrown)}`, ...synthetic };
-  }
-  const kind = Object.prototype.toString.call(thrown);
-  if (kind === '[object ErrorEvent]') return ofErrorEvent(thrown as ErrorEvent, capturedAt);
-  if (kind === '[object PromiseRejectionEvent]') {
-    const { reason } = thrown as PromiseRejectionEvent;
-    if (typeof reason === 'object' && reason !== null) return describe(reason, capturedAt);
-    const value = `Non-Error promise rejection captured with value: ${String(reason)}`;
-    return { type: 'UnhandledRejection', value, ...synthetic };
-  }
-  if (isError(thrown)) return ofError(thrown, kind, capturedAt);
-  const inner = Object.values(thrown).find(isError);
-  return inner ? describe(inner, capturedAt) : { ...ofObject(thrown), ...synthetic };
-}
+  const describe = (error: unknown): ThrownDescription => {
+    if (typeof error === 'string') return told(...ofText(error));
+    if (!isObject(error)) return told('Error', `Primitive value captured as exception: ${String(error)}`);
+    const kind = kindOf(error);
+    if (kind === 'ErrorEvent') return describeErrorEvent(error as ErrorEvent);
+    if (kind === 'PromiseRejectionEvent') {
+      const { reason } = error as PromiseRejectionEvent;
+      if (isObject(reason)) return describe(reason);
+      return told('UnhandledRejection', `Non-Error promise rejection captured with value: ${String(reason)}`);
+    }
+    if (isError(error)) return kind === 'DOMException' ? ofDom(error) : describeError(error);
+    const inner = Object.values(error).find(isError);
+    return inner ? describe(inner) : told(...ofObject(error));
+  };
 
-const isError = (thrown: unknown): thrown is Error & { errors?: unknown } =>
-  thrown instanceof Error ||
-  /^\[object (Error|DOMException|WebAssembly.Exception)\]$/.test(Object.prototype.toString.call(thrown));
-
-function ofError(error: Error & { errors?: unknown }, kind: string, capturedAt: string | undefined): ThrownDescription {
-  const isDom = kind === '[object DOMException]';
-  const message = String(error.message);
-  return {
-    type: isDom ? 'DOMException' : error.name || error.constructor.name,
-    value: isDom ? [error.name, message].filter(Boolean).join(': ') : message,
-    stack: error.stack || (isDom ? undefined : capturedAt),
-    isSynthetic: !error.stack && !isDom && capturedAt !== undefined,
+  const describeError = (error: Error & { errors?: unknown }): ThrownDescription => ({
+    type: error.name || error.constructor.name,
+    value: String(error.message),
+    stack: error.stack || capturedAt,
+    synthetic: !error.stack && !!capturedAt,
     cause: error.cause,
     errors: Array.isArray(error.errors) ? error.errors : undefined,
+  });
+
+  const describeErrorEvent = ({ error, message, filename, lineno, colno }: ErrorEvent): ThrownDescription => {
+    if (error != null) return describe(error);
+    return { ...told(...ofText(message)), ...(lineno && { stack: `    at ${filename}:${lineno}:${colno}` }) };
   };
+
+  try {
+    return describe(thrown);
+  } catch {
+    // A proxy, or a getter that throws.
+    return told('Error', 'Unknown error');
+  }
 }
 
-function ofErrorEvent(event: ErrorEvent, capturedAt: string | undefined): ThrownDescription {
-  if (event.error != null) return describe(event.error, capturedAt);
-  const { filename, lineno, colno } = event;
-  return {
-    ...ofText(event.message),
-    stack: lineno ? `    at ${filename}:${lineno}:${colno}` : capturedAt,
-    isSynthetic: true,
-  };
-}
+const isObject = (thrown: unknown): thrown is object => typeof thrown === 'object' && thrown !== null;
+const kindOf = (thrown: unknown): string => Object.prototype.toString.call(thrown).slice(8, -1);
+const isError = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error || /^(Error|DOMException|WebAssembly.Exception)$/.test(kindOf(thrown));
+
+const ofDom = ({ name, message, stack }: Error): ThrownDescription => ({
+  type: 'DOMException',
+  value: message ? `${name}: ${message}` : name,
+  stack,
+  synthetic: false,
+});
 
 /** Browsers write `Uncaught TypeError: …` where they do not give the error. */
-function ofText(text: string): { type: string; value: string } {
+function ofText(text: string): [type: string, value: string] {
   const [, type = 'Error', value = text] =
     /^(?:uncaught (?:exception: )?)?(?:((?:eval|internal|range|reference|syntax|type|uri|)error): )?(.*)$/i.exec(
       text,
     ) ?? [];
-  return { type, value };
+  return [type, value];
 }
 
-function ofObject(thrown: object): { type: string; value: string } {
+function ofObject(thrown: object): [type: string, value: string] {
   const { name, message } = thrown as { name?: unknown; message?: unknown };
   const className: string = Object.getPrototypeOf(thrown)?.constructor?.name ?? 'Object';
-  const isEvent = thrown instanceof Event;
-  const type = isEvent ? className : typeof name === 'string' && name ? name : 'Error';
-  if (!isEvent && typeof name === 'string') {
-    const told = typeof message === 'string' ? ` with message: '${message}'` : '';
-    return { type, value: `'${name}' captured as exception${told}` };
-  }
-  if (!isEvent && typeof message === 'string') return { type, value: message };
-  const shown = isEvent ? className : className === 'Object' ? className : `'${className}'`;
-  return { type, value: `${shown} captured as exception with keys: ${keysOf(thrown)}` };
+  const captured = (what: string) => `${what} captured as exception`;
+  if (thrown instanceof Event) return [className, `${captured(className)} with keys: ${keysOf(thrown)}`];
+  const isNamed = typeof name === 'string';
+  const isMessage = typeof message === 'string';
+  if (isNamed) return [name || 'Error', captured(`'${name}'`) + (isMessage ? ` with message: '${message}'` : '')];
+  if (isMessage) return ['Error', message];
+  const shown = className === 'Object' ? className : `'${className}'`;
+  return ['Error', `${captured(shown)} with keys: ${keysOf(thrown)}`];
 }
 
 /** As many as fit forty characters. */
 function keysOf(thrown: object): string {
   const keys = Object.keys(thrown).sort();
-  if (keys.length === 0) return '[object has no keys]';
   const fitting = keys.filter((_, at) => keys.slice(0, at + 1).join(', ').length <= 40);
-  return fitting.join(', ');
+  return keys.length > 0 ? fitting.join(', ') : '[object has no keys]';
 }

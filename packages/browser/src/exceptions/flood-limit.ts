@@ -2,14 +2,14 @@ const burst = 10;
 const refillMs = 10_000;
 
 /** Lets ten of a kind through at once, then one every ten seconds. */
-export function createFloodLimit(now: () => number = Date.now): (kind: string) => boolean {
-  const buckets = new Map<string, { left: number; at: number }>();
+export function createFloodLimit(): (kind: string) => boolean {
+  /** By kind: when all ten could be used again. */
+  const fullAt = new Map<string, number>();
   return (kind) => {
-    const time = now();
-    const bucket = buckets.get(kind) ?? { left: burst, at: time };
-    const refills = Math.max(0, Math.floor((time - bucket.at) / refillMs));
-    const left = Math.min(burst, bucket.left + refills);
-    buckets.set(kind, { left: Math.max(0, left - 1), at: bucket.at + refills * refillMs });
-    return left > 0;
+    const now = Date.now();
+    const full = Math.max(fullAt.get(kind) ?? 0, now);
+    if (full - now > (burst - 1) * refillMs) return false;
+    fullAt.set(kind, full + refillMs);
+    return true;
   };
 }

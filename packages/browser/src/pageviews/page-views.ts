@@ -1,5 +1,6 @@
 import type { Core, Feature } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
+import { stopSignal } from '../page/stop-signal.ts';
 import { createScrollDepth } from './scroll-depth.ts';
 import { watchHistory } from './watch-history.ts';
 
@@ -12,8 +13,8 @@ interface PageView {
 /** Captures page views and the leaving of pages, and says of every event on which page view it happened. */
 export const createPageViews: Feature = (core) => {
   const { signals, options } = core;
-  const stop = new AbortController();
-  const scroll = createScrollDepth(stop.signal);
+  const signal = stopSignal(core);
+  const scroll = createScrollDepth(signal);
   let view: PageView | undefined;
 
   const forget = () => {
@@ -37,10 +38,9 @@ export const createPageViews: Feature = (core) => {
     if (wanted !== true && !(wanted === 'if_capture_pageview' && capture_pageview)) return;
     core.capture('$pageleave', null, request_batching ? undefined : { transport: 'sendBeacon' });
   });
-  signals.on('shutdown', () => stop.abort());
-  captureFirst(core, stop.signal);
-  captureReturns(core, forget, stop.signal);
-  captureRoutes(core, stop.signal);
+  captureFirst(core, signal);
+  captureReturns(core, forget, signal);
+  captureRoutes(core, signal);
   return { getPageViewId: () => view?.id };
 };
 

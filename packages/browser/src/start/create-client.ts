@@ -13,6 +13,8 @@ type Member = (...args: unknown[]) => unknown;
 
 export interface ClientParts extends OptionsParts {
   features: Feature[];
+  /** Members that do not need `init`. */
+  always?: (client: Client) => Partial<Client>;
 }
 
 /** A client that waits for `init`. Its members are there from the beginning, and none ever throws. */
@@ -25,9 +27,10 @@ export function createClient(parts: ClientParts): Client {
   const call = (name: string, args: unknown[]): unknown => {
     const { members } = state;
     if (!members && subscriptionNames.includes(name)) return early.add(name, args);
+    const member = (members ?? always)?.[name as keyof Client] as Member | undefined;
+    if (member) return guarded(name, member, log)(...args);
     if (!members) return log.error(`You must initialize PostHog before calling posthog.${name}`);
-    const member = members[name as keyof Client] as Member | undefined;
-    return member ? guarded(name, member, log)(...args) : log.debug(`posthog.${name} is not part of this build`);
+    return log.debug(`posthog.${name} is not part of this build`);
   };
 
   const start = (token: unknown, given?: InitOptions): Client => {
@@ -38,7 +41,7 @@ export function createClient(parts: ClientParts): Client {
     // A server renders with the options' bootstrap, and does no more.
     if (!page) return client;
     const started = createCore(client, options, log);
-    state.members = membersOf(started, parts);
+    state.members = Object.assign(membersOf(started, parts), always);
     const { featureFlags = {} } = state.members;
     for (const [name, member] of Object.entries(featureFlags))
       if (typeof member === 'function') Object.assign(featureFlags, { [name]: guarded(name, member as Member, log) });
@@ -63,6 +66,7 @@ export function createClient(parts: ClientParts): Client {
       return client;
     }
   });
+  const always = parts.always?.(client);
   return client;
 }
 

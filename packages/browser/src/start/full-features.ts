@@ -2,7 +2,7 @@ import { createAutocapture } from '../autocapture/autocapture.ts';
 import type { Feature } from '../client/core.ts';
 import { describeDevice } from '../device/device.ts';
 import { createEarlyAccess } from '../early-access/early-access.ts';
-import { createExceptions } from '../exceptions/exceptions.ts';
+import { createUncaughtErrors } from '../exceptions/uncaught-errors.ts';
 import { createFlags } from '../flags/flags.ts';
 import { filterBots } from '../limits/bots.ts';
 import { limitRate } from '../limits/rate-limit.ts';
@@ -15,6 +15,6 @@ import { absentMembers } from './absent-members.ts';
 /** What the full build has, in the order it starts. The settings come last: they may be there at once, for all others. */
 export const fullFeatures: Feature[] = [
   ...[filterBots, limitRate, describeDevice, createOrigin, absentMembers],
-  ...[createPageViews, createAutocapture, createExceptions, createWebVitals],
+  ...[createPageViews, createAutocapture, createUncaughtErrors, createWebVitals],
   ...[createFlags, createEarlyAccess, createRemoteConfig],
 ];

@@ -1,5 +1,5 @@
 import { nameElement } from './name-element.ts';
-import { createTellVital, type Vital } from './vital.ts';
+import type { TellVital } from './vital.ts';
 
 /** What the types of the DOM do not know of entries, or only of some. */
 type Entry = PerformanceEventTiming & {
@@ -10,92 +10,74 @@ type Entry = PerformanceEventTiming & {
   url?: string;
 };
 
-interface Vitals {
-  report: (vital: Vital) => void;
-  signal: AbortSignal;
-}
-
 /**
  * Measures how a page feels: its first and largest paint, the shifts of its layout, and the slowest answer to a visitor.
  * Returns what is called when the page is hidden: only then most of it is final.
  */
-export function measureVitals({ report, signal }: Vitals): () => void {
-  const tell = createTellVital(report);
-  const start = activationStart();
-  const hiddenAt = firstHidden(start);
-  const finishers: (() => void)[] = [];
-  let isPainted = false;
-
-  const observe = (type: string, onEntry: (entry: Entry) => void, options?: object) => {
+export function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
+  // Prerendered pages begin when they are shown.
+  const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
+  const start = navigation?.activationStart ?? 0;
+  const isSeen = createIsSeen(start, signal);
+  const readers: (() => void)[] = [];
+  const observe = (type: string, onEntry: (entry: Entry) => void) => {
     if (!PerformanceObserver.supportedEntryTypes?.includes(type)) return;
-    const read = (entries: PerformanceEntry[]) => {
-      for (const entry of entries) onEntry(entry as Entry);
-    };
+    const read = (entries: PerformanceEntry[]) => (entries as Entry[]).forEach(onEntry);
     const observer = new PerformanceObserver((list) => read(list.getEntries()));
-    observer.observe({ type, buffered: true, ...options });
-    finishers.push(() => read(observer.takeRecords()));
-    signal.addEventListener('abort', () => observer.disconnect());
+    observer.observe({ type, buffered: true, durationThreshold: 40 } as PerformanceObserverInit);
+    readers.push(() => read(observer.takeRecords()));
   };
+  const paintedAt = ({ startTime }: Entry) => Math.max(startTime - start, 0);
 
-  observe('paint', ({ name, startTime }) => {
-    if (name !== 'first-contentful-paint' || startTime >= hiddenAt()) return;
+  let isPainted = false;
+  observe('paint', (entry) => {
+    if (entry.name !== 'first-contentful-paint' || !isSeen(entry)) return;
     isPainted = true;
-    tell('FCP', Math.max(startTime - start, 0));
+    tell('FCP', paintedAt(entry));
   });
 
   let largest: Entry | undefined;
   let isLargestFinal = false;
   observe('largest-contentful-paint', (entry) => {
-    if (!isLargestFinal && entry.startTime < hiddenAt()) largest = entry;
+    if (!isLargestFinal && isSeen(entry)) largest = entry;
   });
   const tellLargest = () => {
-    if (isLargestFinal || !largest) return;
+    for (const read of readers) read();
     isLargestFinal = true;
-    tell('LCP', Math.max(largest.startTime - start, 0), {
-      target: nameElement(largest.element),
-      url: largest.url ?? '',
-    });
+    if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element), url: largest.url ?? '' });
   };
   // Once a visitor acts on a page, what is painted later is an answer to that.
-  const settle = () => setTimeout(() => finish(tellLargest));
-  for (const type of ['keydown', 'click']) addEventListener(type, settle, { capture: true, once: true, signal });
+  for (const type of ['keydown', 'click']) {
+    addEventListener(type, () => setTimeout(tellLargest), { capture: true, once: true, signal });
+  }
 
   const shifts = createShifts();
   observe('layout-shift', shifts.add);
   const answers = createAnswers();
-  observe('event', answers.add, { durationThreshold: 40 });
+  observe('event', answers.add);
   observe('first-input', answers.add);
 
-  const finish = (last: () => void) => {
-    for (const read of finishers) read();
-    last();
+  return () => {
+    tellLargest();
+    const entries = answers.slowest() ?? [];
+    const [longest] = entries;
+    if (longest) tell('INP', longest.duration, describeAnswer(longest, entries));
+    if (isPainted) tell('CLS', shifts.worst());
   };
-  return () =>
-    finish(() => {
-      tellLargest();
-      const slowest = answers.slowest();
-      if (slowest) tell('INP', slowest.duration, describeAnswer(slowest));
-      if (isPainted) tell('CLS', shifts.worst());
-    });
-}
-
-/** Prerendered pages begin when they are shown. */
-function activationStart(): number {
-  const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
-  return navigation?.activationStart ?? 0;
 }
 
 /** What is painted behind another tab was not waited for. */
-function firstHidden(start: number): () => number {
-  let at = document.visibilityState === 'hidden' ? 0 : Number.POSITIVE_INFINITY;
+function createIsSeen(start: number, signal: AbortSignal): (entry: Entry) => boolean {
+  const isHidden = () => document.visibilityState === 'hidden';
   const known = performance
     .getEntriesByType('visibility-state')
     .find(({ name, startTime }) => name === 'hidden' && startTime >= start);
-  if (known) at = known.startTime;
-  document.addEventListener('visibilitychange', ({ timeStamp }) => {
-    if (document.visibilityState === 'hidden') at = Math.min(at, timeStamp);
-  });
-  return () => at;
+  let hiddenAt = known?.startTime ?? (isHidden() ? 0 : Number.POSITIVE_INFINITY);
+  const onChange = ({ timeStamp }: Event) => {
+    if (isHidden()) hiddenAt = Math.min(hiddenAt, timeStamp);
+  };
+  document.addEventListener('visibilitychange', onChange, { signal });
+  return ({ startTime }) => startTime < hiddenAt;
 }
 
 /** Shifts that follow each other closely count together; the worst such group is told. */
@@ -107,10 +89,10 @@ function createShifts() {
   return {
     add({ hadRecentInput, startTime, value }: Entry) {
       if (hadRecentInput) return;
-      const isSameGroup = sum > 0 && startTime - lastAt < 1000 && startTime - firstAt < 5000;
-      if (!isSameGroup) firstAt = startTime;
-      sum = isSameGroup ? sum + value : value;
+      if (startTime - lastAt >= 1000 || startTime - firstAt >= 5000) sum = 0;
+      if (!sum) firstAt = startTime;
       lastAt = startTime;
+      sum += value;
       worst = Math.max(worst, sum);
     },
     worst: () => worst,
@@ -120,39 +102,35 @@ function createShifts() {
 /** The slowest answers; of every fifty interactions one is left out, as a page is judged by most of them. */
 function createAnswers() {
   const kept = 10;
-  const slow = new Map<number, Entry>();
-  const ordered = () => [...slow.values()].sort(bySlowness);
-  let lowest = Number.POSITIVE_INFINITY;
-  let highest = 0;
+  /** By interaction: press, release and click are entries of one. */
+  const slow = new Map<number, Entry[]>();
+  const ordered = () => [...slow.values()].sort(([one], [other]) => (other?.duration ?? 0) - (one?.duration ?? 0));
   return {
     add(entry: Entry) {
       const id = entry.interactionId;
       if (!id) return;
-      lowest = Math.min(lowest, id);
-      highest = Math.max(highest, id);
-      const known = slow.get(id);
-      if (!known || bySlowness(entry, known) < 0) slow.set(id, entry);
-      if (slow.size > kept) slow.delete(ordered().pop()?.interactionId ?? 0);
+      const entries = [...(slow.get(id) ?? []), entry].sort((one, other) => other.duration - one.duration);
+      slow.set(id, entries);
+      if (slow.size > kept) slow.delete(ordered()[kept]?.[0]?.interactionId ?? 0);
     },
-    slowest(): Entry | undefined {
-      const { interactionCount } = performance as { interactionCount?: number };
-      // Ids of interactions go up by seven.
-      const count = interactionCount ?? (highest && (highest - lowest) / 7 + 1);
-      return ordered()[Math.min(slow.size - 1, Math.floor(count / 50))];
+    slowest(): Entry[] | undefined {
+      const { interactionCount = 0 } = performance as { interactionCount?: number };
+      return ordered()[Math.min(slow.size - 1, Math.floor(interactionCount / 50))];
     },
   };
 }
 
-/** Of the entries of one answer (press, release, click) the one that took the time comes first. */
-const bySlowness = (one: Entry, other: Entry): number =>
-  other.duration - one.duration || processing(other) - processing(one);
-
-const processing = ({ processingStart, processingEnd }: Entry): number => processingEnd - processingStart;
-
-const describeAnswer = (entry: Entry) => ({
-  interactionTarget: nameElement(entry.target),
-  interactionType: entry.name.startsWith('key') ? 'keyboard' : 'pointer',
-  inputDelay: entry.processingStart - entry.startTime,
-  processingDuration: processing(entry),
-  presentationDelay: Math.max(entry.startTime + entry.duration - entry.processingEnd, 0),
-});
+/** What of the longest wait was the page's own work: of all entries that ended in the same picture. */
+function describeAnswer(longest: Entry, entries: Entry[]) {
+  const { name, target, startTime, processingStart } = longest;
+  const paintedAt = startTime + longest.duration;
+  const ends = entries.filter((entry) => entry.processingStart < paintedAt).map((entry) => entry.processingEnd);
+  const processingEnd = Math.max(...ends);
+  return {
+    interactionTarget: nameElement(target),
+    interactionType: name.startsWith('key') ? 'keyboard' : 'pointer',
+    inputDelay: processingStart - startTime,
+    processingDuration: processingEnd - processingStart,
+    presentationDelay: Math.max(paintedAt - processingEnd, 0),
+  };
+}

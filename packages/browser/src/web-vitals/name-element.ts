@@ -1,11 +1,15 @@
+import { attributeOf, parentOf, tagOf } from '../page/dom.ts';
+
 /** A selector for people to find an element by, as short as an id allows: `#cart>button.buy`. */
 export function nameElement(node: Node | null | undefined): string {
   let name = '';
-  for (let at = node; at instanceof Element && name.length < 100; at = at.parentNode) {
-    const { id } = at;
-    const own = typeof id === 'string' && id ? `#${id}` : [at.localName, ...[...at.classList].sort()].join('.');
+  for (let at = node as Element | null; at; at = parentOf(at)) {
+    const id = attributeOf(at, 'id');
+    const own = id
+      ? `#${id}`
+      : [tagOf(at), ...(attributeOf(at, 'class') ?? '').trim().split(/\s+/)].filter(Boolean).join('.');
     name = name ? `${own}>${name}` : own;
-    if (own[0] === '#') break;
+    if (id || name.length > 99) break;
   }
-  return name.slice(0, 100);
+  return name.slice(0, 99);
 }

@@ -1,34 +1,17 @@
 export type VitalName = 'LCP' | 'CLS' | 'FCP' | 'INP';
 
-export interface Vital {
-  name: VitalName;
-  /** Milliseconds; of CLS a score. */
-  value: number;
-  rating: 'good' | 'needs-improvement' | 'poor';
-  /** What was added since it was told last. */
-  delta: number;
-  attribution?: Record<string, string | number>;
-}
-
-/** From when a value is not good any more, and from when it is poor. */
-const limits: Record<VitalName, [number, number]> = {
-  LCP: [2500, 4000],
+/** From when a value is not good any more, and from when it is poor; milliseconds, of CLS a score. */
+export const vitalLimits: Record<VitalName, [number, number]> = {
   CLS: [0.1, 0.25],
   FCP: [1800, 3000],
   INP: [200, 500],
+  LCP: [2500, 4000],
 };
 
-export type TellVital = (name: VitalName, value: number, attribution?: Vital['attribution']) => void;
+export type TellVital = (name: VitalName, value: number, attribution?: Record<string, string | number>) => void;
 
-/** Rates values, and leaves out those that were told already. */
-export function createTellVital(report: (vital: Vital) => void): TellVital {
-  const told: Partial<Record<VitalName, number>> = {};
-  return (name, value, attribution) => {
-    const delta = value - (told[name] ?? 0);
-    if (told[name] === value) return;
-    told[name] = value;
-    const [good, poor] = limits[name];
-    const rating = value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';
-    report({ name, value, rating, delta, ...(attribution && { attribution }) });
-  };
+/** Good, or worse. */
+export function rate(name: VitalName, value: number): string {
+  const [good, poor] = vitalLimits[name];
+  return value > poor ? 'poor' : value > good ? 'needs-improvement' : 'good';
 }

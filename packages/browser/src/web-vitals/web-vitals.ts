@@ -1,8 +1,9 @@
 import type { Core, Feature } from '../client/core.ts';
 import type { RemoteConfig } from '../client/remote-config.ts';
 import type { Properties } from '../client/values.ts';
+import { stopSignal } from '../page/stop-signal.ts';
 import { measureVitals } from './measure-vitals.ts';
-import type { Vital } from './vital.ts';
+import { rate, type TellVital, vitalLimits } from './vital.ts';
 
 /** Longer is a broken clock, or a page that slept. */
 const longestMs = 15 * 60 * 1000;
@@ -11,30 +12,27 @@ const flushMs = 5000;
 
 /** Captures `$web_vitals` when the application or the environment's settings ask for it. */
 export const createWebVitals: Feature = (core) => {
-  const stop = new AbortController();
   let isStarted = false;
   core.signals.on('remoteConfig', (config) => {
     const names = wantedVitals(core, config);
     if (isStarted || names.length === 0 || !/^https?:$/.test(location.protocol)) return;
     isStarted = true;
-    captureVitals(core, names, stop.signal);
+    captureVitals(core, names);
   });
-  core.signals.on('shutdown', () => stop.abort());
   return undefined;
 };
-
-const all: readonly string[] = ['CLS', 'FCP', 'INP', 'LCP'];
 
 function wantedVitals({ options }: Core, config: RemoteConfig | null): readonly string[] {
   const own = options.capture_performance;
   const settings = config?.capturePerformance;
-  const asked = typeof settings === 'object' ? settings : undefined;
+  const asked = typeof settings === 'object' ? settings : {};
   const chosen = typeof own === 'object' ? own : { web_vitals: own };
-  if (!(chosen.web_vitals ?? asked?.web_vitals)) return [];
-  return chosen.web_vitals_allowed_metrics ?? asked?.web_vitals_allowed_metrics ?? all;
+  if (!(chosen.web_vitals ?? asked.web_vitals)) return [];
+  return chosen.web_vitals_allowed_metrics ?? asked.web_vitals_allowed_metrics ?? Object.keys(vitalLimits);
 }
 
-function captureVitals({ client, signals, capture }: Core, names: readonly string[], signal: AbortSignal): void {
+function captureVitals(core: Core, names: readonly string[]): void {
+  const told: Record<string, number> = {};
   let waiting: Properties = {};
   let address = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -43,31 +41,32 @@ function captureVitals({ client, signals, capture }: Core, names: readonly strin
     clearTimeout(timer);
     const properties = waiting;
     waiting = {};
-    if (Object.keys(properties).length === 0) return;
-    const options = isLeaving ? ({ transport: 'sendBeacon', send_instantly: true } as const) : undefined;
-    capture('$web_vitals', { $current_url: address, ...properties }, options);
+    const options = isLeaving ? ({ transport: 'sendBeacon' } as const) : undefined;
+    if (timer && !signal.aborted) core.capture('$web_vitals', { $current_url: address, ...properties }, options);
+    timer = undefined;
   };
-  const add = (vital: Vital) => {
-    if (!names.includes(vital.name) || vital.value >= longestMs) return;
+  const tell: TellVital = (name, value, attribution) => {
+    const { [name]: before = 0 } = told;
+    if (!names.includes(name) || value >= longestMs || told[name] === value) return;
+    told[name] = value;
     if (address !== location.href) flush();
     address = location.href;
-    if (Object.keys(waiting).length === 0) timer = setTimeout(flush, flushMs);
-    waiting[`$web_vitals_${vital.name}_event`] = {
-      ...vital,
-      $current_url: address,
-      timestamp: Date.now(),
-      $session_id: client.get_session_id(),
-    };
-    waiting[`$web_vitals_${vital.name}_value`] = vital.value;
+    timer ??= setTimeout(flush, flushMs);
+    const delta = value - before;
+    const vital = { name, value, rating: rate(name, value), delta, ...(attribution && { attribution }) };
+    const at = { $current_url: address, timestamp: Date.now(), $session_id: core.client.get_session_id() };
+    waiting[`$web_vitals_${name}_event`] = { ...vital, ...at };
+    waiting[`$web_vitals_${name}_value`] = value;
     if (Object.keys(waiting).length === 2 * names.length) flush();
   };
 
-  const finish = measureVitals({ report: add, signal });
+  const signal = stopSignal(core);
+  const finish = measureVitals(tell, signal);
   const leave = () => {
     finish();
     flush(true);
   };
   const onHidden = () => document.visibilityState === 'hidden' && leave();
   document.addEventListener('visibilitychange', onHidden, { signal });
-  signals.on('leaving', leave);
+  core.signals.on('leaving', leave);
 }

@@ -94,6 +94,32 @@ describe('an exception is told as by the reference', () => {
   }
 });
 
+describe('captureException', () => {
+  test('goes through the capture that the application sees, before init and after', async () => {
+    const [ingest, site] = await Promise.all([startScriptedIngest(), startSite()]);
+    const { page } = await openPage(await browser.newContext(), site.url);
+    await page.waitForFunction('window.posthog');
+    const seen = await page.evaluate((host) => {
+      const names: unknown[] = [];
+      posthog.capture = (name, properties) => {
+        names.push([name, (properties as { $exception_list: unknown[] }).$exception_list.length]);
+        return undefined;
+      };
+      posthog.captureException(new Error('early', { cause: new Error('why') }));
+      posthog.init('phc_test', { api_host: host, opt_out_useragent_filter: true, capture_pageview: false });
+      posthog.captureException('late');
+      return names;
+    }, ingest.url);
+    expect(seen).toEqual([
+      ['$exception', 2],
+      ['$exception', 1],
+    ]);
+    await page.context().close();
+    await site.stop();
+    await ingest.stop();
+  });
+});
+
 describe('errors nobody caught', () => {
   let ingest: ScriptedIngest;
   let site: TestServer;

@@ -2,24 +2,25 @@
  * Reads of the DOM by the browser's own getters. A page can shadow them: a form with a field called `attributes` answers
  * `form.attributes` with that field, and the getter of a custom element may throw.
  */
-function reader<Value>(type: 'Node' | 'Element', name: keyof Element): (node: Node) => Value {
+function reader<Value>(name: keyof Element): (node: Node) => Value {
+  const getterOf = (prototype: object) => Object.getOwnPropertyDescriptor(prototype, name)?.get;
   let read: (() => Value) | undefined;
   return (node) => {
-    read ??= Object.getOwnPropertyDescriptor(globalThis[type].prototype, name)?.get;
+    read ??= getterOf(Element.prototype) ?? getterOf(Node.prototype);
     return read?.call(node) as Value;
   };
 }
 
-export const nodeType = reader<number>('Node', 'nodeType');
-const parentNode = reader<Node | null>('Node', 'parentNode');
-const firstChild = reader<ChildNode | null>('Node', 'firstChild');
-const nextSibling = reader<ChildNode | null>('Node', 'nextSibling');
-export const baseUri = reader<string>('Node', 'baseURI');
-export const namespaceOf = reader<string | null>('Element', 'namespaceURI');
-const tagName = reader<string>('Element', 'tagName');
-const classList = reader<DOMTokenList>('Element', 'classList');
-export const attributesOf = reader<NamedNodeMap>('Element', 'attributes');
-const previousElementSibling = reader<Element | null>('Element', 'previousElementSibling');
+export const nodeType = reader<number>('nodeType');
+const parentNode = reader<Node | null>('parentNode');
+const firstChild = reader<ChildNode | null>('firstChild');
+const nextSibling = reader<ChildNode | null>('nextSibling');
+export const baseUri = reader<string>('baseURI');
+export const namespaceOf = reader<string | null>('namespaceURI');
+const tagName = reader<string>('tagName');
+const classList = reader<DOMTokenList>('classList');
+export const attributesOf = reader<NamedNodeMap>('attributes');
+const previousElementSibling = reader<Element | null>('previousElementSibling');
 
 export const isElement = (node: Node | null): node is Element => node !== null && nodeType(node) === 1;
 export const tagOf = (element: Element): string => tagName(element).toLowerCase();
@@ -38,22 +39,18 @@ export function matchesAny(elements: Element[], selectors: readonly string[]): b
   });
 }
 
-/** Itself, or what a text is of. */
-const elementOf = (node: Node | undefined): Element | null =>
-  !node || isElement(node) ? (node ?? null) : parentOf(node);
-
 /** The element around it, out of a shadow tree too. */
-function parentOf(node: Node): Element | null {
+export function parentOf(node: Node): Element | null {
   const parent = parentNode(node);
   return isElement(parent) ? parent : ((parent as ShadowRoot | null)?.host ?? null);
 }
 
 const deepest = 1000;
 
-/** From an element, or what it is of, up to the body. */
-export function pathOf(target: Node | undefined): Element[] {
+/** From an element, or what a text is of, up to the body. */
+export function pathOf(target: Node): Element[] {
   const path: Element[] = [];
-  for (let at = elementOf(target); at && path.length < deepest; at = parentOf(at)) {
+  for (let at = isElement(target) ? target : parentOf(target); at && path.length < deepest; at = parentOf(at)) {
     path.push(at);
     if (tagOf(at) === 'body') break;
   }

@@ -1,0 +1,256 @@
+import { eventually } from '@millrace/testing';
+import type { Browser } from 'playwright-core';
+import { openBrowser, openPage, type Visit } from '../support/open-browser.ts';
+import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+
+declare const posthog: import('../../src/index.ts').Client;
+
+/** A page may be broken, or made to break what is on it: nothing is thrown at it, and a click is still a click. */
+describe('autocapture on a hostile page', () => {
+  let browser: Browser;
+  let ingest: ScriptedIngest;
+  let site: TestServer;
+  let visit: Visit;
+
+  beforeAll(async () => {
+    [browser, ingest, site] = await Promise.all([
+      openBrowser(),
+      startScriptedIngest(),
+      startSite({ body: '<main></main>' }),
+    ]);
+  });
+  beforeEach(async () => {
+    ingest.clear();
+    visit = await openPage(await browser.newContext(), site.url);
+    const { page } = visit;
+    await page.waitForFunction('window.posthog');
+    const options = {
+      api_host: ingest.url,
+      opt_out_useragent_filter: true,
+      capture_pageview: false,
+      rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
+    };
+    await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(options)})`);
+    await eventually(() =>
+      page.evaluate(async () => {
+        let count = 0;
+        const stop = posthog.on('eventCaptured', () => count++);
+        const main = document.querySelector('main') as HTMLElement;
+        main.innerHTML = '<button>Begin</button>';
+        main.querySelector('button')?.click();
+        stop();
+        return count > 0;
+      }),
+    );
+  });
+  afterEach(() => visit.page.context().close());
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    await ingest?.stop();
+  });
+
+  const shadowing = [
+    'attributes',
+    'className',
+    'classList',
+    'tagName',
+    'nodeType',
+    'parentNode',
+    'childNodes',
+    'firstChild',
+    'nextSibling',
+    'previousElementSibling',
+    'getAttribute',
+    'matches',
+    'id',
+    'name',
+    'type',
+    'textContent',
+    'baseURI',
+    'namespaceURI',
+    'host',
+    'value',
+    'children',
+    'contains',
+    'designMode',
+    'querySelectorAll',
+    'style',
+  ];
+  const clobbering = shadowing.map((name) => `<input name="${name}"><img name="${name}">`).join('');
+
+  const rows: [of: string, html: string, act: string, expected: (string | RegExp)[]][] = [
+    [
+      'fields called as properties of forms',
+      `<form id="real" class="order">${clobbering}<button class="buy">Buy</button></form>`,
+      `at('.buy').click()`,
+      ['button.buy', 'form.order:', 'attr_id="real"', 'text="Buy"'],
+    ],
+    [
+      'such a form, sent',
+      `<form id="real" class="order" onsubmit="return false">${clobbering}</form>`,
+      `at('form').dispatchEvent(new Event('submit', { bubbles: true }))`,
+      ['form.order:'],
+    ],
+    [
+      'such a form as a sibling',
+      `<form class="order">${clobbering}</form><button>After</button>`,
+      `at('main > button').click()`,
+      ['nth-child="2"'],
+    ],
+    [
+      'getters that throw',
+      '<x-bad><button>Go</button></x-bad>',
+      `class Bad extends HTMLElement { ${shadowing
+        .filter((name) => name !== 'style')
+        .map((name) => `get ${name}() { throw new Error('${name}') }`)
+        .join(
+          ' ',
+        )} } customElements.define('x-bad', Bad); HTMLElement.prototype.querySelector.call(main, 'button').click()`,
+      ['button:', ';x-bad:'],
+    ],
+    [
+      'a way of the event that is made up',
+      '<button>Go</button>',
+      `addEventListener('click', (event) => { event.composedPath = () => { throw 1 }; Object.defineProperty(event, 'target', { get() { throw 2 } }) }, { capture: true, once: true }); at('button').click()`,
+      ['button:'],
+    ],
+    [
+      'parents in a circle',
+      '<p><button>Go</button></p>',
+      `Object.defineProperty(at('p'), 'parentNode', { value: at('button') }); at('button').click()`,
+      ['button:', ';p:', ';main:'],
+    ],
+    [
+      'an address that cannot be read',
+      '<button>Go</button>',
+      `Object.defineProperty(document, 'baseURI', { get() { throw 1 } }); at('button').click()`,
+      ['button:'],
+    ],
+    [
+      'styles that cannot be read',
+      '<button>Go</button>',
+      `window.getComputedStyle = () => { throw 1 }; at('button').click()`,
+      ['button:'],
+    ],
+    [
+      '5,000 classes',
+      `<button class="${Array.from({ length: 5000 }, (_, at) => `c${at}`).join(' ')}">Go</button>`,
+      `at('button').click()`,
+      ['button.c0'],
+    ],
+    [
+      '5,000 attributes',
+      '<button>Go</button>',
+      `for (let i = 0; i < 5000; i++) at('button').setAttribute('data-' + i, 'x'.repeat(100)); at('button').click()`,
+      ['button:'],
+    ],
+    [
+      '10 MB of text',
+      '<button></button>',
+      `at('button').textContent = 'word '.repeat(2e6); at('button').click()`,
+      ['text="word word'],
+    ],
+    [
+      '10 MB of white space',
+      '<button></button>',
+      `at('button').textContent = ' \\n'.repeat(5e6); at('button').click()`,
+      ['button:'],
+    ],
+    [
+      'a word of 10 MB',
+      '<button></button>',
+      `at('button').textContent = 'x'.repeat(1e7); at('button').click()`,
+      ['text="xxx'],
+    ],
+    [
+      '10 MB of digits',
+      '<button></button>',
+      `at('button').textContent = '1 '.repeat(5e6); at('button').title = '1-'.repeat(5e6); at('button').click()`,
+      ['button:'],
+    ],
+    [
+      '100,000 texts',
+      '<button></button>',
+      `for (let i = 0; i < 1e5; i++) at('button').append('x', document.createElement('br')); at('button').click()`,
+      ['text="xxx'],
+    ],
+    [
+      '20,000 spans in each other',
+      '<button></button>',
+      `let inner = at('button'); for (let i = 0; i < 2e4; i++) inner = inner.appendChild(document.createElement('span')); at('button').click()`,
+      ['button:'],
+    ],
+    ['10 MB of address', '<a>Go</a>', `at('a').href = '#' + 'x'.repeat(1e7); at('a').click()`, ['a:', 'href="#xxx']],
+    [
+      '10 MB of an attribute',
+      '<button>Go</button>',
+      `at('button').title = 'x'.repeat(1e7); at('button').dataset.phCaptureAttributeBig = 'y'.repeat(1e7); at('button').click()`,
+      ['attr__title="xxx'],
+    ],
+    [
+      'names of what objects have',
+      '<button data-ph-capture-attribute-__proto__="p" data-ph-capture-attribute-constructor="c" __proto__="x" constructor="y">Go</button>',
+      `at('button').click()`,
+      ['attr____proto__="x"', 'attr__constructor="y"'],
+    ],
+    [
+      "names of events' own properties",
+      '<button data-ph-capture-attribute-token="stolen" data-ph-capture-attribute-distinct_id="stolen">Go</button>',
+      `at('button').click()`,
+      ['button:'],
+    ],
+    [
+      'another prototype',
+      '<button>Go</button>',
+      `Array.prototype.extra = 1; Object.prototype.attr__extra = 'x'; at('button').click(); delete Object.prototype.attr__extra`,
+      ['button:'],
+    ],
+  ];
+
+  test.each(rows)('%s', async (_, html, act, expected) => {
+    const chain = await visit.page.evaluate(tryOut, { html, act });
+    for (const part of expected) expect(chain).toContain(part);
+    expect(chain.length).toBeLessThan(700_000);
+    expect(visit.complaints.filter((complaint) => !complaint.includes('net::'))).toEqual([]);
+  });
+
+  test('many clicks leave nothing behind', async () => {
+    const { page } = visit;
+    const cdp = await page.context().newCDPSession(page);
+    const heap = async () => {
+      await cdp.send('HeapProfiler.collectGarbage');
+      return ((await cdp.send('Runtime.getHeapUsage')) as { usedSize: number }).usedSize;
+    };
+    const clickMuch = (count: number) =>
+      page.evaluate(async (times) => {
+        posthog.set_config({ before_send: () => null });
+        const main = document.querySelector('main') as HTMLElement;
+        for (let at = 0; at < times; at++) {
+          main.innerHTML = '<p><button>Go</button></p>';
+          main.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: at * 40 }));
+          if (at % 1000 === 0) await new Promise((resolve) => setTimeout(resolve));
+        }
+        main.replaceChildren();
+      }, count);
+    await clickMuch(5000);
+    const before = await heap();
+    await clickMuch(20_000);
+    expect((await heap()) - before).toBeLessThan(2_000_000);
+    expect(visit.complaints).toEqual([]);
+  });
+});
+
+async function tryOut({ html, act }: { html: string; act: string }): Promise<string> {
+  const main = document.querySelector('main') as HTMLElement;
+  main.innerHTML = html;
+  const chains: unknown[] = [];
+  const stop = posthog.on('eventCaptured', ({ event, properties }) => {
+    if (event === '$autocapture') chains.push(properties.$elements_chain);
+  });
+  new Function('main', 'at', act)(main, (selector: string) => document.querySelector(selector));
+  stop();
+  return chains.join('\n');
+}
