@@ -73,7 +73,7 @@ export default ({ production = false }) => ({
         'src/{index,slim,context/index,surveys/index}.ts!',
         tests,
         'tests/**/*.test.ts',
-        'tests/page/{kit,server}.ts',
+        'tests/page/{kit,server,shop}.ts',
       ],
       project: ['src/**/*.ts!', 'tests/**/*.ts', ...onlyForTests],
       // Put in the place of the newer ones when tests bundle a page.

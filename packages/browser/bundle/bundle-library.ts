@@ -18,7 +18,7 @@ export interface Bundle {
 }
 
 /** The oldest browsers that run it; what they lack (`CompressionStream`) is done without. */
-const target = ['es2021', 'chrome94', 'firefox93', 'safari15'];
+export const browserTargets = ['chrome94', 'firefox93', 'safari15'];
 
 /** The version of the package, and of the files it is served as. */
 export async function libraryVersion(): Promise<string> {
@@ -37,7 +37,7 @@ export async function bundleLibrary(name: BundleName): Promise<Bundle> {
     write: false,
     format,
     platform: 'browser',
-    target,
+    target: browserTargets,
     sourcemap: 'external',
     define: { LIBRARY_VERSION: JSON.stringify(await libraryVersion()) },
     legalComments: 'none',

@@ -7,6 +7,8 @@ import { fullFeatures } from './start/full-features.ts';
 export type * from './client/captured-event.ts';
 export type * from './client/client.ts';
 export type * from './client/options.ts';
+export type * from './client/posthog-names.ts';
+export * from './client/survey-names.ts';
 export type * from './client/values.ts';
 
 /** The client of an application; `init` starts it. */

@@ -5,6 +5,7 @@ import { slimFeatures } from './start/slim-features.ts';
 export type * from './client/captured-event.ts';
 export type * from './client/client.ts';
 export type * from './client/options.ts';
+export type * from './client/posthog-names.ts';
 export type * from './client/values.ts';
 
 /** The small client: what it captures is what it is told. */

@@ -164,8 +164,8 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   });
 
   it.each<[string, object, { threshold?: number | number[]; rootMargin?: string }]>([
-    ['a tenth by default', {}, { threshold: [0.1] }],
-    ['the given threshold', { visibilityObserverOptions: { threshold: 0.5 } }, { threshold: [0.5] }],
+    ['a tenth by default', {}, { threshold: 0.1 }],
+    ['the given threshold', { visibilityObserverOptions: { threshold: 0.5 } }, { threshold: 0.5 }],
     [
       'all given options',
       { visibilityObserverOptions: { threshold: [0, 1], rootMargin: '10px' } },

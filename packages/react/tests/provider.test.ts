@@ -204,14 +204,14 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
     expect(renders).toBe(1);
   });
 
-  it('options may go round in circles and hold elements, functions and expressions', async () => {
+  it('options may go round in circles, and hold elements and functions', async () => {
     const calls = await pages.page(react).evaluate(() => {
       const { createElement: h } = kit.react;
       const client = kit.createRecordingClient();
       kit.setDefaultPostHogInstance(client);
       const loaded = () => {};
       const Provider = kit.PostHogProvider as AnyProps;
-      const tree = (pattern: RegExp) => {
+      const tree = (pattern: string) => {
         const circle: Record<string, unknown> = {
           autocapture: { url_allowlist: [pattern] },
           root: document.body,
@@ -220,10 +220,10 @@ describe.each(reactVersions)('PostHogProvider on React %s', (react) => {
         circle.self = circle;
         return h(Provider, { apiKey: 'phc_1', options: circle });
       };
-      const { render, unmount } = kit.mount(tree(/shop/));
-      render(tree(/shop/));
+      const { render, unmount } = kit.mount(tree('shop'));
+      render(tree('shop'));
       const before = client.callsOf('set_config').length;
-      render(tree(/cart/));
+      render(tree('cart'));
       unmount();
       kit.setDefaultPostHogInstance(undefined);
       return [client.callsOf('init').length, before, client.callsOf('set_config').length];

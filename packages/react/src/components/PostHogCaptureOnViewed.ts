@@ -1,5 +1,5 @@
 import type { Properties } from '@millrace/browser';
-import { Children, createElement, type HTMLProps, type ReactElement, useRef } from 'react';
+import { Children, createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';
 import { usePostHog } from '../hooks/usePostHog.ts';
 import { isNull } from '../utils/type-utils.ts';
 import { VisibilityAndClickTracker } from './internal/VisibilityAndClickTracker.ts';
@@ -17,42 +17,26 @@ export function PostHogCaptureOnViewed({
   name,
   properties,
   observerOptions,
-  trackAllChildren = false,
+  trackAllChildren,
   children,
   ...props
 }: PostHogCaptureOnViewedProps): ReactElement {
   const posthog = usePostHog();
-  const seen = useRef(new Set<number | undefined>());
-
-  function capture(childIndex?: number): void {
-    if (seen.current.has(childIndex)) return;
-    seen.current.add(childIndex);
-    posthog?.capture('$element_viewed', {
-      element_name: name,
-      ...properties,
-      ...(childIndex !== undefined && { child_index: childIndex }),
-    });
-  }
-
-  if (!trackAllChildren) {
-    return createElement(
+  const observe = (content: ReactNode, wrapperProps: HTMLProps<HTMLDivElement>, more?: Properties) =>
+    createElement(
       VisibilityAndClickTracker,
-      { observerOptions, wrapperProps: props, onView: () => capture() },
-      children,
+      {
+        observerOptions,
+        wrapperProps,
+        onView: () => void posthog?.capture('$element_viewed', { element_name: name, ...properties, ...more }),
+      },
+      content,
     );
-  }
+
+  if (!trackAllChildren) return observe(children, props);
   return createElement(
     'div',
     props,
-    Children.map(
-      children,
-      (child, index) =>
-        !isNull(child) &&
-        createElement(
-          VisibilityAndClickTracker,
-          { observerOptions, wrapperProps: {}, onView: () => capture(index) },
-          child,
-        ),
-    ),
+    Children.map(children, (child, index) => !isNull(child) && observe(child, {}, { child_index: index })),
   );
 }

@@ -68,11 +68,11 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
 
   override render(): ReactNode {
     const { children, fallback } = this.props;
-    const { error, exceptionEvent, componentStack } = this.state;
+    const { componentStack } = this.state;
     if (isNull(componentStack)) return isFunction(children) ? children() : children;
 
     const shown = isFunction(fallback)
-      ? createElement(fallback, { error, exceptionEvent, componentStack, resetError: this.resetError })
+      ? createElement(fallback, { ...this.state, componentStack, resetError: this.resetError })
       : fallback;
     if (isValidElement(shown)) return shown;
     console.warn(__POSTHOG_ERROR_MESSAGES.INVALID_FALLBACK);

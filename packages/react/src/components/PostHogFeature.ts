@@ -1,5 +1,5 @@
 import type { FlagKey, FlagValue } from '@millrace/browser';
-import { createElement, Fragment, type HTMLProps, type ReactElement, type ReactNode } from 'react';
+import { createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';
 import { useFeatureFlagPayload } from '../hooks/useFeatureFlagPayload.ts';
 import { useFeatureFlagVariantKey } from '../hooks/useFeatureFlagVariantKey.ts';
 import { usePostHog } from '../hooks/usePostHog.ts';
@@ -27,17 +27,18 @@ export function PostHogFeature({
   flag,
   match,
   children,
-  fallback,
+  fallback = null,
   visibilityObserverOptions,
   trackInteraction = true,
   trackView = true,
   ...props
-}: PostHogFeatureProps): ReactElement {
+}: PostHogFeatureProps): ReactElement | null {
   const posthog = usePostHog();
   const flagVariant = useFeatureFlagVariantKey(flag);
   const payload = useFeatureFlagPayload(flag);
   const isShown = !isUndefined(flagVariant) && (isUndefined(match) || flagVariant === match);
-  if (!isShown) return createElement(Fragment, null, fallback);
+  // Whatever can be rendered may be returned; the types of older versions of React name only elements.
+  if (!isShown) return fallback as ReactElement | null;
 
   const feature = { flag, posthog, flagVariant };
   return createElement(

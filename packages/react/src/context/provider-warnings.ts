@@ -1,5 +1,4 @@
-/** Word for word what applications know, and filter, from PostHog's provider. */
-export type Warn = (warning: string) => void;
+// Word for word what applications know, and filter, from PostHog's provider.
 
 export const ignoredInFavourOfClient = (property: 'apiKey' | 'options') =>
   `[PostHog.js] You have provided both \`client\` and \`${property}\` to \`PostHogProvider\`. \`${property}\` will be ignored in favour of \`client\`.`;
@@ -10,4 +9,4 @@ export const neitherKeyNorClient =
 export const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This may cause issues.';
 
 export const otherApiKey =
-  '[PostHog.js] You have provided a different `apiKey` to `PostHogProvider` after it has started with another one. The first one stays in use.';
+  '[PostHog.js] You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';

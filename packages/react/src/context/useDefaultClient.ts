@@ -1,15 +1,9 @@
 import type { InitOptions } from '@millrace/browser';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { useStable } from '../utils/useStable.ts';
 import type { PostHog } from './posthog.ts';
 import { getDefaultPostHogInstance } from './posthog-default.ts';
-import {
-  alreadyLoaded,
-  ignoredInFavourOfClient,
-  neitherKeyNorClient,
-  otherApiKey,
-  type Warn,
-} from './provider-warnings.ts';
+import { alreadyLoaded, ignoredInFavourOfClient, neitherKeyNorClient, otherApiKey } from './provider-warnings.ts';
 
 /**
  * Starts the default client with the first key it gets and tells it of changed options. In an effect, so never on the
@@ -22,9 +16,13 @@ export function useDefaultClient(
 ): void {
   const options = useStable(changingOptions);
   const started = useRef<{ apiKey: string; options: InitOptions | undefined } | null>(null);
-  const warn = useWarnings();
+  const warned = useRef(new Set<string>());
 
   useEffect(() => {
+    const warn = (warning: string) => {
+      if (!warned.current.has(warning)) console.warn(warning);
+      warned.current.add(warning);
+    };
     if (client) {
       if (apiKey) warn(ignoredInFavourOfClient('apiKey'));
       if (options) warn(ignoredInFavourOfClient('options'));
@@ -44,17 +42,5 @@ export function useDefaultClient(
     }
     if (before.apiKey !== apiKey) warn(otherApiKey);
     if (options && before.options !== options) own?.set_config(options);
-  }, [client, apiKey, options, warn]);
-}
-
-/** Warnings on the console, each once. */
-function useWarnings(): Warn {
-  const [warn] = useState(() => {
-    const given = new Set<string>();
-    return (warning: string) => {
-      if (!given.has(warning)) console.warn(warning);
-      given.add(warning);
-    };
-  });
-  return warn;
+  }, [client, apiKey, options]);
 }

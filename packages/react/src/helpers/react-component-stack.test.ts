@@ -17,12 +17,15 @@ it.each([
   expect(error.cause).toBeUndefined();
 });
 
-it('leaves errors alone that go round in a circle or cannot be changed', () => {
-  const circle = new Error('boom');
-  circle.cause = circle;
+it('ends causes that go round in a circle, and leaves an error alone that cannot be changed', () => {
+  const one = new Error('one');
+  const other = new Error('other', { cause: one });
+  one.cause = other;
   const frozen = Object.freeze(new Error('boom'));
-  for (const error of [circle, frozen]) expect(addReactComponentStack(error, stack)).toBe(error);
-  expect([circle.cause, frozen.cause]).toEqual([circle, undefined]);
+  for (const error of [one, frozen]) expect(addReactComponentStack(error, stack)).toBe(error);
+  expect(one.cause).toBe(other);
+  expect(other.cause).toMatchObject({ name: 'React ErrorBoundary Error', stack });
+  expect(frozen.cause).toBeUndefined();
 });
 
 it.each([

@@ -8,34 +8,27 @@ export function addReactComponentStack(thrown: unknown, componentStack: string |
   if (!(thrown instanceof Error)) {
     return stackError(`Primitive value captured as exception: ${String(thrown)}`, 'Error', componentStack);
   }
-  const last = lastCause(thrown);
-  if (last && componentStack) addCause(last, stackError(thrown.message, thrown.name, componentStack));
+  if (componentStack) addLastCause(thrown, stackError(thrown.message, thrown.name, componentStack));
   return thrown;
 }
 
 function stackError(message: string, name: string, stack: string | null | undefined): Error {
   const error = new Error(message);
   // Assigning fails where a page has frozen what errors inherit.
-  Object.defineProperty(error, 'name', { value: `React ErrorBoundary ${name}`, configurable: true, writable: true });
+  Object.defineProperty(error, 'name', { value: `React ErrorBoundary ${name}`, writable: true });
   if (stack) error.stack = stack;
   return error;
 }
 
-/** The error that no other one has caused; null when they go round in a circle. */
-function lastCause(error: Error): Error | null {
-  const seen = new Set<Error>();
+/** To an error that cannot be changed, nothing is added; causes that go round in a circle end with it. */
+function addLastCause(error: Error, cause: Error): void {
+  const seen = new Set([error]);
   let last = error;
-  while (last.cause instanceof Error) {
-    seen.add(last);
+  while (last.cause instanceof Error && !seen.has(last.cause)) {
     last = last.cause;
-    if (seen.has(last)) return null;
+    seen.add(last);
   }
-  return last;
-}
-
-/** An error that cannot be changed is captured without. */
-function addCause(error: Error, cause: Error): void {
   try {
-    error.cause = cause;
+    last.cause = cause;
   } catch {}
 }

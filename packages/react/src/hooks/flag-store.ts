@@ -1,14 +1,15 @@
-import type { Bootstrap } from '@millrace/browser';
 import type { PostHog } from '../context/posthog.ts';
 import { isDeepEqual } from '../utils/object-utils.ts';
 
-/** What a hook shows of a flag, and where it has it from. */
-export interface FlagView<Value> {
-  /** What the client says. It captures the reading, unless `quiet` says not to. */
-  fromClient(client: PostHog, flag: string, quiet?: { send_event: false }): Value | undefined;
-  /** The part of the bootstrap that has it. */
-  part: 'featureFlags' | 'featureFlagPayloads';
-  fromBootstrap(bootstrap: Bootstrap, flag: string): Value | undefined;
+/** Where a hook has its value from. */
+export interface FlagSource<Value> {
+  client: PostHog | undefined;
+  /** What the page was given before the client knows any flags; undefined when it was given none. */
+  bootstrapped: { value: Value | undefined } | undefined;
+  /** What the client says, captured by nobody: React reads also for renders that it throws away. */
+  read(client: PostHog): Value | undefined;
+  /** Called for what is on the page when flags are known, and whenever they are loaded, with the keys of those that are on. */
+  seen(client: PostHog, active: string[]): void;
 }
 
 /** For `useSyncExternalStore`. */
@@ -18,44 +19,30 @@ export interface FlagStore<Value> {
   getServerSnapshot(): Value | undefined;
 }
 
-const quiet = { send_event: false } as const;
-
-/** One flag as one hook sees it. */
-export function createFlagStore<Value>(
-  { client, bootstrap }: { client: PostHog | undefined; bootstrap?: Bootstrap | undefined },
-  flag: string,
-  { fromClient, fromBootstrap, part }: FlagView<Value>,
-): FlagStore<Value> {
-  const values = bootstrap?.[part];
-  const isBootstrapped = values !== undefined;
-  const bootstrapped = values && Object.hasOwn(values, flag) ? fromBootstrap(bootstrap, flag) : undefined;
+/** What one hook shows of a client's flags. */
+export function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource<Value>): FlagStore<Value> {
   let last: Value | undefined;
 
-  function read(): Value | undefined {
-    if (isBootstrapped && !client?.featureFlags?.hasLoadedFlags) return bootstrapped;
-    return client && fromClient(client, flag, quiet);
+  function getSnapshot(): Value | undefined {
+    const isEarly = bootstrapped && !client?.featureFlags?.hasLoadedFlags;
+    // A client that has not started complains of every call but the subscription, which it keeps until then.
+    const next = isEarly || client?.__loaded === false ? bootstrapped?.value : client && read(client);
+    // Clients make results and payloads anew; React compares by identity.
+    if (!isDeepEqual(last, next)) last = next;
+    return last;
   }
 
   return {
-    // React subscribes only for what has come onto the page: what is captured as seen was seen, also when React renders
-    // twice or throws a render away.
+    // React subscribes only for what has come onto the page.
     subscribe(changed) {
       if (!client) return () => {};
-      fromClient(client, flag);
-      return client.onFeatureFlags(() => {
-        fromClient(client, flag);
+      return client.onFeatureFlags((active) => {
+        seen(client, active);
         changed();
       });
     },
-    // Clients make results and payloads anew; React compares by identity.
-    getSnapshot() {
-      const next = read();
-      if (!isDeepEqual(last, next)) last = next;
-      return last;
-    },
+    getSnapshot,
     // Also what the browser shows until it has taken over the server's page: a server knows no flags of the last visit.
-    getServerSnapshot() {
-      return isBootstrapped || typeof window !== 'undefined' ? bootstrapped : read();
-    },
+    getServerSnapshot: () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot()),
   };
 }

@@ -1,19 +1,15 @@
 import type { FlagKey } from '@millrace/browser';
-import type { FlagView } from './flag-store.ts';
-import { useFlag } from './useFlag.ts';
+import { describeFlag } from './describe-flag.ts';
+import { useFlagStore } from './useFlagStore.ts';
 
-const view: FlagView<boolean> = {
-  fromClient: (client, flag, quiet) => client.isFeatureEnabled(flag, ...(quiet ? [quiet] : [])),
-  part: 'featureFlags',
-  fromBootstrap({ featureFlags }, flag) {
-    const value = featureFlags?.[flag];
-    return value === undefined ? undefined : Boolean(value);
-  },
-};
+const enabled = /* @__PURE__ */ describeFlag({
+  fromClient: (client, ...reading) => client.isFeatureEnabled(...reading),
+  fromResult: (result) => result.enabled,
+});
 
 /** Whether the flag is on for this person; while that is unknown, `defaultValue`. */
 export function useFeatureFlagEnabled(flag: FlagKey): boolean | undefined;
 export function useFeatureFlagEnabled(flag: FlagKey, defaultValue: boolean): boolean;
 export function useFeatureFlagEnabled(flag: FlagKey, defaultValue?: boolean): boolean | undefined {
-  return useFlag(view, flag) ?? defaultValue;
+  return useFlagStore(enabled, flag) ?? defaultValue;
 }

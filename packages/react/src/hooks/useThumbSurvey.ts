@@ -1,25 +1,13 @@
-import type { Properties } from '@millrace/browser';
+import type { Properties, SurveyPosition } from '@millrace/browser';
 import { type RefCallback, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { usePostHog } from './usePostHog.ts';
 
 export type ThumbResponse = 'up' | 'down';
 
-/** Where the questions that follow appear; beside the trigger by default. */
-export type ThumbSurveyPosition =
-  | 'top_left'
-  | 'top_right'
-  | 'top_center'
-  | 'middle_left'
-  | 'middle_right'
-  | 'middle_center'
-  | 'left'
-  | 'center'
-  | 'right'
-  | 'next_to_trigger';
-
 export interface UseThumbSurveyOptions {
   surveyId: string;
-  displayPosition?: ThumbSurveyPosition;
+  /** Where the questions that follow appear; beside the trigger by default. */
+  displayPosition?: SurveyPosition;
   /** Of the events that are captured. */
   properties?: Properties;
   onResponse?: (response: ThumbResponse) => void;

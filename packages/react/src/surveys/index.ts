@@ -1,6 +1,5 @@
 export {
   type ThumbResponse,
-  type ThumbSurveyPosition,
   type UseThumbSurveyOptions,
   type UseThumbSurveyResult,
   useThumbSurvey,

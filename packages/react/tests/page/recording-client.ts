@@ -55,7 +55,8 @@ export function createRecordingClient({
     },
     config: { bootstrap },
     featureFlags,
-    __loaded: false,
+    // False is a client that has not started; one that says nothing of it is taken as it is.
+    __loaded: undefined,
     init: recorded('init', () => {}),
     set_config: recorded('set_config', () => {}),
     capture: recorded('capture', () => {}),

@@ -1,4 +1,4 @@
-import { Children, createElement, Fragment, type HTMLProps, type ReactElement, type ReactNode, useRef } from 'react';
+import { Children, createElement, type HTMLProps, type ReactNode, useRef } from 'react';
 import { isNull } from '../../utils/type-utils.ts';
 import { VisibilityAndClickTracker } from './VisibilityAndClickTracker.ts';
 
@@ -18,7 +18,7 @@ export function VisibilityAndClickTrackers({
   wrapperProps,
   onFirstClick,
   onFirstView,
-}: VisibilityAndClickTrackersProps): ReactElement {
+}: VisibilityAndClickTrackersProps): ReactNode {
   const told = useRef({ click: false, view: false });
 
   function tellOnce(what: 'click' | 'view', tell: (() => void) | undefined): void {
@@ -27,23 +27,19 @@ export function VisibilityAndClickTrackers({
     tell();
   }
 
-  return createElement(
-    Fragment,
-    null,
-    Children.map(
-      children,
-      (child) =>
-        // Nothing is what conditions leave (`{isNew && <Badge />}`).
-        !isNull(child) &&
-        createElement(
-          VisibilityAndClickTracker,
-          {
-            observerOptions,
-            wrapperProps: { onClick: () => tellOnce('click', onFirstClick), ...wrapperProps },
-            onView: onFirstView && (() => tellOnce('view', onFirstView)),
-          },
-          child,
-        ),
-    ),
+  return Children.map(
+    children,
+    (child) =>
+      // Nothing is what conditions leave (`{isNew && <Badge />}`).
+      !isNull(child) &&
+      createElement(
+        VisibilityAndClickTracker,
+        {
+          observerOptions,
+          wrapperProps: { onClick: () => tellOnce('click', onFirstClick), ...wrapperProps },
+          onView: onFirstView && (() => tellOnce('view', onFirstView)),
+        },
+        child,
+      ),
   );
 }

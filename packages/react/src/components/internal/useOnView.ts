@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
 /**
- * Calls `onView` when a tenth of the element, or what the options say, has come into view. Without `onView`, and in
+ * Calls `onView` once, when a tenth of the element, or what the options say, has come into view. Without `onView`, and in
  * browsers without observers, nothing is observed.
  *
  * @returns the ref to give to the element
@@ -11,29 +11,27 @@ export function useOnView(
   { root, rootMargin, threshold = 0.1 }: IntersectionObserverInit = {},
 ): RefObject<HTMLDivElement | null> {
   const element = useRef<HTMLDivElement | null>(null);
+  const isSeen = useRef(false);
   const latest = useRef(onView);
   useEffect(() => {
     latest.current = onView;
   });
 
   const isObserved = onView !== undefined;
-  // Options are mostly written in place, new in each render; the element to scroll in cannot be compared but by identity.
-  const thresholds = String(threshold);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: options are mostly written in place, new in each render
   useEffect(() => {
-    if (!isObserved || element.current === null || typeof IntersectionObserver === 'undefined') return undefined;
+    if (!isObserved || !element.current || !window.IntersectionObserver) return undefined;
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current?.();
+        if (isSeen.current || !entries.some(({ isIntersecting }) => isIntersecting)) return;
+        isSeen.current = true;
+        latest.current?.();
       },
-      {
-        ...(root !== undefined && { root }),
-        ...(rootMargin !== undefined && { rootMargin }),
-        threshold: thresholds.split(',').map(Number),
-      },
+      { root, rootMargin, threshold },
     );
     observer.observe(element.current);
     return () => observer.disconnect();
-  }, [isObserved, root, rootMargin, thresholds]);
+  }, [isObserved, root, rootMargin, String(threshold)]);
 
   return element;
 }

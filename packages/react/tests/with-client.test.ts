@@ -1,0 +1,72 @@
+import { eventually } from '@millrace/testing';
+import type { Browser } from 'playwright-core';
+import { openBrowser, openPage, type Visit } from '../../browser/tests/support/open-browser.ts';
+import { type ScriptedIngest, startScriptedIngest } from '../../browser/tests/support/scripted-ingest.ts';
+import { startServer, type TestServer } from '../../browser/tests/support/start-server.ts';
+import { bundlePage, reactVersions } from './support/bundle-page.ts';
+
+let browser: Browser;
+let site: TestServer;
+let ingest: ScriptedIngest;
+beforeAll(async () => {
+  browser = await openBrowser();
+  ingest = await startScriptedIngest();
+  site = await startServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end('<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"></html>');
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await site.stop();
+  await ingest.stop();
+});
+beforeEach(() => {
+  ingest.clear();
+  ingest.flags = { 'price-test': 'green' };
+});
+
+describe.each(reactVersions)('the provider with the real client, on React %s', (react) => {
+  async function open(options: object = {}): Promise<Visit> {
+    // A browser without a head is a bot to the client.
+    const given = JSON.stringify({ api_host: ingest.url, opt_out_useragent_filter: true, ...options });
+    const visit = await openPage(await browser.newContext(), site.url);
+    await visit.page.addScriptTag({ content: await bundlePage('shop.ts', { react }) });
+    await visit.page.evaluate((text) => openShop(JSON.parse(text)), given);
+    return visit;
+  }
+
+  it('starts it once, under StrictMode too, and shows flags when they come: hooks subscribe before it has started', async () => {
+    const { page, complaints } = await open();
+    await page.waitForFunction(() => texts.at(-1) === 'green New');
+    expect(await page.evaluate(() => texts)).toEqual(['undefined', 'green New']);
+    await eventually(() => expect(ingest.events('$feature_flag_called')).toHaveLength(1), { timeoutMs: 20_000 });
+    expect(ingest.requests.filter(({ path }) => path.startsWith('/array/'))).toHaveLength(1);
+    expect(ingest.events('$feature_flag_called')[0]?.properties).toMatchObject({ $feature_flag_response: 'green' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows bootstrapped flags at once, fetched ones in their place, and other ones for another person', async () => {
+    const { page } = await open({ bootstrap: { featureFlags: { 'price-test': 'blue' } } });
+    await page.waitForFunction(() => texts.at(-1) === 'green New');
+    ingest.flags = { 'price-test': 'red' };
+    await page.locator('button').click();
+    await page.waitForFunction(() => texts.at(-1) === 'red');
+    expect(await page.evaluate(() => texts)).toEqual(['blue', 'green New', 'red']);
+    await page.context().close();
+  });
+
+  it('captures that a feature was seen', async () => {
+    const { page } = await open();
+    await eventually(() => expect(ingest.events('$feature_view')).toHaveLength(1), { timeoutMs: 20_000 });
+    expect(ingest.events('$feature_view')[0]).toMatchObject({
+      properties: {
+        feature_flag: 'price-test',
+        feature_flag_variant: 'green',
+        $set: { '$feature_view/price-test': 'green' },
+      },
+    });
+    await page.context().close();
+  });
+});

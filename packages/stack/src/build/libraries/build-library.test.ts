@@ -1,0 +1,258 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build, stop } from 'esbuild';
+import { publint } from 'publint';
+import { runProgram } from '../../process/run-program.ts';
+import { buildLibrary } from './build-library.ts';
+import { libraries } from './libraries.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../../../../..');
+
+/** An application that has installed both libraries, and React. */
+let application: string;
+const installed = (name: string) => join(application, 'node_modules', name);
+
+beforeAll(async () => {
+  application = await realpath(await mkdtemp(join(tmpdir(), 'millrace-application-')));
+  await mkdir(installed('@types'), { recursive: true });
+  for (const library of libraries) {
+    await buildLibrary(root, library, installed(library.directory.replace('packages', '@millrace')));
+  }
+  for (const name of ['react', 'react-dom', '@types/react', '@types/react-dom']) {
+    await symlink(join(root, 'packages/react/node_modules', name), installed(name));
+  }
+  await writeFile(join(application, 'package.json'), '{ "type": "module" }');
+});
+afterAll(async () => {
+  await stop();
+  await rm(application, { recursive: true, force: true });
+});
+
+async function manifestOf(name: string): Promise<Record<string, unknown>> {
+  return JSON.parse(await readFile(join(installed(name), 'package.json'), 'utf8')) as Record<string, unknown>;
+}
+
+describe.each(['@millrace/browser', '@millrace/react'])('%s as it is packed', (name) => {
+  it('is what publint expects', async () => {
+    const { messages } = await publint({ pkgDir: installed(name), strict: true, pack: false });
+    expect(messages).toEqual([]);
+  });
+
+  it('has its types where every resolver looks for them (arethetypeswrong)', async () => {
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', application], {
+      cwd: installed(name),
+    });
+    const [{ filename } = { filename: '' }] = JSON.parse(stdout) as { filename: string }[];
+    const checked = await checkPackage(createPackageFromTarballData(await readFile(join(application, filename))));
+    expect('problems' in checked ? checked.problems : checked).toEqual([]);
+  });
+
+  it('needs nothing while running', async () => {
+    const { dependencies, optionalDependencies, scripts, devDependencies } = await manifestOf(name);
+    expect({ dependencies, optionalDependencies, scripts, devDependencies }).toEqual({});
+  });
+
+  it('holds its sources for debuggers', async () => {
+    const map = JSON.parse(await readFile(join(installed(name), 'esm/index.js.map'), 'utf8')) as {
+      sourcesContent: string[];
+    };
+    expect(map.sourcesContent.length).toBeGreaterThan(0);
+  });
+});
+
+it.each([
+  ['@millrace/browser', ['default', 'posthog']],
+  ['@millrace/browser/slim', ['default', 'posthog']],
+  ['@millrace/react', ['PostHogProvider', 'useFeatureFlagEnabled']],
+  ['@millrace/react/slim', ['PostHogProvider', 'useFeatureFlagEnabled']],
+  ['@millrace/react/surveys', ['useThumbSurvey']],
+])('%s can be imported and required where there is no page', async (entry, names) => {
+  const program = `
+    import { createRequire } from 'node:module';
+    const required = createRequire(process.cwd() + '/')(${JSON.stringify(entry)});
+    const imported = await import(${JSON.stringify(entry)});
+    console.log(JSON.stringify([Object.keys(required), Object.keys(imported)]));`;
+  const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: application });
+  const [required, imported] = JSON.parse(stdout) as [string[], string[]];
+  expect(stderr).toBe('');
+  expect(required).toEqual(expect.arrayContaining(names));
+  expect(imported).toEqual(expect.arrayContaining(names));
+});
+
+it('the react library is a script too, which takes React and the client from the page', async () => {
+  const script = await readFile(join(installed('@millrace/react'), 'umd/index.js'), 'utf8');
+  const { runInNewContext } = await import('node:vm');
+  const page = {
+    React: createRequire(join(root, 'packages/react/package.json'))('react') as object,
+    posthog: { capture: () => {} },
+    MillraceReact: undefined as undefined | { PostHogContext: { _currentValue: { client: unknown } } },
+  };
+  runInNewContext(script, { self: page });
+  expect(page.MillraceReact?.PostHogContext._currentValue.client).toBe(page.posthog);
+});
+
+/** What an application that is bundled by a common bundler makes of a module. */
+async function bundle(contents: string, external: string[] = []): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: application },
+    external,
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  return outputFiles.map(({ text }) => text).join('');
+}
+
+it('hooks find the client also in an application that names nothing else', async () => {
+  const code = await bundle(`
+    import { renderToString } from 'react-dom/server';
+    import { createElement } from 'react';
+    import { usePostHog } from '@millrace/react';
+    globalThis.shown = renderToString(createElement(() => typeof usePostHog()?.capture));`);
+  const file = join(application, 'bundled.mjs');
+  await writeFile(file, `${code}\nconsole.log(globalThis.shown);\nprocess.exit();`);
+  const { stdout } = await run(process.execPath, [file]);
+  expect(stdout.trim()).toBe('function');
+});
+
+/** Bytes after gzip; `today` is what it was when this was last looked at, and only ever gets smaller where it is above. */
+const sizes: { what: string; code: () => Promise<string>; atMost: number; today: number }[] = [
+  {
+    what: 'the script for pages, with everything',
+    code: () => readFile(join(installed('@millrace/browser'), 'array.js'), 'utf8'),
+    atMost: 18_432,
+    today: 26_900,
+  },
+  {
+    what: 'the slim client in an application',
+    code: () => bundle(`import posthog from '@millrace/browser/slim'; globalThis.posthog = posthog;`),
+    atMost: 8_192,
+    today: 14_600,
+  },
+  {
+    what: 'all of the React binding in an application',
+    code: () => bundle(`export * from '@millrace/react';`, ['react', '@millrace/browser']),
+    atMost: 3_072,
+    today: 3_072,
+  },
+];
+
+it.each(sizes)('$what takes $today bytes, and may take $atMost', async ({ code, atMost, today }) => {
+  expect(gzipSync(await code(), { level: 9 }).length).toBeLessThanOrEqual(Math.max(atMost, today));
+});
+
+describe('types of an application', () => {
+  const modules = [
+    ['as bundlers resolve', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+    ['as Node resolves', ['--module', 'nodenext', '--moduleResolution', 'nodenext']],
+  ] as const;
+
+  async function complaints(source: string, resolution: readonly string[]): Promise<string> {
+    const file = join(application, 'application.tsx');
+    await writeFile(file, source);
+    const { output } = await runProgram(
+      join(root, 'node_modules/.bin/tsc'),
+      [
+        ...[
+          '--noEmit',
+          '--ignoreConfig',
+          '--strict',
+          '--exactOptionalPropertyTypes',
+          '--jsx',
+          'react-jsx',
+          ...resolution,
+        ],
+        ...['--target', 'es2022', '--lib', 'es2022,dom', '--types', 'react', '--pretty', 'false', file],
+      ],
+      { cwd: application },
+    );
+    return output;
+  }
+
+  it.each(modules)(
+    'flags and events that an application declares have their types, others stay: %s',
+    async (_, resolution) => {
+      const output = await complaints(declaredByApplication, resolution);
+      expect(output).toBe('');
+    },
+  );
+
+  it.each(modules)("what is written for PostHog's packages compiles with another import: %s", async (_, resolution) => {
+    expect(await complaints(writtenForPosthog, resolution)).toBe('');
+  });
+});
+
+const declaredByApplication = `
+import posthog from '@millrace/browser';
+import { useFeatureFlagVariantKey } from '@millrace/react';
+
+declare module '@millrace/browser' {
+  interface FlagTypes { 'button-color': 'green' | 'orange'; 'beta-nav': boolean }
+  interface EventTypes { 'order placed': { total: number; currency?: string } }
+}
+
+export function Button() {
+  const color: 'green' | 'orange' | undefined = useFeatureFlagVariantKey('button-color');
+  // @ts-expect-error: no such variant
+  const blue: 'blue' | undefined = useFeatureFlagVariantKey('button-color');
+  const other: string | boolean | undefined = useFeatureFlagVariantKey('undeclared');
+  const nav: boolean | undefined = posthog.getFeatureFlag('beta-nav');
+  posthog.capture('order placed', { total: 5 });
+  // @ts-expect-error: a total is a number
+  posthog.capture('order placed', { total: '5' });
+  posthog.capture('something else', { total: '5' });
+  return <button style={{ color }}>{String([blue, other, nav])}</button>;
+}
+`;
+
+const writtenForPosthog = `
+import posthog, { type BootstrapConfig, type CaptureResult, type PostHog, type PostHogConfig, type Properties } from '@millrace/browser';
+import slim from '@millrace/browser/slim';
+import { PostHogErrorBoundary, PostHogFeature, PostHogProvider, useActiveFeatureFlags, useFeatureFlagEnabled, useFeatureFlagPayload, usePostHog } from '@millrace/react';
+import { PostHogProvider as SlimProvider } from '@millrace/react/slim';
+import { useThumbSurvey } from '@millrace/react/surveys';
+
+const bootstrap: BootstrapConfig = { distinctID: 'ada', featureFlags: { 'beta-nav': true } };
+const options: Partial<PostHogConfig> = {
+  api_host: 'https://events.example.com',
+  bootstrap,
+  loaded: (client: PostHog) => client.debug(),
+  before_send: (event: CaptureResult | null) => event,
+};
+posthog.init('phc_key', options);
+const more: Properties = { plan: 'pro' };
+posthog.identify('ada', more);
+
+function Shop() {
+  const client = usePostHog();
+  const isNew: boolean | undefined = useFeatureFlagEnabled('beta-nav');
+  const sure: boolean = useFeatureFlagEnabled('beta-nav', false);
+  const payload = useFeatureFlagPayload('beta-nav');
+  const active: string[] = useActiveFeatureFlags();
+  const { respond, triggerRef } = useThumbSurvey({ surveyId: 'survey' });
+  client.capture('shop seen', { isNew, sure, active: active.length });
+  return <button ref={triggerRef} onClick={() => respond('up')}>{JSON.stringify(payload)}</button>;
+}
+
+export function App() {
+  return (
+    <PostHogProvider apiKey="phc_key" options={options}>
+      <PostHogErrorBoundary fallback={({ error }) => <p>{String(error)}</p>}>
+        <PostHogFeature flag="beta-nav" match={true} fallback={<p>Old</p>} className="nav">
+          {(payload: { title: string }) => <h1>{payload.title}</h1>}
+        </PostHogFeature>
+        <SlimProvider client={slim}><Shop /></SlimProvider>
+      </PostHogErrorBoundary>
+    </PostHogProvider>
+  );
+}
+`;

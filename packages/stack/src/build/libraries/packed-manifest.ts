@@ -1,0 +1,61 @@
+import type { Library } from './libraries.ts';
+
+/** What a library says of itself in the repository. */
+export interface SourceManifest {
+  name: string;
+  version: string;
+  description: string;
+  keywords: string[];
+  license: string;
+  exports: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+/**
+ * Every `package.json` of the packed library, by path: its own, and those that say something to older resolvers.
+ *
+ * @param entries the source file by name
+ */
+export function packedManifests(
+  source: SourceManifest,
+  { sideEffects, script }: Library,
+  entries: Record<string, string>,
+): Record<string, object> {
+  const { name, version, description, keywords, license, peerDependencies } = source;
+  const names = Object.keys(entries);
+  const types = (entry: string, from: string) =>
+    `${from}/${(entries[entry] ?? '').slice('./src/'.length, -'.ts'.length)}.d.ts`;
+  const conditions = (entry: string) => ({
+    import: { types: types(entry, './types'), default: `./esm/${entry}.js` },
+    require: { types: types(entry, './umd/types'), default: `./umd/${entry}.js` },
+  });
+
+  return {
+    'package.json': {
+      ...{ name, version, description, keywords, license },
+      type: 'module',
+      engines: { node: '>=18' },
+      sideEffects: [
+        ...new Set([...sideEffects.flatMap((entry) => [`./esm/${entry}.js`, `./umd/${entry}.js`]), script]),
+      ],
+      ...{ main: './umd/index.js', module: './esm/index.js', types: './types/index.d.ts' },
+      ...{ unpkg: script, jsdelivr: script },
+      exports: {
+        ...Object.fromEntries(names.map((entry) => [entry === 'index' ? '.' : `./${entry}`, conditions(entry)])),
+        './package.json': './package.json',
+      },
+      ...(peerDependencies && { peerDependencies }),
+    },
+    // Its files are what `require` takes them for.
+    'umd/package.json': { type: 'commonjs' },
+    // Resolvers that know no `exports` look for a directory.
+    ...Object.fromEntries(
+      names
+        .filter((entry) => entry !== 'index')
+        .map((entry) => [
+          `${entry}/package.json`,
+          { main: `../umd/${entry}.js`, module: `../esm/${entry}.js`, types: types(entry, '../types') },
+        ]),
+    ),
+  };
+}
