@@ -7,9 +7,10 @@ import { fullFeatures } from './start/full-features.ts';
 import { takeOverStub } from './start/take-over-stub.ts';
 
 /** `https://host/static/array.js` and `https://host/array/<token>/array.js` were served by the ingest host. */
-const script = page?.document.currentScript;
-const address = script instanceof HTMLScriptElement ? script.src : '';
-const scriptHost = attempt(() => new URL(address).href.replace(/\/(static|array)\/.*$/, ''));
+const scriptHost = attempt(() => {
+  const script = page?.document.currentScript as HTMLScriptElement | null;
+  return new URL(script?.src ?? '').href.replace(/\/(static|array)\/.*$/, '');
+});
 
 if (page)
   takeOverStub(

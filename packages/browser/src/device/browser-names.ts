@@ -1,32 +1,24 @@
-/** A browser's name, what it calls itself (its version follows), and what its version follows where that is something else. */
-const browsers: [name: string, mark: string, version?: string][] = [
-  ['Opera Mini', 'OPR/.*Mini'],
-  ['Opera', ' OPR/', 'OPR/'],
-  ['Oculus Browser', 'OculusBrowser', 'OculusBrowser/'],
-  ['Samsung Internet', 'SamsungBrowser', 'SamsungBrowser/'],
-  ['Microsoft Edge', 'Edg', 'Edge?/'],
-  ['Vivaldi', 'Vivaldi/'],
-  ['Yandex', 'YaBrowser/'],
-  ['Whale', 'Whale/'],
-  ['DuckDuckGo', '(?:DuckDuckGo|Ddg)/'],
-  ['Claude', 'Claude/'],
-  ['Codex', 'Codex/'],
-  ['ChatGPT', 'ChatGPT/'],
-  ['Facebook Mobile', 'FBIOS', 'none'],
-  ['UC Browser', 'UC(?:WEB|Browser)', 'UC(?:WEB|Browser)/'],
-  ['Chrome iOS', 'CriOS', 'CriOS/'],
-  ['Chrome', 'Chrome', 'Chrome/'],
-  ['Firefox iOS', 'FxiOS', 'FxiOS/'],
-  ['Mobile Safari', 'Mobile.*Safari', 'Version/'],
-  ['Safari', 'Safari', 'Version/'],
-  ['Firefox', 'Firefox', 'Firefox/'],
-];
+/**
+ * A browser's name, and the sign it is known by, before its version, where that is not its name. The first that fits is
+ * it: most call themselves by the names of those they grew from, too.
+ */
+const browsers =
+  'Opera Mini=OPR/.*Mini,Opera=OPR/,Oculus Browser=OculusBrowser/,Samsung Internet=SamsungBrowser/,Microsoft Edge=Edge?/,' +
+  'Vivaldi,Yandex=YaBrowser/,Whale,DuckDuckGo=Ddg/,DuckDuckGo,Claude,Codex,ChatGPT,Facebook Mobile=FBIOS,' +
+  'UC Browser=UCBrowser/,UC Browser=UCWEB/,Chrome iOS=CriOS/,Chrome,Firefox iOS=FxiOS/,Mobile Safari=Mobile.*Safari,' +
+  'Safari,Firefox';
 
-/** The first that fits: most call themselves by the names of those they grew from, too. */
 export function browserOf(agent: string, isBrave: boolean): { name: string; version: number | null } {
-  const [name, mark = '', versionMark = mark] = isBrave
-    ? ['Brave', 'Brave/']
-    : (browsers.find(([, sign]) => new RegExp(sign).test(agent)) ?? ['']);
-  const version = name && new RegExp(`${versionMark}(\\d+(?:\\.\\d+)?)`).exec(agent)?.[1];
-  return { name, version: version ? Number.parseFloat(version) : null };
+  if (isBrave) return { name: 'Brave', version: versionAfter('Brave/', agent) };
+  for (const browser of browsers.split(',')) {
+    const [name = '', sign = `${name}/`] = browser.split('=');
+    if (!new RegExp(sign).test(agent)) continue;
+    return { name, version: versionAfter(name.endsWith('Safari') ? 'Version/' : sign, agent) };
+  }
+  return { name: '', version: null };
+}
+
+function versionAfter(sign: string, agent: string): number | null {
+  const version = new RegExp(`${sign}(\\d+(\\.\\d+)?)`).exec(agent)?.[1];
+  return version ? Number(version) : null;
 }

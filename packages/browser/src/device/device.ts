@@ -22,39 +22,47 @@ function deviceProperties(
     ...($os_version && { $os_version }),
     ...(name && { $browser: name }),
     ...($device && { $device }),
-    $device_type: typeOf($device, userAgentData?.platform === 'Android'),
+    $device_type: typeOf($device || (userAgentData?.platform === 'Android' ? 'Android' : '')),
     $browser_version: version,
   };
 }
 
-function typeOf(device: string, isAndroid: boolean): string {
+function typeOf(device: string): string {
   if (/iPad|tablet/i.test(device)) return 'Tablet';
-  if (/Nintendo|Xbox|PlayStation/i.test(device)) return 'Console';
-  return device || isAndroid ? 'Mobile' : 'Desktop';
+  if (consoles.test(device)) return 'Console';
+  return device ? 'Mobile' : 'Desktop';
 }
 
+const consoles = /Nintendo|PlayStation|Xbox/;
 const windowsVersions: Record<string, string> = { '6.1': '7', '6.2': '8', '6.3': '8.1', '10.0': '10' };
 
+/** With the parts of the version, where it tells. */
+const systems: [name: string, sign: RegExp][] = [
+  ['Windows', /Windows(?:.*NT ([\d.]+))?/],
+  ['iOS', /iP(?:hone|ad|od)(?:.*OS (\d+)_(\d+)_?(\d+)?)?/],
+  ['Android', /Android(?: (\d+)\.(\d+)\.?(\d+)?)?/],
+  ['Mac OS X', /Mac(?:.*OS X (\d+)[_.](\d+)[_.]?(\d+)?)?/],
+  ['Chrome OS', /CrOS/],
+  ['Linux', /Linux|debian/i],
+];
+
 function systemOf(agent: string): [name: string, version: string] {
-  const versionBy = (pattern: RegExp) => {
-    const [, major, minor, patch = '0'] = pattern.exec(agent) ?? [];
-    return major ? [major, minor, patch].join('.') : '';
-  };
-  if (/Xbox/i.test(agent)) return ['Xbox', ''];
-  if (/PlayStation/i.test(agent)) return ['PlayStation', ''];
-  if (/Nintendo/i.test(agent)) return ['Nintendo', ''];
-  if (/Windows/i.test(agent)) return ['Windows', windowsVersions[/NT ([\d.]+)/.exec(agent)?.[1] ?? ''] ?? ''];
-  if (/iPhone|iPad|iPod/.test(agent)) return ['iOS', versionBy(/OS (\d+)_(\d+)_?(\d+)?/)];
-  if (/Android/i.test(agent)) return ['Android', versionBy(/Android (\d+)\.(\d+)\.?(\d+)?/i)];
-  if (/Mac/i.test(agent)) return ['Mac OS X', versionBy(/Mac OS X (\d+)[_.](\d+)[_.]?(\d+)?/i)];
-  if (/CrOS/.test(agent)) return ['Chrome OS', ''];
-  return [/Linux|debian/i.test(agent) ? 'Linux' : '', ''];
+  const [game] = consoles.exec(agent) ?? [];
+  if (game) return [game, ''];
+  for (const [name, sign] of systems) {
+    const found = sign.exec(agent);
+    if (!found) continue;
+    const [, major = '', minor, patch = '0'] = found;
+    return [name, minor ? [major, minor, patch].join('.') : (windowsVersions[major] ?? '')];
+  }
+  return ['', ''];
 }
 
 function deviceOf(agent: string): string {
-  const [named] = /Nintendo|PlayStation|Xbox|iPad|iPod|iPhone/i.exec(agent) ?? [];
+  const [named] = /Nintendo|PlayStation|Xbox|iPad|iPod|iPhone/.exec(agent) ?? [];
   if (named) return named === 'iPod' ? 'iPod Touch' : named;
-  if (/Android/i.test(agent)) return /Mobile/.test(agent) ? 'Android' : 'Android Tablet';
-  if (/Mobile/i.test(agent)) return 'Generic mobile';
+  const isMobile = /Mobile/.test(agent);
+  if (/Android/.test(agent)) return isMobile ? 'Android' : 'Android Tablet';
+  if (isMobile) return 'Generic mobile';
   return /Tablet(?! pc)/i.test(agent) ? 'Generic tablet' : '';
 }

@@ -43,9 +43,10 @@ function createMemory({ options, store, tabStore }: Core): () => void {
   return () => {
     const { save_campaign_params: areCampaigns, save_referrer: isReferrer } = options;
     const address = page?.location.href ?? '';
-    tabStore.set(searchOf(page?.document.referrer ?? ''));
-    if (areCampaigns && address !== readAddress) {
-      readAddress = address;
+    const isElsewhere = address !== readAddress;
+    readAddress = address;
+    if (isElsewhere) tabStore.set(searchOf(page?.document.referrer ?? ''));
+    if (areCampaigns && isElsewhere) {
       const masked = maskAddress(address, options.mask_personal_data_properties);
       const campaign = campaignOf(masked, options.custom_campaign_params);
       if (Object.values(campaign).some(Boolean)) tabStore.set(campaign);

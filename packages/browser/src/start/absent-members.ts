@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
 
 /** Session replay and surveys are not part of this system: their members do nothing, and say so once in debug. */
-export const absentMembers: Feature = ({ options, token, sessionId, log }) => {
+export const absentMembers: Feature = ({ options, store, token, sessionId, log }) => {
   const told = new Set<string>();
   const absent = (what: string) => {
     if (!told.has(what)) log.debug(`${what} does not exist here: the call does nothing`);
@@ -14,7 +14,12 @@ export const absentMembers: Feature = ({ options, token, sessionId, log }) => {
   };
   return {
     // Of another product that may look at this service's sessions.
-    get_session_replay_url: () => `${options.ui_host ?? options.api_host}/project/${token}/replay/${sessionId()}`,
+    get_session_replay_url({ withTimestamp, timestampLookBack = 10 } = {}) {
+      const address = `${options.ui_host ?? options.api_host}/project/${token}/replay/${sessionId()}`;
+      const [, , startedMs] = store.get('$sesid') as [number, string, number];
+      const seconds = Math.max(Math.floor((Date.now() - startedMs) / 1000) - timestampLookBack, 0);
+      return withTimestamp ? `${address}?t=${seconds}` : address;
+    },
     startSessionRecording: () => absent('Session replay'),
     stopSessionRecording: () => absent('Session replay'),
     sessionRecordingStarted: () => false,

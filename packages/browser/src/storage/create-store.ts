@@ -27,6 +27,7 @@ export interface WholeStore extends Store {
 export function createStore({ name, main, cookies, doesCookieWin, area, isPersistent }: StorePlace): WholeStore {
   let values: Properties = {};
   let knownText: string | null = null;
+  let writtenCookie = '';
   let isFresh = false;
 
   const readAgain = () => {
@@ -50,17 +51,14 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
     main.write(name, JSON.stringify(values));
     // What could not be written is not there; then memory is what counts.
     knownText = main.read(name);
-    cookies?.write(name, JSON.stringify(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one]))));
-  };
-  const change = (next: (known: Properties) => Properties) => {
-    readAgain();
-    const changed = next(values);
-    if (JSON.stringify(changed) === JSON.stringify(values)) return;
-    values = changed;
-    save();
+    // Browsers take their time for cookies; those that are as they were need not be written.
+    const shared = JSON.stringify(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one])));
+    if (shared !== writtenCookie) cookies?.write(name, shared);
+    writtenCookie = shared;
   };
   const erase = () => {
     knownText = null;
+    writtenCookie = '';
     main.remove(name);
     cookies?.remove(name);
   };
@@ -75,8 +73,19 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
       refresh();
       return values[wanted];
     },
-    set: (changes) => change((known) => ({ ...known, ...Object(toPlain(isObject(changes) ? changes : {})) })),
-    remove: (...names) => change((known) => without(known, (one) => names.includes(one))),
+    set(changes) {
+      readAgain();
+      const plain = isObject(changes) ? (Object(toPlain(changes)) as Properties) : {};
+      if (!Object.keys(plain).some((one) => JSON.stringify(values[one]) !== JSON.stringify(plain[one]))) return;
+      values = { ...values, ...plain };
+      save();
+    },
+    remove(...names) {
+      readAgain();
+      if (!names.some((one) => one in values)) return;
+      values = without(values, (one) => names.includes(one));
+      save();
+    },
     superProperties() {
       refresh();
       return without(values, (one) => !isSentWithEvents(one));

@@ -20,7 +20,8 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
   const hasCookies = kind === 'cookie' || kind === 'localStorage+cookie';
   const cookies = hasCookies ? cookieArea(options) : undefined;
   const doesCookieWin = defaults !== 'unset' && defaults >= '2026-08-29';
-  const storeIn = (main: Area, more?: object) => createStore({ name, main, isPersistent, area: local, ...more });
+  const area = kind === 'sessionStorage' ? webStorage(kind) : local;
+  const storeIn = (main: Area, more?: object) => createStore({ name, main, isPersistent, area, ...more });
 
   const tabStore = storeIn(tabArea(kind));
   if (kind === 'sessionStorage') return { store: tabStore, tabStore };

@@ -181,3 +181,17 @@ test('what does not exist here does nothing, and says so once in debug', async (
   for (const what of ['Session replay', 'Surveys'])
     expect(told.filter((text) => text.includes(`${what} `))).toHaveLength(1);
 });
+
+test('get_session_replay_url leads to the session, and to a moment of it', async () => {
+  const visitor = await lab.browser.newContext();
+  await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
+  const { page } = await lab.visit({ visitor, options: { ui_host: 'https://ui.example' } });
+  const id = await page.evaluate(() => window.posthog.get_session_id());
+  await visitor.clock.fastForward(100_000);
+  const urls = await page.evaluate(() => [
+    window.posthog.get_session_replay_url(),
+    window.posthog.get_session_replay_url({ withTimestamp: true, timestampLookBack: 200 }),
+  ]);
+  const address = `https://ui.example/project/phc_test/replay/${id}`;
+  expect(urls).toEqual([address, `${address}?t=0`]);
+});

@@ -45,6 +45,7 @@ describe('the rate limit', () => {
   test('holds over page loads, for a page that loads itself again and again', async () => {
     const { visitor, page } = await visitAt();
     await page.evaluate(captureMany, 100);
+    await page.goto('about:blank');
     const again = await lab.visit({ visitor });
     expect((await again.page.evaluate(captureMany, 10)).steps).toBe(0);
   });

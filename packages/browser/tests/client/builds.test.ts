@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '@millrace/testing';
+import { bundleLibrary, bundles } from '../../bundle/bundle-library.ts';
+import { openPage } from '../support/open-browser.ts';
+import { type Lab, startLab } from '../support/start-lab.ts';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  const { code } = await bundleLibrary('slim.js');
+  const page = '<!doctype html><title>Slim</title><script type="module" src="/slim-page.js"></script>';
+  lab = await startLab({
+    files: {
+      '/slim.js': { type: 'text/javascript', content: code },
+      '/slim-page.js': {
+        type: 'text/javascript',
+        content: `import posthog from '/slim.js'; window.posthog = posthog;`,
+      },
+      '/slim': { type: 'text/html', content: page },
+    },
+  });
+});
+afterAll(() => lab.stop());
+
+test('the slim build captures, identifies, knows flags, and needs nobody else', async () => {
+  lab.ingest.flags = { 'beta-nav': true };
+  const { page, complaints } = await lab.visit({ path: '/slim', isStarted: false });
+  const seen = await page.evaluate(async (api_host) => {
+    const { posthog } = window;
+    posthog.init('phc_slim', { api_host });
+    posthog.register({ plan: 'pro' });
+    posthog.identify('user-1');
+    await new Promise((resolve) => posthog.onFeatureFlags(() => posthog.isFeatureEnabled('beta-nav') && resolve(true)));
+    posthog.startSessionRecording();
+    return posthog.capture('slim', { a: 1 }, { send_instantly: true })?.properties;
+  }, lab.ingest.url);
+  expect(seen).toMatchObject({
+    plan: 'pro',
+    distinct_id: 'user-1',
+    '$feature/beta-nav': true,
+    $process_person_profile: true,
+  });
+  await eventually(() => lab.ingest.events('slim').length === 1);
+  expect(complaints).toEqual([]);
+});
+
+test.each(['/shop', '/slim'])('importing it does nothing (%s)', async (path) => {
+  const visitor = await lab.browser.newContext();
+  lab.ingest.clear();
+  const { page, complaints } = await openPage(visitor, lab.site.url + path);
+  await page.waitForFunction(() => window.posthog !== undefined);
+  const kept = await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]);
+  expect([kept, lab.ingest.requests, complaints]).toEqual([[0, 0, ''], [], []]);
+});
+
+test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
+  'on a server %s does nothing, and nothing is lost by it',
+  async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-server-'));
+    try {
+      await writeFile(join(folder, 'library.mjs'), (await bundleLibrary(name)).code);
+      const script = `
+      const { default: posthog } = await import('./library.mjs');
+      if (posthog) {
+        posthog.capture('before');
+        posthog.init('phc_test', { api_host: 'http://127.0.0.1:9', bootstrap: { featureFlags: { a: true } } });
+        posthog.capture('after');
+        posthog.identify('user-1');
+        posthog.onFeatureFlags(() => {})();
+        console.log(JSON.stringify([posthog.__loaded, posthog.config.bootstrap, posthog.featureFlags.getFlags(), posthog.get_distinct_id()]));
+      }`;
+      await writeFile(join(folder, 'server.mjs'), script);
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'server.mjs')]);
+      expect(stderr).toBe('');
+      expect(stdout.trim()).toBe(name === 'array.js' ? '' : '[false,{"featureFlags":{"a":true}},[],null]');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
