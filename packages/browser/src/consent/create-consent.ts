@@ -1,7 +1,7 @@
 import type { Options } from '../client/client.ts';
 import type { Emitter } from '../client/core.ts';
 import { page } from '../page/globals.ts';
-import { storageArea, webStorage } from '../storage/areas.ts';
+import { type Area, doesKeep, storageArea, webStorage } from '../storage/areas.ts';
 import { cookieArea } from '../storage/cookie-area.ts';
 
 export interface Consent {
@@ -14,31 +14,35 @@ export interface Consent {
 
 export function createConsent(options: Options, signals: Emitter): Consent {
   const name = `__ph_opt_in_out_${options.token}`;
-  const local = storageArea(webStorage('localStorage'));
-  const cookies = cookieArea(options) ?? local;
-  const [area, other] = options.opt_out_capturing_persistence_type === 'cookie' ? [cookies, local] : [local, cookies];
-
+  const area = areaOf(name, options);
   const status: Consent['status'] = () => {
     if (options.respect_dnt && isTrackingRefused()) return 'denied';
     // Consent tools write it too, in words of their own.
-    const said = area.read(name) ?? other.read(name) ?? '';
+    const said = area.read(name) ?? '';
     if (isYes(said)) return 'granted';
     return /^"?(false|0|no)"?$/.test(said) ? 'denied' : 'pending';
-  };
-  const forget = () => {
-    area.remove(name);
-    other.remove(name);
   };
   return {
     status,
     isOptedOut: () => status() === 'denied' || (status() === 'pending' && options.opt_out_capturing_by_default),
     set(isGranted) {
-      forget();
       area.write(name, isGranted ? '1' : '0');
       signals.emit('consent', { isGranted });
     },
-    forget,
+    forget: () => area.remove(name),
   };
+}
+
+/** What lies in the other place, from before the option was changed, is moved. */
+function areaOf(name: string, options: Options): Area {
+  const [local, cookies] = [storageArea(webStorage('localStorage')), cookieArea(options)];
+  const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && doesKeep(cookies);
+  const [area, other] = isCookie ? [cookies, local] : [local, cookies];
+  const former = other.read(name);
+  if (former === null) return area;
+  if (area.read(name) === null) area.write(name, former);
+  other.remove(name);
+  return area;
 }
 
 function isYes(said: unknown): boolean {

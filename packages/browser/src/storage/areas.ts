@@ -10,14 +10,18 @@ export interface Area {
 
 /** Null where the browser blocks or lacks it, or it takes nothing (full, private mode). */
 export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
-  const storage = attempt(() => {
-    page?.[kind].setItem('__mr', '');
-    page?.[kind].removeItem('__mr');
-    return page?.[kind];
-  });
-  return storage ?? null;
+  const storage = attempt(() => page?.[kind]) ?? null;
+  return storage && doesKeep(storageArea(storage)) ? storage : null;
 }
 
+export function doesKeep(area: Area): boolean {
+  area.write('mr_probe', '1');
+  const isKept = area.read('mr_probe') !== null;
+  if (isKept) area.remove('mr_probe');
+  return isKept;
+}
+
+/** Memory where there is no storage. */
 export function storageArea(storage: Storage | null): Area {
   if (!storage) return memoryArea();
   return {

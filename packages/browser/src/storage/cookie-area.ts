@@ -1,22 +1,23 @@
 import type { Options } from '../client/client.ts';
 import type { Area } from './areas.ts';
 import { readCookie, writeCookie } from './cookies.ts';
+import { rootDomain } from './root-domain.ts';
 
-/** Undefined where the browser takes no cookies. */
-export function cookieArea(options: Options): Area | undefined {
-  const rules = () => ({
-    days: options.cookie_expiration,
-    isCrossSubdomain: options.cross_subdomain_cookie,
-    isSecure: options.secure_cookie,
-  });
-  const area: Area = {
-    read: readCookie,
-    write: (name, value) => writeCookie(name, value, rules()),
-    remove: (name) => writeCookie(name, '', { ...rules(), days: -1 }),
+export function cookieArea(options: Options): Area {
+  const write = (name: string, value: string, days: number) => {
+    const domain = options.cross_subdomain_cookie ? rootDomain() : '';
+    const parts = [
+      `${name}=${encodeURIComponent(value)}`,
+      days && `expires=${new Date(Date.now() + days * 86_400_000).toUTCString()}`,
+      'SameSite=Lax; path=/',
+      domain && `domain=.${domain}`,
+      options.secure_cookie && 'secure',
+    ];
+    writeCookie(parts.filter(Boolean).join('; '));
   };
-  const probe = '__mr_probe';
-  writeCookie(probe, '1', { ...rules(), days: 1 });
-  if (area.read(probe) === null) return undefined;
-  area.remove(probe);
-  return area;
+  return {
+    read: readCookie,
+    write: (name, value) => write(name, value, options.cookie_expiration),
+    remove: (name) => write(name, '', -1),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Options } from '../client/client.ts';
-import { type Area, memoryArea, storageArea, tabArea, webStorage } from './areas.ts';
+import { type Area, doesKeep, memoryArea, storageArea, tabArea, webStorage } from './areas.ts';
 import { cookieArea } from './cookie-area.ts';
 import { createStore, type WholeStore } from './create-store.ts';
 
@@ -18,7 +18,8 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
   const name = given ? `ph_${given}` : `ph_${own}_posthog`;
   const local = kind === 'memory' ? null : webStorage('localStorage');
   const hasCookies = kind === 'cookie' || kind === 'localStorage+cookie';
-  const cookies = hasCookies ? cookieArea(options) : undefined;
+  const cookieJar = cookieArea(options);
+  const cookies = hasCookies && doesKeep(cookieJar) ? cookieJar : undefined;
   const doesCookieWin = defaults !== 'unset' && defaults >= '2026-08-29';
   const area = kind === 'sessionStorage' ? webStorage(kind) : local;
   const storeIn = (main: Area, more?: object) => createStore({ name, main, isPersistent, area, ...more });

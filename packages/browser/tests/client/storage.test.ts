@@ -183,7 +183,7 @@ test('subdomains share the visitor, unless the option says no', async () => {
       );
       const domains = (await visitor.cookies()).map(({ domain }) => domain);
       if (isShared) expect(domains).toContain('.example.test');
-      expect((await visitor.cookies()).filter((cookie) => cookie.name.startsWith('dmn_chk'))).toEqual([]);
+      expect((await visitor.cookies()).filter((cookie) => cookie.name.startsWith('mr_probe'))).toEqual([]);
     }
     expect(ids[0] === ids[1]).toBe(isShared);
     await visitor.close();
