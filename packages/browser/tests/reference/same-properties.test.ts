@@ -39,7 +39,8 @@ async function eventsOf(library: 'ours' | 'reference', script: string, options: 
   const { page } = await lab.visit({
     visitor,
     path: `${library === 'ours' ? '/shop' : '/reference'}?utm_source=news&gclid=G1&page=2#top`,
-    options: { ...options, ...(library === 'reference' && (referenceOptions as InitOptions)) },
+    // Without flags and settings, which come when they come.
+    options: { ...options, advanced_disable_flags: true, ...(library === 'reference' && referenceOptions) },
   });
   const events = await run(page, script);
   await visitor.close();
