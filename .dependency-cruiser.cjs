@@ -303,6 +303,7 @@ module.exports = {
         'management',
         'flags',
         'unleash',
+        'browser',
         'e2e',
         'chaos',
         '.',

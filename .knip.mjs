@@ -34,9 +34,12 @@ export default ({ production = false }) => ({
         'src/{load/load-generator,e2e/e2e-load,store/store-worker}.ts!',
         'src/naive/*.ts!',
         'src/process/*.mjs!',
+        'src/browser/in-page.mjs!',
         tests,
       ],
       project: ['src/**/*.{ts,mjs}!', ...onlyForTests],
+      // Measured beside ours: its ready-made files.
+      ignoreDependencies: ['posthog-js'],
     },
     'packages/browser': {
       entry: ['src/{index,slim,snippet}.ts!', '{bundle,demo}/*.ts!', 'demo/shop.js!', 'tests/**/*.ts'],

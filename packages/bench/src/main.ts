@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchBrowser } from './browser-bench.ts';
 import { benchConsumer } from './consumer-bench.ts';
 import { benchConsumerGrowth } from './consumer-growth-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
@@ -15,10 +16,12 @@ const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connectio
        pnpm bench e2e      [--rate 5000] [--seconds 20]
        pnpm bench management [--connections 16] [--seconds 5]
        pnpm bench flags    [--pairs 3] [--seconds 4] [--connections 64]
+       pnpm bench browser  [--pairs 3] [--visits 20]
 
 Needs DATABASE_URL, KAFKA_BROKERS and REDIS_URL (a PostgreSQL superuser, real servers; nothing of theirs is touched).
 Prints targets with their verdicts. gateway and consumer compare with the naive stack in packages/bench/src/naive, turn
-about, flags with Unleash (from npm, kept in the user's cache) and posthog-node; e2e follows events from the request to the row.`;
+about, flags with Unleash (from npm, kept in the user's cache) and posthog-node; e2e follows events from the request to the row.
+browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,13 +36,15 @@ const { values, positionals } = parseArgs({
     'warm-up': { type: 'string', default: '0' },
     statements: { type: 'boolean', default: false },
     rate: { type: 'string', default: '5000' },
+    visits: { type: 'string', default: '20' },
   },
 });
-const { pairs, events, rate } = values;
+const { pairs, events, rate, visits } = values;
 const positive = [
   pairs,
   events,
   rate,
+  visits,
   values.seconds ?? '1',
   values.connections ?? '1',
   ...(values.projects ?? '1').split(','),
@@ -85,6 +90,9 @@ switch (isValid ? positionals[0] : 'none') {
     break;
   case 'flags':
     await benchFlags({ pairs: Number(pairs), seconds: seconds(4), connections: connections(64) }, print);
+    break;
+  case 'browser':
+    await benchBrowser({ pairs: Number(pairs), visits: Number(visits) }, print);
     break;
   default:
     console.error(usage);

@@ -1,0 +1,102 @@
+import { eventually } from '@millrace/testing';
+import type { Browser, CDPSession, Page } from 'playwright-core';
+import type { ScriptedIngest } from '../../../browser/tests/support/scripted-ingest.ts';
+import type { ClickRun, Side } from '../report/browser-measurement.ts';
+import { buttons } from './busy-page.ts';
+
+export interface BenchPages {
+  browser: Browser;
+  siteUrl: string;
+  ingest: ScriptedIngest;
+}
+
+const slowedBy = 4;
+
+/** Milliseconds of evaluating the library and of `init`, for somebody who was never here before. */
+export async function measureInit(pages: BenchPages, library: Side): Promise<number> {
+  return visit(pages, '/small', ({ page }) => load(page, library, pages.ingest.url));
+}
+
+/** Clicks once on each button of the busy page, as a mouse does. */
+export async function measureClicks(pages: BenchPages, side: Side): Promise<ClickRun> {
+  const { ingest } = pages;
+  return visit(pages, '/busy', async ({ page, session }) => {
+    const before = await mainThreadMs(session);
+    await load(page, side, ingest.url);
+    if (side !== 'none') await untilCaptured(page, ingest);
+    await page.evaluate('bench.watchClicks()');
+    for (const { x, y } of await centres(page)) await page.mouse.click(x, y);
+    const measured = (await page.evaluate('bench.measured()')) as Pick<ClickRun, 'clickMs' | 'longTasks'>;
+    const run = { side, ...measured, mainThreadMs: (await mainThreadMs(session)) - before };
+    if (run.clickMs.length !== buttons) throw new Error(`The page saw ${run.clickMs.length} of ${buttons} clicks.`);
+    if (side !== 'none') await untilAllArrived(ingest, side);
+    return run;
+  });
+}
+
+interface Visit {
+  page: Page;
+  session: CDPSession;
+}
+
+async function visit<Result>(
+  { browser, siteUrl, ingest }: BenchPages,
+  path: string,
+  measure: (visit: Visit) => Promise<Result>,
+): Promise<Result> {
+  ingest.clear();
+  const visitor = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+  try {
+    const page = await visitor.newPage();
+    await page.goto(siteUrl + path);
+    await page.waitForFunction('window.bench !== undefined && crossOriginIsolated');
+    const session = await visitor.newCDPSession(page);
+    await session.send('Performance.enable');
+    await session.send('Emulation.setCPUThrottlingRate', { rate: slowedBy });
+    return await measure({ page, session });
+  } finally {
+    await visitor.close();
+  }
+}
+
+/** Of both alike: as they come, with room for quick clicks, without what only the reference has. */
+function load(page: Page, side: Side, host: string): Promise<number> {
+  const options = {
+    api_host: host,
+    autocapture: true,
+    // It is a driven browser.
+    opt_out_useragent_filter: true,
+    rate_limiting: { events_per_second: 1000, events_burst_limit: 10_000 },
+    disable_session_recording: true,
+    disable_surveys: true,
+  };
+  return page.evaluate(`bench.load('/${side}.js', ${JSON.stringify(options)})`);
+}
+
+/** Autocapture begins when the environment's settings are there. Clicks at one place come slowly enough to be no rage. */
+async function untilCaptured(page: Page, ingest: ScriptedIngest): Promise<void> {
+  await eventually(
+    async () => {
+      await page.click('#begin');
+      return ingest.events('$autocapture').length > 0;
+    },
+    { what: 'The first captured click', intervalMs: 1500 },
+  );
+}
+
+async function untilAllArrived(ingest: ScriptedIngest, side: Side): Promise<void> {
+  const clicked = () => new Set(ingest.events('$autocapture').map(({ properties }) => properties.$el_text)).size;
+  await eventually(() => clicked() > buttons, { what: `The arrival of all clicks by ${side}`, describe: clicked });
+}
+
+function centres(page: Page): Promise<{ x: number; y: number }[]> {
+  return page.evaluate(`[...document.querySelectorAll('button.buy')].map((button) => {
+    const { x, y, width, height } = button.getBoundingClientRect();
+    return { x: x + width / 2, y: y + height / 2 };
+  })`);
+}
+
+async function mainThreadMs(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics');
+  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
+}
