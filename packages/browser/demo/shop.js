@@ -50,7 +50,7 @@ function showFlags() {
       undefined,
       Object.assign(made('th', key), { scope: 'row' }),
       made('td', String(value)),
-      made('td', JSON.stringify(posthog.getFeatureFlagPayload(key)) ?? 'none'),
+      made('td', JSON.stringify(posthog.getFeatureFlagPayload(key) ?? 'none')),
     ),
   );
   element('flags').replaceChildren(...rows);

@@ -1,5 +1,5 @@
 import type { Answer, Core } from '../client/core.ts';
-import type { FlagInput } from './flag-input.ts';
+import { questionOf } from './flag-input.ts';
 
 /** Changes of one moment (identify with groups and properties) become one request. */
 const debounceMs = 5;
@@ -12,16 +12,12 @@ export interface FlagRequest {
   reload(): void;
   /** The next question tells who the visitor was, so that flags that keep their value for a person do. */
   tellFormerId(distinctId: string | undefined): void;
-  stop(): void;
 }
 
 /** Asks the service for flags. A failure is an answer too; nothing is thrown. */
-export function createFlagRequest(
-  { options, sender, url, distinctId }: Core,
-  input: FlagInput,
-  receive: (answer: Answer) => void,
-): FlagRequest {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export function createFlagRequest(core: Core, receive: (answer: Answer) => void): FlagRequest {
+  const { options, sender, url, distinctId } = core;
+  let isWaiting = false;
   let isAsked = false;
   let isUnderWay = false;
   let isWantedAgain = false;
@@ -30,13 +26,14 @@ export function createFlagRequest(
   function reload(): void {
     if (options.advanced_disable_flags || options.advanced_disable_feature_flags) return;
     if (isUnderWay) isWantedAgain = true;
-    else timer ??= setTimeout(ask, debounceMs);
+    else if (!isWaiting) setTimeout(ask, debounceMs);
+    isWaiting = !isUnderWay;
   }
 
   async function ask(): Promise<void> {
-    timer = undefined;
+    isWaiting = false;
     isAsked = isUnderWay = true;
-    const body = { ...input.question(), $anon_distinct_id: formerId };
+    const body = { ...questionOf(core), $anon_distinct_id: formerId };
     const answer = await send(body, options.feature_flag_request_max_retries);
     isUnderWay = false;
     if (answer.status === 200 && body.$anon_distinct_id === formerId) formerId = undefined;
@@ -67,9 +64,6 @@ export function createFlagRequest(
     reload,
     tellFormerId(distinctId) {
       formerId = distinctId;
-    },
-    stop() {
-      clearTimeout(timer);
     },
   };
 }

@@ -3,14 +3,8 @@ import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
 import { documentOf, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
 
-const names = [
-  '$enabled_feature_flags',
-  '$active_feature_flags',
-  '$feature_flag_payloads',
-  '$feature_flag_details',
-  '$feature_flag_request_id',
-  '$feature_flag_evaluated_at',
-];
+/** What is remembered from page to page. */
+const names = Object.keys(snapshotAfter({ flags: {} }, {}));
 
 /** What is known of the visitor's flags on this page. */
 export function createFlagState({ store, options }: Core) {
@@ -64,7 +58,6 @@ export function createFlagState({ store, options }: Core) {
         $active_feature_flags: known.$active_feature_flags,
         $feature_flag_payloads: known.$feature_flag_payloads,
         $feature_flag_request_id: known.$feature_flag_request_id,
-        $override_feature_flags: store.get('$override_feature_flags'),
         ...Object.fromEntries(ofFlags),
       };
     },

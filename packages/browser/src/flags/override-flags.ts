@@ -1,4 +1,4 @@
-import type { FlagOverrides } from '../client/client.ts';
+import type { FlagMembers, FlagOverrides } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import type { FlagValue, JsonValue } from '../client/values.ts';
 import type { FlagSnapshot } from './flag-snapshot.ts';
@@ -9,8 +9,10 @@ const payloadsKey = '$override_feature_flag_payloads';
 type Values = Record<string, FlagValue>;
 
 /** Values for trying things out, in this browser only, until they are taken back. */
-export function createOverrides({ store, log }: Core) {
+export function createOverrides(core: Core) {
+  const { store, log } = core;
   let isSilent = false;
+  core.addProperties(() => ({ [valuesKey]: store.get(valuesKey) }));
 
   function put(key: string, value: Values | Record<string, JsonValue> | string[] | false | undefined): void {
     if (Array.isArray(value)) store.set({ [key]: Object.fromEntries(value.map((flag) => [flag, true])) });
@@ -32,12 +34,21 @@ export function createOverrides({ store, log }: Core) {
       };
     },
     /** False takes all back; values may also come without anything around them. */
-    change(overrides: FlagOverrides | Values | string[] | false): void {
-      const isWhole = overrides && ('flags' in overrides || 'payloads' in overrides);
-      const all = (isWhole ? overrides : { flags: overrides, payloads: overrides && undefined }) as FlagOverrides;
-      isSilent = !!all.suppressWarning;
-      put(valuesKey, all.flags);
-      put(payloadsKey, all.payloads);
+    members(tell: () => void): Pick<FlagMembers['featureFlags'], 'override' | 'overrideFeatureFlags'> {
+      const overrideFeatureFlags = (overrides: FlagOverrides | Values | string[] | false) => {
+        const isWhole = overrides && ('flags' in overrides || 'payloads' in overrides);
+        const all = (isWhole ? overrides : { flags: overrides, payloads: overrides && undefined }) as FlagOverrides;
+        isSilent = !!all.suppressWarning;
+        put(valuesKey, all.flags);
+        put(payloadsKey, all.payloads);
+        tell();
+      };
+      return {
+        overrideFeatureFlags,
+        override: (flags, suppressWarning) => overrideFeatureFlags({ flags, suppressWarning }),
+      };
     },
   };
 }
+
+export type Overrides = ReturnType<typeof createOverrides>;

@@ -4,6 +4,7 @@ import { describeDevice } from '../device/device.ts';
 import { createEarlyAccess } from '../early-access/early-access.ts';
 import { createUncaughtErrors } from '../exceptions/uncaught-errors.ts';
 import { createFlags } from '../flags/flags.ts';
+import { createOverrides } from '../flags/override-flags.ts';
 import { filterBots } from '../limits/bots.ts';
 import { limitRate } from '../limits/rate-limit.ts';
 import { createOrigin } from '../origin/create-origin.ts';
@@ -16,5 +17,6 @@ import { absentMembers } from './absent-members.ts';
 export const fullFeatures: Feature[] = [
   ...[filterBots, limitRate, describeDevice, createOrigin, absentMembers],
   ...[createPageViews, createAutocapture, createUncaughtErrors, createWebVitals],
-  ...[createFlags, createEarlyAccess, createRemoteConfig],
+  (core) => createFlags(core, createOverrides(core)),
+  ...[createEarlyAccess, createRemoteConfig],
 ];

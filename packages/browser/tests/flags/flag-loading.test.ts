@@ -43,8 +43,7 @@ const active = ['beta-nav', 'price-test'];
 const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, variant: null, ...more });
 
 it('tells listeners of flags when they have come, and later ones at once', async () => {
-  const page = await shop.enter();
-  await page.evaluate(listen);
+  const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
   expect((await heard(page, 2))[1]).toEqual([active, values]);
@@ -110,8 +109,7 @@ it.each([
 
 it('tells of a failure when nothing was known', async () => {
   answerFlags({ status: 500, body: {} });
-  const page = await shop.enter();
-  await page.evaluate(listen);
+  const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
   expect(await read(page, 'price-test')).toBeUndefined();
   const [called] = await shop.received('$feature_flag_called', 1);
@@ -120,24 +118,21 @@ it('tells of a failure when nothing was known', async () => {
 
 it.each([502, 504])('asks once more after %d', async (status) => {
   answerFlags({ status }, undefined);
-  const page = await shop.enter();
-  await page.evaluate(listen);
+  const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   expect(shop.questions()).toHaveLength(2);
 });
 
 it('asks no third time', async () => {
   answerFlags({ status: 502 });
-  const page = await shop.enter();
-  await page.evaluate(listen);
+  const page = await shop.enter({}, { before: listen });
   expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
   expect(shop.questions()).toHaveLength(2);
 });
 
 it('does not ask again after another error', async () => {
   answerFlags({ status: 503 });
-  const page = await shop.enter();
-  await page.evaluate(listen);
+  const page = await shop.enter({}, { before: listen });
   await heard(page, 1);
   expect(shop.questions()).toHaveLength(1);
 });
