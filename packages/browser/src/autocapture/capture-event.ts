@@ -1,9 +1,9 @@
 import type { Core } from '../client/core.ts';
-import { matchesAny, pathOf } from '../page/dom.ts';
+import { hasClass, isElement, matchesAny, pathOf } from '../page/dom.ts';
 import { clipboardEvents, isChosen, isMeant } from './capture-rules.ts';
 import { clipboardProperties } from './clipboard.ts';
 import { eventProperties } from './event-properties.ts';
-import { isReadable, privacyOf } from './privacy.ts';
+import { isReadable, partsOf } from './privacy.ts';
 import { createRageClick } from './rage-click.ts';
 
 /** Captures what an event of the document says, if it is one to capture. */
@@ -19,16 +19,15 @@ export function createEventCapture({ options, capture }: Core): (event: Event, w
 
     const eventPath = nodesOf(event);
     const path = eventPath[0] ? pathOf(eventPath[0]) : [];
-    const [target] = path;
-    if (!target || !isMeant(type, path) || !isChosen(type, path, chosen)) return;
-    const privacy = privacyOf(path, eventPath);
-    const own = privacy?.get(target);
-    if (!privacy || !own) return;
-    const canCopy = isReadable(own) && !options.mask_all_text;
-    const copied = isClipboard ? clipboardProperties(type, canCopy) : {};
+    if (!isMeant(type, path) || !isChosen(type, path, chosen)) return;
+    const around = eventPath.filter(isElement).filter((element) => !path.includes(element));
+    if ([...path, ...around].some((element) => hasClass(element, 'ph-no-capture'))) return;
+    const parts = partsOf(path, around);
+    const canCopy = parts[0] && isReadable(parts[0]) && !options.mask_all_text;
+    const copied = isClipboard ? clipboardProperties(type, !!canCopy) : {};
     if (!copied) return;
     const masks = { ...options, ...chosen };
-    const properties = { ...eventProperties({ type, path, privacy, masks, withElements }), ...copied };
+    const properties = { ...eventProperties({ type, parts, masks, withElements }), ...copied };
     if (isRage && !matchesAny(path, calmSelectors(options.rageclick))) capture('$rageclick', properties);
     capture(isClipboard ? '$copy_autocapture' : '$autocapture', properties);
   };

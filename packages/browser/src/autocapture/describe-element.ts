@@ -1,7 +1,7 @@
 import type { Options } from '../client/client.ts';
 import { attributesOf, childrenOf, isElement, placeOf, tagOf } from '../page/dom.ts';
 import { shorten, textOf } from './element-text.ts';
-import { isReadable, type Privacy } from './privacy.ts';
+import { isReadable, type Part } from './privacy.ts';
 import { isSensitive } from './sensitive-value.ts';
 
 /** What is sent of an element. */
@@ -23,22 +23,21 @@ export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 's
 const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
 
 export function describeElement(
-  element: Element,
-  privacy: Privacy,
+  part: Part,
   { mask_all_text, mask_all_element_attributes, element_attribute_ignorelist }: Masks,
   isTarget: boolean,
 ): ElementDescription {
-  const tag_name = tagOf(element);
+  const { element, tag: tag_name } = part;
   const description: ElementDescription = { tag_name, ...placeOf(element) };
   if (!mask_all_text && (isTarget || usefulTags.includes(tag_name))) {
-    description.$el_text = isReadable(privacy) ? textOf(element) : '';
+    description.$el_text = isReadable(part) ? textOf(element) : '';
   }
   if (mask_all_element_attributes) return description;
   const typed = textsTypedIn(element);
   for (const { name, value } of attributesOf(element)) {
     if (element_attribute_ignorelist?.includes(name) || /^_ng(content|host)/.test(name) || isSensitive(value)) continue;
     const mayRepeat = !attributesOfFields.includes(name);
-    if (mayRepeat && (privacy.isTyped || typed.some((text) => value.includes(text)))) continue;
+    if (mayRepeat && (part.isTyped || typed.some((text) => value.includes(text)))) continue;
     if (name === 'class') description.classes = wordsOf(value);
     description[`attr__${name}`] = shorten(name === 'class' ? wordsOf(value).join(' ') : value);
   }

@@ -1,5 +1,5 @@
 import { childrenOf, isElement, nodeType, tagOf } from '../page/dom.ts';
-import { isReadable, ownPrivacy } from './privacy.ts';
+import { isReadableItself } from './privacy.ts';
 import { isSensitive, readableText } from './sensitive-value.ts';
 
 const longest = 1024;
@@ -29,7 +29,7 @@ function spanText(element: Element, depth = 0): string {
   let text = '';
   for (const child of childrenOf(element)) {
     if (text.length > longest) break;
-    if (!isElement(child) || tagOf(child) !== 'span' || !isReadable(ownPrivacy(child))) continue;
+    if (!isElement(child) || tagOf(child) !== 'span' || !isReadableItself(child)) continue;
     text = joinWords(text, ownText(child), depth < deepestSpan ? spanText(child, depth + 1) : '');
   }
   return text;

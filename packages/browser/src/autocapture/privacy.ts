@@ -1,4 +1,4 @@
-import { attributeOf, hasClass, isElement, tagOf } from '../page/dom.ts';
+import { attributeOf, hasClass, tagOf } from '../page/dom.ts';
 
 const secretName =
   /^cc|cardnum|ccnum|creditcard|csc|cvc|cvv|exp|pass|pwd|routing|seccode|securitycode|securitynum|socialsec|socsec|ssn/i;
@@ -29,30 +29,36 @@ export interface Privacy {
 }
 
 /** What an element says of itself. */
-export const ownPrivacy = (element: Element): Privacy => ({
-  isPrivate: isSecret(element) || hasClass(element, 'ph-sensitive') || hasClass(element, 'ph-no-capture'),
+const ownPrivacy = (element: Element): Privacy => ({
+  isPrivate: isSecret(element) || isMarked(element),
   isTyped: isField(element),
 });
 
+const isMarked = (element: Element): boolean => hasClass(element, 'ph-sensitive') || hasClass(element, 'ph-no-capture');
+
 export const isReadable = ({ isPrivate, isTyped }: Privacy): boolean => !isPrivate && !isTyped;
 
+export const isReadableItself = (element: Element): boolean => isReadable(ownPrivacy(element));
+
+/** An element of the way up from the target, and what may be read of it. */
+export interface Part extends Privacy {
+  element: Element;
+  tag: string;
+}
+
 /**
- * What may be read of the elements of a path; nothing where one of them is not to be captured. The way the event took is
- * looked at as well: it leads through the shadow trees that show an element in a slot, and a listener before this one may
- * have taken the element from the page.
+ * The parts of a path. `around` are elements that are around it in another way: the document, and those of the shadow
+ * trees that show it in a slot.
  */
-export function privacyOf(path: Element[], eventPath: Node[]): Map<Element, Privacy> | undefined {
-  const found = new Map<Element, Privacy>();
-  for (const way of [path, eventPath.filter(isElement)]) {
-    let isMarked = false;
-    let isEdited = document.designMode === 'on';
-    for (const element of [...way].reverse()) {
-      if (hasClass(element, 'ph-no-capture')) return undefined;
-      isMarked ||= hasClass(element, 'ph-sensitive');
-      isEdited ||= isEditor(element);
-      const own = found.get(element) ?? ownPrivacy(element);
-      found.set(element, { isPrivate: isMarked || own.isPrivate, isTyped: isEdited || own.isTyped });
-    }
-  }
-  return found;
+export function partsOf(path: Element[], around: Element[]): Part[] {
+  let isWithinMarked = around.some(isMarked);
+  let isWithinEditor = document.designMode === 'on' || around.some(isEditor);
+  const parts = [...path].reverse().map((element): Part => {
+    const own = ownPrivacy(element);
+    isWithinMarked ||= isMarked(element);
+    isWithinEditor ||= isEditor(element);
+    const isPrivate = isWithinMarked || own.isPrivate;
+    return { element, tag: tagOf(element), isPrivate, isTyped: isWithinEditor || own.isTyped };
+  });
+  return parts.reverse();
 }

@@ -1,16 +1,11 @@
-interface Click {
-  x: number;
-  y: number;
-  time: number;
-}
-
 /** Tells the third of three clicks at one place, each within a second of the one before. */
 export function createRageClick(): (event: MouseEvent) => boolean {
-  let last: Click = { x: 0, y: 0, time: Number.NEGATIVE_INFINITY };
+  let last: [x: number, y: number, time: number] = [0, 0, Number.NEGATIVE_INFINITY];
   let count = 0;
-  return ({ clientX: x, clientY: y, timeStamp: time }) => {
-    const isNear = Math.abs(x - last.x) + Math.abs(y - last.y) < 30 && time - last.time < 1000;
-    last = { x, y, time };
+  return ({ clientX, clientY, timeStamp }) => {
+    const [x, y, time] = last;
+    const isNear = Math.abs(clientX - x) + Math.abs(clientY - y) < 30 && timeStamp - time < 1000;
+    last = [clientX, clientY, timeStamp];
     count = isNear ? count + 1 : 1;
     return count === 3;
   };

@@ -2,6 +2,7 @@ import { eventually } from '@millrace/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openBrowser, openPage } from '../support/open-browser.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import { type Captured, startComparison } from '../support/start-comparison.ts';
 import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
 
@@ -100,6 +101,31 @@ describe('page views', () => {
     const [view, ...more] = await received('$pageview');
     expect(Date.parse(view?.timestamp ?? '')).toBeGreaterThanOrEqual(optedInAt);
     expect(more).toEqual([]);
+  });
+
+  test('they and their ends say what the reference says', async () => {
+    const comparison = await startComparison(browser);
+    const { ours, reference } = await comparison.run({
+      html: '<div style="height: 5000px"></div>',
+      act: `const both = (name, properties) => [posthog, reference].forEach((one) => one.capture(name, properties));
+        const rest = () => new Promise((resolve) => setTimeout(resolve, 100));
+        const settle = new Promise((resolve) => addEventListener('scrollend', resolve, { once: true, capture: true }));
+        both('$pageview');
+        await rest();
+        scrollTo({ top: 300, behavior: 'instant' });
+        await settle;
+        both('$pageview', { navigation_type: 'pushState', title: 'ignored' });
+        await rest();
+        both('$pageleave');`,
+    });
+    const values = (events: Captured) =>
+      events.map(({ event, properties: { $prev_pageview_id, $prev_pageview_duration, title, ...rest } }) => ({
+        ...rest,
+        ...{ event, id: typeof $prev_pageview_id, duration: typeof $prev_pageview_duration, title: typeof title },
+      }));
+    expect(values(ours)).toEqual(values(reference));
+    expect(ours.map(({ properties }) => properties.$prev_pageview_max_scroll)).toEqual([undefined, 300, 300]);
+    await comparison.stop();
   });
 
   describe('of routes', () => {
