@@ -20,6 +20,7 @@ export async function benchBrowser(
   print: (line: string) => void,
 ): Promise<void> {
   const scripts = await readPageScripts();
+  const sizes = await measureSizes(scripts);
   const [browser, ingest, site] = await Promise.all([openBrowser(), startScriptedIngest(), startBenchSite(scripts)]);
   try {
     for (const line of processorFacts()) print(line);
@@ -36,7 +37,7 @@ export async function benchBrowser(
       for (const side of ['millrace', 'reference', 'none'] as const) clicks.push(await measureClicks(pages, side));
     }
     print('');
-    print(browserReport({ sizes: await measureSizes(scripts), initMs, clicks }));
+    print(browserReport({ sizes, initMs, clicks }));
   } finally {
     await browser.close();
     await Promise.all([site.stop(), ingest.stop()]);

@@ -62,7 +62,7 @@ function gzipped(code: string): number {
 /** As a common bundler makes it for production, React and what the binding binds left out; bytes before gzip by room. */
 async function bundle(contents: string) {
   const { outputFiles, metafile } = await build({
-    stdin: { contents },
+    stdin: { contents, resolveDir: packages },
     absWorkingDir: packages,
     external: ['react', '@millrace/browser', 'posthog-js'],
     bundle: true,
