@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addBootstrapCommand } from './commands/bootstrap-command.ts';
 import { addDeadLetterCommands } from './commands/dead-letter-commands.ts';
+import { addDoctorCommand } from './commands/doctor-command.ts';
 import { addEnvironmentCommands } from './commands/environment-commands.ts';
 import { addFlagCommands } from './commands/flag-commands.ts';
 import { addImportCommand } from './commands/import-command.ts';
@@ -35,6 +36,7 @@ export function createProgram(terminal: Terminal): Command {
       writeErr: (text) => void terminal.err.write(text),
     });
   addMigrateCommand(program, terminal);
+  addDoctorCommand(program, terminal);
   addBootstrapCommand(program, terminal);
   addOrganizationCommands(program, terminal);
   addUserCommands(program, terminal);

@@ -1,0 +1,47 @@
+import { createDatabase } from '@millrace/db';
+import { createLogger } from '@millrace/runtime';
+import type { Command } from 'commander';
+import { diagnose } from '../doctor/diagnose.ts';
+import type { NamedFinding } from '../doctor/finding.ts';
+import { createPrinter } from '../print.ts';
+import { type GlobalOptions, readDatabaseUrl } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { defaultPrismaDirectory } from './migrate-command.ts';
+
+/** As many as there are checks of PostgreSQL, so that one that hangs holds up no other. */
+const poolSize = 12;
+const queryTimeoutMs = 4500;
+
+export function addDoctorCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('doctor')
+    .description(
+      'look at settings, PostgreSQL, Redis and the event log with the settings of the services, and say what to do; changes nothing. Exit code 1 when there is a problem',
+    )
+    .option('--prisma-directory <path>', 'folder with schema.prisma and migrations/', defaultPrismaDirectory)
+    .action(async ({ prismaDirectory }: { prismaDirectory: string }, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const env = options.redisUrl ? { ...terminal.env, REDIS_URL: options.redisUrl } : terminal.env;
+      const logger = createLogger('millrace-cli', 'error');
+      // What does not answer is a finding.
+      logger.silent = true;
+      const url = readDatabaseUrl(options, terminal);
+      const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });
+      try {
+        const findings = await diagnose({ env, database, prismaDirectory, logger });
+        if (options.json === true) createPrinter(terminal, true).table(findings.map((finding) => ({ ...finding })));
+        else for (const finding of findings) terminal.out.write(toText(finding));
+        const problems = findings.filter(({ state }) => state === 'problem').length;
+        if (problems > 0) throw new Error(problems === 1 ? 'there is a problem' : `there are ${problems} problems`);
+      } finally {
+        await database.stop();
+      }
+    });
+}
+
+/** What is, and below it what to do. */
+function toText({ check, state, found, advice }: NamedFinding): string {
+  const lines = [`${state.padEnd(7)}  ${check}: ${found}`, ...(advice === null ? [] : [`         → ${advice}`])];
+  // A control character would move the cursor of whoever reads it.
+  return lines.map((line) => `${line.replace(/\p{Cc}/gu, '\uFFFD')}\n`).join('');
+}

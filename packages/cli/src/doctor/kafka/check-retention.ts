@@ -1,0 +1,73 @@
+import type { InspectedTopic } from '@millrace/event-log';
+import type { ReadOffset } from '../../log/stored-offsets.ts';
+import { type Finding, listed, orOk, problem, warning } from '../finding.ts';
+
+const dayMs = 86_400_000;
+
+export interface RetentionFacts {
+  topics: readonly InspectedTopic[];
+  /** Topics whose records have a reader of ours. */
+  lanes: readonly string[];
+  offsets: readonly ReadOffset[];
+  keepDeletedIdsDays: number;
+  /** By topic and partition, the first record of the newer half of what retention keeps. */
+  newerHalf: ReadonlyMap<string, ReadonlyMap<number, bigint>>;
+}
+
+export function retentionMsOf({ settings }: InspectedTopic): number | null {
+  const text = settings?.get('retention.ms');
+  return text === undefined ? null : Number(text);
+}
+
+/** Nothing is deleted before it was read, and what was deleted on request does not come back from the log. */
+export function checkRetention(facts: RetentionFacts): Finding[] {
+  const laneTopics = facts.topics.filter(({ topic }) => facts.lanes.includes(topic));
+  const findings = [...judgeUnread(facts, laneTopics), ...judgeForgetting(facts, laneTopics)];
+  const days = laneTopics.map((topic) => Math.floor((retentionMsOf(topic) ?? -1) / dayMs));
+  const shortest = Math.min(...days.filter((count) => count >= 0));
+  return orOk(findings, `nothing unread is about to be deleted${shortest < Infinity ? `; kept for ${shortest} days` : ''}`);
+}
+
+function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
+  const lost: string[] = [];
+  const old: string[] = [];
+  for (const { topic, partition, log, nextOffset } of offsets) {
+    const found = topics.find((one) => one.topic === topic && one.log === log)?.partitions[partition];
+    if (found === undefined || nextOffset >= found.high) continue;
+    if (nextOffset < found.low) lost.push(`${topic}/${partition}`);
+    else if (nextOffset < (newerHalf.get(topic)?.get(partition) ?? 0n)) old.push(`${topic}/${partition}`);
+  }
+  const findings: Finding[] = [];
+  if (lost.length > 0) {
+    findings.push(
+      problem(
+        `Kafka has deleted events of ${listed(lost)} before they were read`,
+        'they are lost, unless their senders have them; start consumers, and raise retention.ms and retention.bytes',
+      ),
+    );
+  }
+  if (old.length > 0) {
+    findings.push(
+      problem(
+        `unread events of ${listed(old)} are older than half of what Kafka keeps them, and will be deleted`,
+        'raise retention.ms of the topics now, then find out why consumers do not keep up',
+      ),
+    );
+  }
+  return findings;
+}
+
+/** Events of a deleted person that come again are recognized by its remembered ids. */
+function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
+  const longer = topics.filter((topic) => {
+    const ms = retentionMsOf(topic);
+    return ms !== null && (ms < 0 || ms > keepDeletedIdsDays * dayMs);
+  });
+  if (longer.length === 0) return [];
+  return [
+    warning(
+      `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS (${keepDeletedIdsDays}): read again, they would bring deleted persons back`,
+      'raise KEEP_DELETED_IDS_DAYS, or lower retention.ms',
+    ),
+  ];
+}

@@ -1,0 +1,83 @@
+import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
+import type { InspectedTopic, KafkaInspection } from '@millrace/event-log';
+import type { ReadOffset } from '../../log/stored-offsets.ts';
+import type { DoctorSettings } from '../doctor-settings.ts';
+import type { Check } from '../run-checks.ts';
+import { checkConsumers } from './check-consumers.ts';
+import { checkRecordSize } from './check-record-size.ts';
+import { checkReplicas } from './check-replicas.ts';
+import { checkRetention, retentionMsOf } from './check-retention.ts';
+import { checkTopics } from './check-topics.ts';
+
+export interface KafkaContext {
+  kafka: KafkaInspection;
+  settings: DoctorSettings;
+  /** Names of those there are, and what could be read of them. */
+  existing: readonly string[];
+  topics: readonly InspectedTopic[];
+  /** Empty when PostgreSQL does not answer. */
+  offsets: readonly ReadOffset[];
+}
+
+/** Names of the topics that services use with these settings. */
+export function namesOfTopics({ topicPrefix, publishProcessed }: DoctorSettings): string[] {
+  const { live, historical, overflow, deadLetter, processed } = topicNames(topicPrefix);
+  return [live, historical, overflow, deadLetter, ...(publishProcessed === 'on' ? [processed] : [])];
+}
+
+/** All that is asked of a Kafka that answers. */
+export function kafkaChecks(context: KafkaContext): Check[] {
+  const { kafka, settings, existing, topics } = context;
+  const missing = namesOfTopics(settings).filter((name) => !existing.includes(name));
+  return [
+    { name: 'kafka topics', look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }) },
+    { name: 'kafka replicas', look: async () => checkReplicas(topics, await kafka.brokerCount()) },
+    { name: 'kafka record size', look: () => checkRecordSize(topics, settings.maxRecordBytes) },
+    { name: 'kafka retention', look: () => retention(context) },
+    { name: 'consumers', look: () => consumers(context) },
+  ];
+}
+
+async function retention({ kafka, settings, topics, offsets }: KafkaContext) {
+  const laneTopics = laneTopicsOf(settings);
+  const newerHalf = new Map<string, ReadonlyMap<number, bigint>>();
+  for (const topic of topics.filter((one) => laneTopics.includes(one.topic))) {
+    const keptMs = retentionMsOf(topic) ?? -1;
+    if (keptMs > 0) newerHalf.set(topic.topic, await kafka.firstAppendedAt(topic.topic, Date.now() - keptMs / 2));
+  }
+  return checkRetention({
+    ...{ topics, lanes: laneTopics, offsets, newerHalf },
+    keepDeletedIdsDays: settings.keepDeletedIdsDays,
+  });
+}
+
+async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
+  const members = await kafka.memberCounts(lanes.map((lane) => consumerGroup(lane, settings.topicPrefix)));
+  return checkConsumers(
+    lanes.flatMap((lane) => {
+      const topic = topics.find((one) => one.topic === topicNames(settings.topicPrefix)[lane]);
+      if (topic === undefined) return [];
+      const group = consumerGroup(lane, settings.topicPrefix);
+      const unread = unreadIn(
+        topic,
+        offsets.filter((one) => one.group === group),
+      );
+      return [
+        { topic: topic.topic, partitions: topic.partitions.length, members: members.get(group) ?? 0, unread },
+      ];
+    }),
+  );
+}
+
+function unreadIn({ topic, log, partitions }: InspectedTopic, offsets: readonly ReadOffset[]): bigint {
+  return partitions.reduce((sum, { partition, low, high }) => {
+    const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
+    const next = stored?.nextOffset ?? low;
+    return next < high ? sum + high - (next > low ? next : low) : sum;
+  }, 0n);
+}
+
+function laneTopicsOf({ topicPrefix }: DoctorSettings): string[] {
+  const names = topicNames(topicPrefix);
+  return lanes.map((lane) => names[lane]);
+}

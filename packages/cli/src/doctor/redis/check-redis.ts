@@ -1,0 +1,33 @@
+import type { RedisFacts } from '@millrace/cache';
+import { type Finding, ok, problem, warning } from '../finding.ts';
+
+const fullAt = 0.9;
+
+/** What limits and remembered keys need of the server. */
+export function checkRedis(facts: RedisFacts): Finding[] {
+  return [version(facts), memory(facts)];
+}
+
+function version({ version, isReplica }: RedisFacts): Finding {
+  if (!isReplica) return ok(`Redis ${version} answers`);
+  return problem(
+    `Redis ${version} is a replica, which takes no writes: every process counts limits alone`,
+    'let REDIS_URL name the primary, or the sentinels with REDIS_MODE=sentinel',
+  );
+}
+
+function memory({ maxMemory, usedMemory, policy }: RedisFacts): Finding {
+  if (maxMemory === 0) return ok('no limit of memory, nothing is evicted');
+  const used = `${Math.round((100 * usedMemory) / maxMemory)} % of ${Math.round(maxMemory / 1024 / 1024)} MiB used`;
+  if (policy !== 'noeviction') {
+    return warning(
+      `maxmemory-policy ${policy} (${used}): when memory is full counters of limits are evicted, and quotas begin at 0 again`,
+      'set maxmemory-policy noeviction on a Redis of its own for Millrace, with memory to spare',
+    );
+  }
+  if (usedMemory < fullAt * maxMemory) return ok(`maxmemory-policy noeviction, ${used}`);
+  return warning(
+    `${used}: when it is full Redis takes no writes, and every process counts limits alone`,
+    'raise maxmemory',
+  );
+}
