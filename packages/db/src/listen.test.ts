@@ -1,6 +1,11 @@
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { createLogger } from '@millrace/runtime';
-import { createFaultProxy, createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import {
+  createFaultProxy,
+  createTestDatabase,
+  eventually,
+  startDeafPooler,
+  type TestDatabase,
+} from '@millrace/testing';
 import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
 
 const logger = createLogger('test', 'error');
@@ -84,37 +89,10 @@ test.each(['cut', 'refuse', 'blackHole'] as const)(
 );
 
 test('a pooler that takes LISTEN and delivers nothing is found out', async () => {
-  const pooler = await createDeafPooler(testDatabase.url);
+  const pooler = await startDeafPooler(testDatabase.url);
+  ends.push(pooler.stop);
   const { listener, received } = listenOn(through('127.0.0.1', pooler.port));
   await eventually(() => received.errors.length === 1, { what: 'the report' });
   expect(received.errors[0]?.message).toContain('pooler');
   expect([listener.isListening(), received.starts]).toEqual([false, 0]);
 });
-
-/** Passes everything but notifications, as a pooler does that gives each transaction another connection. */
-async function createDeafPooler(databaseUrl: string): Promise<{ port: number }> {
-  const { hostname: host, port } = new URL(databaseUrl);
-  const server = createServer((client) => {
-    const upstream = connect({ host, port: Number(port || 5432) });
-    let rest = Buffer.alloc(0);
-    client.pipe(upstream);
-    upstream.on('data', (chunk) => {
-      rest = Buffer.concat([rest, chunk]);
-      while (rest.length >= 5 && rest.length >= 1 + rest.readInt32BE(1)) {
-        const message = rest.subarray(0, 1 + rest.readInt32BE(1));
-        rest = rest.subarray(message.length);
-        if (message[0] !== 'A'.charCodeAt(0)) client.write(message);
-      }
-    });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.on('close', () => other.destroy());
-      one.on('error', () => {});
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  ends.push(() => new Promise((resolve) => server.close(resolve)));
-  return { port: (server.address() as AddressInfo).port };
-}

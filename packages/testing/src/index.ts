@@ -1,4 +1,5 @@
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
+export { type DeafPooler, startDeafPooler } from './deaf-pooler.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
 export { eventually } from './eventually.ts';
 export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';

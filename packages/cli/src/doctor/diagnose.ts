@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { type ReadOffset, readStoredOffsets } from '../log/stored-offsets.ts';
 import { checkStoredOffsets } from './check-stored-offsets.ts';
 import { type DoctorSettings, doctorSettingsSchema } from './doctor-settings.ts';
-import { type NamedFinding, ok, problem } from './finding.ts';
+import { type NamedFinding, ok, problem, warning } from './finding.ts';
 import { kafkaChecks, namesOfTopics } from './kafka/kafka-checks.ts';
 import { postgresChecks } from './postgres/postgres-checks.ts';
 import { reasonOf } from './reason-of.ts';
@@ -32,7 +32,7 @@ export async function diagnose(patient: Patient): Promise<NamedFinding[]> {
   const [postgres, redis, log] = await Promise.all([
     diagnosePostgres(patient, settings),
     diagnoseRedis(patient),
-    settings.eventLog === 'kafka' ? diagnoseKafka(patient, settings) : diagnosePostgresLog(patient, settings),
+    diagnoseLog(patient, settings),
   ]);
   const ofSettings = await runChecks([
     { name: 'settings', look: () => ('value' in read ? checkSettings(settings, env) : []) },
@@ -66,6 +66,21 @@ async function lookAtRedis(connection: RedisConnection) {
   }
 }
 
+async function diagnoseLog(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
+  const { env } = patient;
+  if (settings.eventLog === 'postgres') {
+    return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
+  }
+  // The management API and delivery workers are told of none.
+  if (!env.EVENT_LOG && !env.KAFKA_BROKERS) return [{ check: 'event log', ...noLog }];
+  return diagnoseKafka(patient, settings);
+}
+
+const noLog = warning(
+  'neither EVENT_LOG nor KAFKA_BROKERS is set: the event log was not looked at',
+  'run this with the settings of a gateway or a consumer too',
+);
+
 async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
   const { env, logger } = patient;
   const read = readPart('kafka', () => kafkaConnection(readConfig(Type.Object(kafkaConfigFields), env)));
@@ -95,10 +110,6 @@ async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promis
   } finally {
     await kafka.close();
   }
-}
-
-async function diagnosePostgresLog(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
-  return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
 }
 
 /** Null when PostgreSQL does not answer, or has no tables yet: both are said elsewhere. */

@@ -41,5 +41,7 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
     );
   }
   if (findings.length > 0) return findings;
-  return [ok(lanes.map(({ topic, members, partitions }) => `${topic}: ${members} for ${partitions} partitions`).join('; '))];
+  return [
+    ok(lanes.map(({ topic, members, partitions }) => `${topic}: ${members} for ${partitions} partitions`).join('; ')),
+  ];
 }

@@ -20,7 +20,9 @@ const oneBroker = warning(
 function judgeLeaders(topics: readonly InspectedTopic[]): Finding[] {
   const without = partitionsOf(topics, ({ hasLeader }) => !hasLeader);
   if (without.length === 0) return [];
-  return [problem(`no broker leads ${listed(without)}: nothing can be written there or read`, 'bring the brokers back')];
+  return [
+    problem(`no broker leads ${listed(without)}: nothing can be written there or read`, 'bring the brokers back'),
+  ];
 }
 
 function judgeInSync(topics: readonly InspectedTopic[]): Finding[] {
@@ -39,7 +41,10 @@ function judgeInSync(topics: readonly InspectedTopic[]): Finding[] {
   }
   if (behind.length > 0) {
     findings.push(
-      warning(`copies of ${listed(behind)} are missing or behind`, 'look at the brokers, their disks and their network'),
+      warning(
+        `copies of ${listed(behind)} are missing or behind`,
+        'look at the brokers, their disks and their network',
+      ),
     );
   }
   return findings;

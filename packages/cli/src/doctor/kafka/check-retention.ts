@@ -25,14 +25,18 @@ export function checkRetention(facts: RetentionFacts): Finding[] {
   const findings = [...judgeUnread(facts, laneTopics), ...judgeForgetting(facts, laneTopics)];
   const days = laneTopics.map((topic) => Math.floor((retentionMsOf(topic) ?? -1) / dayMs));
   const shortest = Math.min(...days.filter((count) => count >= 0));
-  return orOk(findings, `nothing unread is about to be deleted${shortest < Infinity ? `; kept for ${shortest} days` : ''}`);
+  return orOk(
+    findings,
+    `nothing unread is about to be deleted${shortest < Infinity ? `; kept for ${shortest} days` : ''}`,
+  );
 }
 
 function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
   const lost: string[] = [];
   const old: string[] = [];
   for (const { topic, partition, log, nextOffset } of offsets) {
-    const found = topics.find((one) => one.topic === topic && one.log === log)?.partitions[partition];
+    const here = topics.find((one) => one.topic === topic && one.log === log);
+    const found = here?.partitions.find((one) => one.partition === partition);
     if (found === undefined || nextOffset >= found.high) continue;
     if (nextOffset < found.low) lost.push(`${topic}/${partition}`);
     else if (nextOffset < (newerHalf.get(topic)?.get(partition) ?? 0n)) old.push(`${topic}/${partition}`);

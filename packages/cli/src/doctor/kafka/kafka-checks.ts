@@ -20,9 +20,8 @@ export interface KafkaContext {
 }
 
 /** Names of the topics that services use with these settings. */
-export function namesOfTopics({ topicPrefix, publishProcessed }: DoctorSettings): string[] {
-  const { live, historical, overflow, deadLetter, processed } = topicNames(topicPrefix);
-  return [live, historical, overflow, deadLetter, ...(publishProcessed === 'on' ? [processed] : [])];
+export function namesOfTopics({ topicPrefix }: DoctorSettings): string[] {
+  return Object.values(topicNames(topicPrefix));
 }
 
 /** All that is asked of a Kafka that answers. */
@@ -62,9 +61,7 @@ async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
         topic,
         offsets.filter((one) => one.group === group),
       );
-      return [
-        { topic: topic.topic, partitions: topic.partitions.length, members: members.get(group) ?? 0, unread },
-      ];
+      return [{ topic: topic.topic, partitions: topic.partitions.length, members: members.get(group) ?? 0, unread }];
     }),
   );
 }
@@ -72,8 +69,8 @@ async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
 function unreadIn({ topic, log, partitions }: InspectedTopic, offsets: readonly ReadOffset[]): bigint {
   return partitions.reduce((sum, { partition, low, high }) => {
     const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
-    const next = stored?.nextOffset ?? low;
-    return next < high ? sum + high - (next > low ? next : low) : sum;
+    const passed = stored !== undefined && stored.nextOffset > low ? stored.nextOffset : low;
+    return passed < high ? sum + high - passed : sum;
   }, 0n);
 }
 

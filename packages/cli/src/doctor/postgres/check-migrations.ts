@@ -8,7 +8,8 @@ import { readAppliedMigrations } from './postgres-store.ts';
 export async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Finding[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const known = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const applied = await readAppliedMigrations(sql).catch((error: { code?: unknown }) => {
+  const applied = await readAppliedMigrations(sql).catch((error: { code?: unknown }): string[] => {
+    // There is no table yet.
     if (error.code === '42P01') return [];
     throw error;
   });
@@ -16,7 +17,9 @@ export async function checkMigrations(sql: Sql, prismaDirectory: string): Promis
   const newer = applied.filter((name) => !known.includes(name));
   const findings: Finding[] = [];
   if (pending.length > 0) {
-    findings.push(problem(`${pending.length} migrations are not applied: ${listed(pending, 2)}`, 'run `millrace migrate`'));
+    findings.push(
+      problem(`${pending.length} migrations are not applied: ${listed(pending, 2)}`, 'run `millrace migrate`'),
+    );
   }
   if (newer.length > 0) {
     findings.push(

@@ -12,7 +12,9 @@ export async function checkVersion(sql: Sql): Promise<Finding[]> {
 export function judgeServer({ version, shown, isStandby, isReadOnly }: Awaited<ReturnType<typeof readServer>>) {
   const findings: Finding[] = [];
   if (version < oldest * 10_000) {
-    findings.push(problem(`PostgreSQL ${shown} is older than any Millrace works with`, `upgrade it to ${oldest} or newer`));
+    findings.push(
+      problem(`PostgreSQL ${shown} is older than any Millrace works with`, `upgrade it to ${oldest} or newer`),
+    );
   }
   if (isStandby) {
     findings.push(problem('this is a standby, which takes no writes', 'let DATABASE_URL name the primary'));

@@ -84,10 +84,10 @@ export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
      SELECT 'ownership of ' || relname FROM pg_class
       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'p' AND NOT pg_has_role(relowner, 'USAGE')
       UNION ALL
-     SELECT right || ' on ' || relname
-       FROM pg_class CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS right
+     SELECT privilege || ' on ' || relname
+       FROM pg_class CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
       WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-        AND relname <> '_prisma_migrations' AND NOT has_table_privilege(oid, right)
+        AND relname <> '_prisma_migrations' AND NOT has_table_privilege(oid, privilege)
       UNION ALL
      SELECT 'USAGE on ' || relname FROM pg_class
       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' AND NOT has_sequence_privilege(oid, 'USAGE')`,

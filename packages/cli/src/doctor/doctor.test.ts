@@ -1,0 +1,339 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { consumerGroup, topicNames } from '@millrace/contracts';
+import { createDatabase, type Database } from '@millrace/db';
+import { createKafkaLog, type EventLog } from '@millrace/event-log';
+import { deleteTopics } from '@millrace/event-log/testing/delete-topics';
+import { createLogger } from '@millrace/runtime';
+import {
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  startDeafPooler,
+  type TestDatabase,
+  testCertificates,
+  testServers,
+  uniqueTopicPrefix,
+} from '@millrace/testing';
+import { runCli } from '../run-cli.ts';
+import { doctorSettingsSchema } from './doctor-settings.ts';
+import type { NamedFinding } from './finding.ts';
+import { checkOpenTransactions } from './postgres/check-open-transactions.ts';
+
+const logger = createLogger('test', 'error');
+const { kafkaBrokers, redisUrl } = testServers();
+const prefix = uniqueTopicPrefix();
+const names = topicNames(prefix);
+const madeTopics: string[] = [];
+let testDatabase: TestDatabase;
+let database: Database;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = createDatabase({ url: testDatabase.url, logger, poolSize: 3 });
+  env = {
+    ...{ DATABASE_URL: testDatabase.url, REDIS_URL: redisUrl, EVENT_LOG: 'kafka' },
+    ...{ KAFKA_BROKERS: kafkaBrokers.join(','), TOPIC_PREFIX: prefix, TOPIC_PARTITIONS: '2' },
+  };
+  await makeTopics(Object.values(names));
+});
+afterAll(async () => {
+  await database.stop();
+  await testDatabase.drop();
+  await deleteTopics(kafkaBrokers, madeTopics);
+});
+
+function openLog(topicConfig: Record<string, string> = {}): EventLog {
+  return createKafkaLog({ brokers: kafkaBrokers, clientId: 'doctor-test', logger, topicConfig });
+}
+
+async function makeTopics(topics: string[], topicConfig?: Record<string, string>): Promise<void> {
+  const log = openLog(topicConfig);
+  await log.ensureTopics(topics.map((topic) => ({ topic, partitions: 2 })));
+  await log.close();
+  madeTopics.push(...topics);
+}
+
+async function doctor(changed: Record<string, string | undefined> = {}, ...args: string[]) {
+  const [out, err]: [string[], string[]] = [[], []];
+  const exitCode = await runCli(['doctor', '--json', ...args], {
+    env: { ...env, ...changed },
+    out: { write: (text) => out.push(text) },
+    err: { write: (text) => err.push(text) },
+  });
+  const text = out.join('');
+  return { exitCode, text, findings: text === '' ? [] : (JSON.parse(text) as NamedFinding[]), err: err.join('') };
+}
+
+const finding = (check: string, state: string, found: string) =>
+  expect.objectContaining({ check, state, found: expect.stringContaining(found) });
+const inPostgres = { EVENT_LOG: 'postgres', REDIS_URL: undefined };
+
+test('an installation that is well has no problem, and every check says what it has seen', async () => {
+  const log = openLog();
+  const groups = [names.live, names.historical, names.overflow].map(async (topic, at) =>
+    log.consume({
+      ...{ topic, group: consumerGroup((['live', 'historical', 'overflow'] as const)[at] ?? 'live', prefix) },
+      ...{ maxBatchRecords: 10, maxBatchBytes: 1000, partitionConcurrency: 1 },
+      startOffset: async () => null,
+      handler: async ({ records }) => ({ outcome: 'done', nextOffset: (records.at(-1)?.offset ?? 0n) + 1n }),
+      onFatal: () => {},
+    }),
+  );
+  const consumers = await Promise.all(groups);
+  try {
+    await Promise.all(consumers.map(({ ready }) => ready));
+    const { exitCode, findings, err } = await doctor();
+    expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+    expect([exitCode, err]).toEqual([0, '']);
+    expect(findings.map(({ check, state }) => `${state} ${check}`)).toEqual([
+      ...['ok settings', 'ok certificates'],
+      ...['ok postgresql server', 'ok postgresql migrations', 'ok postgresql privileges', 'ok postgresql connections'],
+      ...['ok postgresql transactions', 'ok postgresql notifications'],
+      // A server for tests may lose everything.
+      expect.stringMatching(/postgresql durability/),
+      ...[expect.stringMatching(/postgresql replication/), 'ok clock', 'ok secrets'],
+      ...['ok redis', 'ok redis'],
+      ...['ok kafka', 'ok kafka topics', 'warning kafka replicas', 'ok kafka record size', 'ok kafka retention'],
+      ...['ok consumers', 'ok stored offsets'],
+    ]);
+    expect(findings).toContainEqual(finding('consumers', 'ok', `${names.live}: 1 for 2 partitions`));
+  } finally {
+    await Promise.all(consumers.map(({ stop }) => stop()));
+    await log.close();
+  }
+});
+
+test('a person reads a line of what is and one of what to do; exit code 2 is for a wrong call', async () => {
+  const out: string[] = [];
+  const terminal = { env: { ...env, ...inPostgres }, out: { write: (text: string) => out.push(text) } };
+  expect(await runCli(['doctor'], { ...terminal, err: { write() {} } })).toBe(0);
+  expect(out.join('')).toMatch(/^ok {7}settings: no two contradict each other\n/);
+  expect(await doctor({ DATABASE_URL: undefined })).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('DATABASE_URL'),
+  });
+  expect((await doctor({}, '--nonsense')).exitCode).toBe(2);
+});
+
+const nobody = 'redis://:s3cret-of-redis@127.0.0.1:1';
+
+test('stores that are away keep no other from being looked at, and no secret is told', async () => {
+  const url = new URL(testDatabase.url);
+  url.port = '1';
+  const away = { DATABASE_URL: url.toString(), REDIS_URL: nobody, KAFKA_BROKERS: '127.0.0.1:1' };
+  const { exitCode, findings, text, err } = await doctor({ ...away, SECRETS_KEY: 'not-a-key-but-secret' });
+  expect(findings).toEqual([
+    finding('settings', 'problem', 'SECRETS_KEY is not valid'),
+    finding('certificates', 'ok', ''),
+    finding('postgresql server', 'problem', 'does not answer'),
+    finding('redis', 'problem', 'does not answer'),
+    finding('kafka', 'problem', 'does not answer'),
+  ]);
+  expect([exitCode, err]).toEqual([1, 'error: there are 4 problems\n']);
+  for (const secret of ['s3cret-of-redis', 'not-a-key-but-secret', url.password]) expect(text).not.toContain(secret);
+  expect((await doctor({ ...away, DATABASE_URL: testDatabase.url })).findings).toContainEqual(
+    finding('postgresql migrations', 'ok', 'are applied'),
+  );
+});
+
+const key = Buffer.alloc(32, 1).toString('base64');
+
+test.each<[string, Record<string, string | undefined>, [string, string, string]]>([
+  ['a fallback for no Kafka', { EVENT_LOG_FALLBACK: 'postgres' }, ['settings', 'problem', 'EVENT_LOG_FALLBACK']],
+  ['https without a proxy', { PUBLIC_API_URL: 'https://a.example' }, ['settings', 'warning', 'TRUST_PROXY']],
+  ['a body too large', { MAX_IN_FLIGHT_BYTES: '1000' }, ['settings', 'warning', 'MAX_IN_FLIGHT_BYTES (1000)']],
+  ['an event too large', { MAX_BODY_BYTES: '1000' }, ['settings', 'warning', 'MAX_BODY_BYTES (1000)']],
+  ['a password in the clear', { KAFKA_SASL_MECHANISM: 'plain' }, ['settings', 'warning', 'KAFKA_SSL']],
+  ['a sender at localhost', { SMTP_URL: 'smtp://mail:25' }, ['settings', 'warning', 'SMTP_FROM']],
+  ['no token secret', { NODE_ENV: 'production' }, ['settings', 'warning', 'TOKEN_SECRET']],
+  ['no secrets key', { NODE_ENV: 'production' }, ['settings', 'warning', 'SECRETS_KEY']],
+  [
+    'private destinations',
+    { NODE_ENV: 'production', ALLOW_PRIVATE_DESTINATIONS: 'true' },
+    ['settings', 'warning', 'ALLOW_PRIVATE_DESTINATIONS'],
+  ],
+  [
+    'no word of a log',
+    { EVENT_LOG: undefined, KAFKA_BROKERS: undefined },
+    ['event log', 'warning', 'was not looked at'],
+  ],
+  ['a setting that is none', { TOPIC_PARTITIONS: 'many' }, ['settings', 'problem', 'TOPIC_PARTITIONS is not']],
+  ['Redis that cannot be', { REDIS_URL: 'redis://a,b' }, ['redis', 'problem', 'REDIS_MODE']],
+  ['Kafka that cannot be', { EVENT_LOG: 'kafka', KAFKA_BROKERS: 'nowhere' }, ['kafka', 'problem', 'KAFKA_BROKERS']],
+  [
+    'a certificate that is none',
+    { REDIS_CA_FILE: testCertificates.noCertificateFile },
+    ['certificates', 'problem', 'REDIS_CA_FILE'],
+  ],
+])('%s is found', async (_what, changed, expected) => {
+  const { findings } = await doctor({ ...inPostgres, ...changed });
+  expect(findings).toContainEqual(finding(...expected));
+});
+
+test('migrations that are pending, and such as are not known', async () => {
+  const empty = await createTestDatabase({ isMigrated: false });
+  try {
+    const { exitCode, findings } = await doctor({ ...inPostgres, DATABASE_URL: empty.url });
+    expect(findings).toContainEqual(finding('postgresql migrations', 'problem', 'are not applied'));
+    expect(exitCode).toBe(1);
+  } finally {
+    await empty.drop();
+  }
+  await database.sql.query(
+    `INSERT INTO "_prisma_migrations" (id, checksum, finished_at, migration_name) VALUES ('x', 'x', now(), '2999_newer')`,
+  );
+  expect((await doctor(inPostgres)).findings).toContainEqual(finding('postgresql migrations', 'warning', '2999_newer'));
+  await database.sql.query(`DELETE FROM "_prisma_migrations" WHERE id = 'x'`);
+});
+
+test('a role that may not write, and sees no others', async () => {
+  const role = `doctor_${randomUUID().replaceAll('-', '')}`;
+  await database.sql.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
+  try {
+    await database.sql.query(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`);
+    await database.sql.query(`ALTER ROLE ${role} SET default_transaction_read_only = on`);
+    const url = new URL(testDatabase.url);
+    [url.username, url.password] = [role, 'p'];
+    const { findings } = await doctor({ ...inPostgres, DATABASE_URL: url.toString() });
+    expect(findings).toEqual(
+      expect.arrayContaining([
+        finding('postgresql server', 'problem', 'transactions are read-only'),
+        finding('postgresql privileges', 'problem', 'CREATE on the schema, ownership of event'),
+        finding('postgresql privileges', 'warning', 'hides from this role'),
+      ]),
+    );
+  } finally {
+    await database.sql.query(`DROP OWNED BY ${role}`);
+    await database.sql.query(`DROP ROLE ${role}`);
+  }
+});
+
+test('a transaction that is open for long', async () => {
+  await database.transaction(async (tx) => {
+    await tx.query('SELECT 1');
+    const [found] = await checkOpenTransactions(database.sql, { longerThanSeconds: 0 });
+    expect(found).toMatchObject({
+      state: 'warning',
+      found: expect.stringMatching(/1 open .*\(millrace, idle in trans/),
+    });
+  });
+});
+
+test('a pooler that lets no notification through', async () => {
+  const pooler = await startDeafPooler(testDatabase.url);
+  const url = new URL(testDatabase.url);
+  url.port = String(pooler.port);
+  const { findings } = await doctor({ ...inPostgres, DATABASE_URL: url.toString() });
+  expect(findings).toContainEqual(finding('postgresql notifications', 'warning', 'LISTEN does not work'));
+  await pooler.stop();
+});
+
+test('a replication slot nobody reads', async () => {
+  const slot = `doctor_${randomUUID().replaceAll('-', '')}`;
+  await database.sql.query('SELECT pg_create_physical_replication_slot($1, true)', [slot]);
+  try {
+    const { findings } = await doctor(inPostgres);
+    expect(findings).toContainEqual(finding('postgresql replication', 'warning', slot));
+  } finally {
+    await database.sql.query('SELECT pg_drop_replication_slot($1)', [slot]);
+  }
+});
+
+test('secrets that no key at hand opens, and such as are not encrypted', async () => {
+  const { environmentId } = await createTestTenant(testDatabase.url);
+  const add = (secrets: object) =>
+    database.prisma.batch_export.create({
+      data: {
+        ...{ id: randomUUID(), environment_id: environmentId, name: 'x', destination_type: 'S3', interval: 'hour' },
+        destination_secrets: secrets,
+      },
+    });
+  await add({ sealed: 'v1:lostkey:x' });
+  await add({ secret: 'in the clear' });
+  const without = await doctor(inPostgres);
+  expect(without.findings).toContainEqual(finding('secrets', 'problem', 'SECRETS_KEY is not set'));
+  const { findings } = await doctor({ ...inPostgres, SECRETS_KEY: key });
+  expect(findings).toEqual(
+    expect.arrayContaining([
+      finding('secrets', 'problem', 'encrypted with lostkey'),
+      finding('secrets', 'warning', 'of 1 batch exports'),
+    ]),
+  );
+  await database.prisma.batch_export.deleteMany();
+});
+
+test('topics that are missing, and partitions that are others than told', async () => {
+  const { findings, exitCode } = await doctor({ TOPIC_PREFIX: 'nowhere.' });
+  expect(findings).toContainEqual(finding('kafka topics', 'problem', 'there is no nowhere.events.live'));
+  expect(exitCode).toBe(1);
+  expect((await doctor({ TOPIC_PARTITIONS: '4' })).findings).toContainEqual(
+    finding('kafka topics', 'warning', `${names.live} has 2 partitions, and TOPIC_PARTITIONS is 4`),
+  );
+});
+
+test('topics whose settings lose or refuse events, and lanes nobody reads', async () => {
+  const own = uniqueTopicPrefix();
+  const { live, ...others } = topicNames(own);
+  await makeTopics([live], { 'max.message.bytes': '500000', 'cleanup.policy': 'compact', 'retention.ms': '-1' });
+  await makeTopics(Object.values(others));
+  const log = openLog();
+  await log.append([{ topic: live, key: 'k', value: Buffer.from('{}') }]);
+  await log.close();
+  const { findings } = await doctor({ TOPIC_PREFIX: own });
+  expect(findings).toEqual(
+    expect.arrayContaining([
+      finding('kafka topics', 'problem', `${live} is compacted`),
+      finding('kafka record size', 'problem', `${live} (500000)`),
+      finding('kafka retention', 'warning', 'KEEP_DELETED_IDS_DAYS (90)'),
+      finding('consumers', 'problem', `${live} (1 events wait)`),
+      finding('consumers', 'warning', `nobody reads ${others.historical}, ${others.overflow}`),
+    ]),
+  );
+});
+
+test('offsets beyond the end, of another log, and of events that will be deleted unread', async () => {
+  const own = uniqueTopicPrefix();
+  const { live, historical, overflow, ...others } = topicNames(own);
+  await makeTopics([live], { 'retention.ms': '1000' });
+  await makeTopics([historical, overflow, ...Object.values(others)]);
+  const log = openLog();
+  await log.append([{ topic: live, key: 'k', value: Buffer.from('{}') }]);
+  const used = (await log.endOffsets(live)).find(({ endOffset }) => endOffset > 0n)?.partition ?? 0;
+  const store = async (topic: string, partition: number, next_offset: bigint, of?: string) => {
+    const here = (await log.endOffsets(topic))[0]?.log ?? '';
+    await database.prisma.consumer_position.create({
+      data: { topic, partition, group: 'g', log: of ?? here, next_offset },
+    });
+  };
+  try {
+    await store(live, used, 0n);
+    await store(historical, 0, 7n);
+    await store(overflow, 1, 7n, 'kafka/gone/1');
+    await eventually(async () => {
+      const { findings } = await doctor({ TOPIC_PREFIX: own });
+      const ofLog = findings.filter(({ check }) => ['kafka retention', 'stored offsets'].includes(check));
+      expect(ofLog).toEqual(
+        expect.arrayContaining([
+          finding('kafka retention', 'problem', `unread events of ${live}/${used}`),
+          finding('stored offsets', 'problem', `${historical}/0`),
+          finding('stored offsets', 'warning', 'another log (kafka/gone/1)'),
+        ]),
+      );
+    });
+  } finally {
+    await log.close();
+    await database.prisma.consumer_position.deleteMany();
+  }
+});
+
+test('defaults are those of the services', () => {
+  const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+  for (const [field, { default: value }] of Object.entries(
+    doctorSettingsSchema.properties as Record<string, { default?: unknown }>,
+  )) {
+    const name = field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+    if (value !== undefined) expect(page).toContain(`| \`${name}\` | ${value === '' ? 'empty' : `\`${value}\``} |`);
+  }
+});

@@ -1,0 +1,105 @@
+import type { InspectedTopic } from '@millrace/event-log';
+import { testCertificates } from '@millrace/testing';
+import type { Finding } from './finding.ts';
+import { checkConsumers } from './kafka/check-consumers.ts';
+import { checkRecordSize } from './kafka/check-record-size.ts';
+import { checkReplicas } from './kafka/check-replicas.ts';
+import { checkRetention } from './kafka/check-retention.ts';
+import { checkClock } from './postgres/check-clock.ts';
+import { judgeConnections } from './postgres/check-connections.ts';
+import { judgeReplication } from './postgres/check-replication.ts';
+import { judgeServer } from './postgres/check-version.ts';
+import { checkRedis } from './redis/check-redis.ts';
+import { runChecks } from './run-checks.ts';
+import { checkCertificates } from './settings/check-certificates.ts';
+
+// What the servers that tests share cannot be made to show.
+
+const mib = 1024 * 1024;
+const dayMs = 86_400_000;
+const server = { version: 180_004, shown: '18.4', isStandby: false, isReadOnly: false };
+const redis = { version: '7.0.1', isReplica: false, usedMemory: 95 * mib, maxMemory: 0, policy: 'noeviction' };
+const limited = { ...redis, maxMemory: 100 * mib };
+const standby = { name: 'b', state: 'streaming', bytesBehind: 0, secondsBehind: 0 };
+const safe = { 'min.insync.replicas': '2' };
+const lane = { topic: 't', partitions: 12, members: 12, unread: 0n };
+const sql = { query: async () => [{ ms: Date.now() }] as never[] };
+
+function topic(settings: Record<string, string> | null, partition: object = {}): InspectedTopic[] {
+  const whole = { partition: 0, hasLeader: true, replicas: 3, inSync: 3, low: 0n, high: 0n };
+  const map = settings === null ? null : new Map(Object.entries(settings));
+  return [{ topic: 't', log: 'kafka/a/1', partitions: [{ ...whole, ...partition }], settings: map }];
+}
+
+function daysBeforeExpiry(days: number): Finding[] {
+  const env = { KAFKA_SSL_CA_FILE: testCertificates.authorityFile };
+  const [, last = ''] = /until (\S+)/.exec(checkCertificates(env)[0]?.found ?? '') ?? [];
+  return checkCertificates(env, Date.parse(last) - days * dayMs);
+}
+
+function retentionOf(low: bigint, nextOffset: bigint): Finding[] {
+  const at = { topic: 't', partition: 0, group: 'g', log: 'kafka/a/1', end: 9n, updatedAt: new Date() };
+  return checkRetention({
+    topics: topic({ 'retention.ms': String(7 * dayMs) }, { low, high: 9n }),
+    lanes: ['t'],
+    offsets: [{ ...at, nextOffset }],
+    keepDeletedIdsDays: 90,
+    newerHalf: new Map([['t', new Map([[0, 5n]])]]),
+  });
+}
+
+test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], string]>([
+  ['an old server', () => judgeServer({ ...server, version: 140_009, shown: '14.9' }), 'problem', '14.9 is older'],
+  ['a standby for a server', () => judgeServer({ ...server, isStandby: true }), 'problem', 'this is a standby'],
+  ['a standby in step', () => judgeReplication([standby], []), 'ok', '1 standbys follow'],
+  ['a standby behind', () => judgeReplication([{ ...standby, secondsBehind: 90 }], []), 'warning', 'b is 90 s'],
+  ['a standby unseen', () => judgeReplication([{ ...standby, state: null }], []), 'ok', 'may not see'],
+  ['few connections left', () => [judgeConnections({ used: 85, most: 97 })], 'warning', '85 of 97'],
+  ['a clock ahead', () => checkClock(sql, () => Date.now() + 10_000), 'warning', '10 s ahead of'],
+  ['a clock far behind', () => checkClock(sql, () => Date.now() - 100_000), 'problem', '100 s behind'],
+  ['a Redis without a limit', () => checkRedis(redis), 'ok', 'nothing is evicted'],
+  ['a Redis that evicts', () => checkRedis({ ...limited, policy: 'volatile-lru' }), 'warning', 'volatile-lru (95 %'],
+  ['a full Redis', () => checkRedis(limited), 'warning', '95 % of 100 MiB'],
+  ['a Redis with room', () => checkRedis({ ...limited, usedMemory: mib }), 'ok', '1 % of 100 MiB'],
+  ['a replica for a Redis', () => checkRedis({ ...redis, isReplica: true }), 'problem', 'replica'],
+  ['three brokers in step', () => checkReplicas(topic(safe), 3), 'ok', '3 brokers'],
+  ['a partition nobody leads', () => checkReplicas(topic(safe, { hasLeader: false }), 3), 'problem', 't/0'],
+  ['a copy behind', () => checkReplicas(topic(safe, { inSync: 2 }), 3), 'warning', 'copies of t/0'],
+  ['too few copies', () => checkReplicas(topic(safe, { inSync: 1 }), 3), 'problem', 'min.insync.replicas'],
+  ['one copy', () => checkReplicas(topic(safe, { replicas: 1, inSync: 1 }), 3), 'warning', 'one copy'],
+  ['one copy acknowledged', () => checkReplicas(topic({}), 3), 'warning', 'min.insync.replicas=1'],
+  ['all copies needed', () => checkReplicas(topic({ 'min.insync.replicas': '3' }), 3), 'warning', 'one broker down'],
+  [
+    'unclean elections',
+    () => checkReplicas(topic({ ...safe, 'unclean.leader.election.enable': 'true' }), 3),
+    'warning',
+    'unclean.leader',
+  ],
+  ['settings that may not be read', () => checkRecordSize(topic(null), 900_000), 'warning', 'cannot be read'],
+  ['events read in time', () => retentionOf(0n, 9n), 'ok', 'kept for 7 days'],
+  ['old events unread', () => retentionOf(0n, 4n), 'problem', 'older than half'],
+  ['events deleted unread', () => retentionOf(6n, 4n), 'problem', 'has deleted events of t/0'],
+  ['more consumers than partitions', () => checkConsumers([{ ...lane, members: 13 }]), 'warning', 't (13 for 12'],
+  ['a certificate in time', () => daysBeforeExpiry(30), 'ok', 'valid until'],
+  ['a certificate that soon expires', () => daysBeforeExpiry(20), 'warning', 'expires in 20 days'],
+  ['a certificate that has expired', () => daysBeforeExpiry(-2), 'problem', 'expired on'],
+])('%s', async (_what, look, state, found) => {
+  expect(await look()).toContainEqual(expect.objectContaining({ state, found: expect.stringContaining(found) }));
+});
+
+test('a check that never ends is given up, one that fails says why, and the others are heard', async () => {
+  const cause = new Error('permission denied for table x');
+  const findings = await runChecks(
+    [
+      { name: 'silent', look: () => new Promise<never>(() => {}) },
+      { name: 'broken', look: () => Promise.reject(new Error('asking', { cause })) },
+      { name: 'well', look: () => [{ state: 'ok', found: 'fine', advice: null }] },
+    ],
+    10,
+  );
+  expect(findings).toMatchObject([
+    { check: 'silent', state: 'problem', found: 'could not be checked: no answer within 10 ms' },
+    { check: 'broken', state: 'problem', found: 'could not be checked: asking: permission denied for table x' },
+    { check: 'well', state: 'ok' },
+  ]);
+});
