@@ -90,7 +90,8 @@ export async function readMissingPrivileges(sql: Sql): Promise<string[]> {
         AND relname <> '_prisma_migrations' AND NOT has_table_privilege(oid, privilege)
       UNION ALL
      SELECT 'USAGE on ' || relname FROM pg_class
-      WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' AND NOT has_sequence_privilege(oid, 'USAGE')`,
+      WHERE relnamespace = current_schema()::regnamespace
+        AND CASE WHEN relkind = 'S' THEN NOT has_sequence_privilege(oid, 'USAGE') END`,
   );
   return rows.map(({ lacks }) => lacks);
 }
