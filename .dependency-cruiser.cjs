@@ -351,7 +351,7 @@ module.exports = {
       kafkajsInternals,
       [
         kafkajsInternals,
-        '^packages/event-log/src/kafka/(create-kafka-log|check-fetched|ensure-kafka-topics|group-client|kafka-consumer|kafka-session|kafka-transport|topic-state)\\.ts$',
+        '^packages/event-log/src/kafka/(create-kafka-log|check-fetched|ensure-kafka-topics|group-client|inspect-kafka|kafka-consumer|kafka-session|kafka-transport|topic-state)\\.ts$',
       ],
       'The fewer rely on it, the sooner it can go.',
     ),
