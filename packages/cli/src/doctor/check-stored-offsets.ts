@@ -26,7 +26,7 @@ export function checkStoredOffsets(offsets: readonly ReadOffset[], topics: reado
       ),
     );
   }
-  return orOk(findings, ours.length === 0 ? 'nothing was read yet' : `${ours.length} partitions stand where they were`);
+  return orOk(findings, ours.length === 0 ? 'nothing was read yet' : `within their logs: ${ours.length}`);
 }
 
 function placeOf({ topic, partition }: ReadOffset): string {

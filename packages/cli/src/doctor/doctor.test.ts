@@ -176,7 +176,7 @@ test('migrations that are pending, and such as are not known', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {
     const { exitCode, findings } = await doctor({ ...inPostgres, DATABASE_URL: empty.url });
-    expect(findings).toContainEqual(finding('postgresql migrations', 'problem', 'are not applied'));
+    expect(findings).toContainEqual(finding('postgresql migrations', 'problem', 'not applied: 2'));
     expect(exitCode).toBe(1);
   } finally {
     await empty.drop();
@@ -287,7 +287,7 @@ test('topics whose settings lose or refuse events, and lanes nobody reads', asyn
       finding('kafka topics', 'problem', `${live} is compacted`),
       finding('kafka record size', 'problem', `${live} (500000)`),
       finding('kafka retention', 'warning', 'KEEP_DELETED_IDS_DAYS (90)'),
-      finding('consumers', 'problem', `${live} (1 events wait)`),
+      finding('consumers', 'problem', `${live} (unread: 1)`),
       finding('consumers', 'warning', `nobody reads ${others.historical}, ${others.overflow}`),
     ]),
   );

@@ -51,7 +51,7 @@ function retentionOf(low: bigint, nextOffset: bigint): Finding[] {
 test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], string]>([
   ['an old server', () => judgeServer({ ...server, version: 140_009, shown: '14.9' }), 'problem', '14.9 is older'],
   ['a standby for a server', () => judgeServer({ ...server, isStandby: true }), 'problem', 'this is a standby'],
-  ['a standby in step', () => judgeReplication([standby], []), 'ok', '1 standbys follow'],
+  ['a standby in step', () => judgeReplication([standby], []), 'ok', 'that follow: 1'],
   ['a standby behind', () => judgeReplication([{ ...standby, secondsBehind: 90 }], []), 'warning', 'b is 90 s'],
   ['a standby unseen', () => judgeReplication([{ ...standby, state: null }], []), 'ok', 'may not see'],
   ['few connections left', () => [judgeConnections({ used: 85, most: 97 })], 'warning', '85 of 97'],

@@ -17,7 +17,7 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
   if (waiting.length > 0) {
     findings.push(
       problem(
-        `nobody reads ${listed(waiting.map(({ topic, unread }) => `${topic} (${unread} events wait)`))}`,
+        `nobody reads ${listed(waiting.map(({ topic, unread }) => `${topic} (unread: ${unread})`))}`,
         'start consumers whose CONSUMER_LANES names these lanes',
       ),
     );

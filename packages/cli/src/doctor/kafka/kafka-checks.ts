@@ -28,8 +28,14 @@ export function namesOfTopics({ topicPrefix }: DoctorSettings): string[] {
 export function kafkaChecks(context: KafkaContext): Check[] {
   const { kafka, settings, existing, topics } = context;
   const missing = namesOfTopics(settings).filter((name) => !existing.includes(name));
+  const ofTopics = {
+    name: 'kafka topics',
+    look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
+  };
+  // Of no topic there is nothing more to say.
+  if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
   return [
-    { name: 'kafka topics', look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }) },
+    ofTopics,
     { name: 'kafka replicas', look: async () => checkReplicas(topics, await kafka.brokerCount()) },
     { name: 'kafka record size', look: () => checkRecordSize(topics, settings.maxRecordBytes) },
     { name: 'kafka retention', look: () => retention(context) },

@@ -17,14 +17,12 @@ export async function checkMigrations(sql: Sql, prismaDirectory: string): Promis
   const newer = applied.filter((name) => !known.includes(name));
   const findings: Finding[] = [];
   if (pending.length > 0) {
-    findings.push(
-      problem(`${pending.length} migrations are not applied: ${listed(pending, 2)}`, 'run `millrace migrate`'),
-    );
+    findings.push(problem(`not applied: ${listed(pending, 2)}`, 'run `millrace migrate`'));
   }
   if (newer.length > 0) {
     findings.push(
       warning(
-        `the database has ${newer.length} migrations this version does not know: ${listed(newer, 2)}`,
+        `the database has what this version does not know: ${listed(newer, 2)}`,
         'nothing when an upgrade was just taken back or is under way; else use the newer version of this command',
       ),
     );

@@ -17,7 +17,7 @@ export function judgeReplication(standbys: readonly Standby[], slots: readonly I
   if (standbys.some(({ state }) => state === null)) {
     findings.push(ok('how far standbys are this role may not see: GRANT pg_read_all_stats TO it shows it'));
   }
-  return orOk(findings, standbys.length === 0 ? 'no standby is connected' : `${standbys.length} standbys follow`);
+  return orOk(findings, standbys.length === 0 ? 'no standby is connected' : `standbys that follow: ${standbys.length}`);
 }
 
 function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] {
