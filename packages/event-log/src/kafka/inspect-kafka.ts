@@ -1,4 +1,4 @@
-import { type Admin, ConfigResourceTypes } from 'kafkajs';
+import type { Admin } from 'kafkajs';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { createKafkaSessions } from './kafka-session.ts';
 import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
@@ -23,6 +23,9 @@ export interface InspectedTopic {
   /** By Kafka's names, e.g. `retention.ms`; null when this client may not read them. */
   settings: ReadonlyMap<string, string> | null;
 }
+
+/** kafkajs's `ConfigResourceTypes.TOPIC`, which a module of Node cannot import by name. */
+const topicResource = 2;
 
 /** Looks at Kafka and changes nothing. */
 export interface KafkaInspection {
@@ -80,7 +83,7 @@ type Ask = <T>(question: (admin: Admin) => Promise<T>, what: string) => Promise<
 
 /** Not everybody who may write to a topic may read its settings. */
 async function readSettings(ask: Ask, name: string): Promise<InspectedTopic['settings']> {
-  const resources = [{ type: ConfigResourceTypes.TOPIC, name }];
+  const resources = [{ type: topicResource, name }];
   const question = (admin: Admin) => admin.describeConfigs({ resources, includeSynonyms: false });
   const answer = await ask(question, 'reading settings').catch(() => null);
   if (answer === null) return null;
