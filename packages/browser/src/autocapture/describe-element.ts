@@ -33,11 +33,12 @@ export function describeElement(
     description.$el_text = isReadable(part) ? textOf(element) : '';
   }
   if (mask_all_element_attributes) return description;
-  const typed = textsTypedIn(element);
+  let typed: string[] | undefined;
   for (const { name, value } of attributesOf(element)) {
     if (element_attribute_ignorelist?.includes(name) || /^_ng(content|host)/.test(name) || isSensitive(value)) continue;
     const mayRepeat = !attributesOfFields.includes(name);
-    if (mayRepeat && (part.isTyped || typed.some((text) => value.includes(text)))) continue;
+    if (mayRepeat) typed ??= textsTypedIn(element);
+    if (mayRepeat && (part.isTyped || typed?.some((text) => value.includes(text)))) continue;
     if (name === 'class') description.classes = wordsOf(value);
     description[`attr__${name}`] = shorten(name === 'class' ? wordsOf(value).join(' ') : value);
   }

@@ -7,7 +7,6 @@ type Entry = PerformanceEventTiming & {
   value: number;
   hadRecentInput: boolean;
   element?: Element;
-  url?: string;
 };
 
 /**
@@ -44,7 +43,7 @@ export function measureVitals(tell: TellVital, signal: AbortSignal): () => void 
   const tellLargest = () => {
     for (const read of readers) read();
     isLargestFinal = true;
-    if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element), url: largest.url ?? '' });
+    if (largest) tell('LCP', paintedAt(largest), { target: nameElement(largest.element) });
   };
   // Once a visitor acts on a page, what is painted later is an answer to that.
   for (const type of ['keydown', 'click']) {

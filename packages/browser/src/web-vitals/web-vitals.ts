@@ -1,6 +1,7 @@
 import type { Core, Feature } from '../client/core.ts';
 import type { RemoteConfig } from '../client/remote-config.ts';
 import type { Properties } from '../client/values.ts';
+import { maskAddress } from '../origin/campaign.ts';
 import { stopSignal } from '../page/stop-signal.ts';
 import { measureVitals } from './measure-vitals.ts';
 import { rate, type TellVital, vitalLimits } from './vital.ts';
@@ -49,8 +50,9 @@ function captureVitals(core: Core, names: readonly string[]): void {
     const { [name]: before = 0 } = told;
     if (!names.includes(name) || value >= longestMs || told[name] === value) return;
     told[name] = value;
-    if (address !== location.href) flush();
-    address = location.href;
+    const masked = maskAddress(location.href, core.options.mask_personal_data_properties);
+    if (address !== masked) flush();
+    address = masked;
     timer ??= setTimeout(flush, flushMs);
     const delta = value - before;
     const vital = { name, value, rating: rate(name, value), delta, ...(attribution && { attribution }) };

@@ -50,13 +50,15 @@ export async function startComparison(browser: Browser, config: Record<string, u
   const visitor = await browser.newContext();
   const { page } = await openPage(visitor, site.url);
   await page.waitForFunction('window.posthog && window.reference');
-  await page.evaluate(start, { host: ingest.url, initial: { ...initial, autocapture: { capture_copied_text: true } } });
+  // The reference listens to copies only if it is to when its settings arrive.
+  const copying = { autocapture: { capture_copied_text: true } };
+  await page.evaluate(start, { host: ingest.url, initial: { ...initial, ...copying } });
   const run: Comparison['run'] = ({ html, act, options = {} }) =>
     page.evaluate(take, { html, act, options: { ...initial, ...options } });
   await eventually(async () => {
     // Far from where the steps click, so that these clicks are not of their rage.
     const act = `at('button').dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: 9999 }))`;
-    const { ours, reference } = await run({ html: '<button>Begin</button>', act });
+    const { ours, reference } = await run({ html: '<button>Begin</button>', act, options: copying });
     return ours.length > 0 && reference.length > 0;
   });
 

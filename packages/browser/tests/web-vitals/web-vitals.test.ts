@@ -57,6 +57,13 @@ describe('web vitals', () => {
     expect(Object.keys(await vitals(1))).toEqual(['FCP']);
   });
 
+  test('do not tell what is masked in addresses', async () => {
+    const page = await open({ capture_performance: true, mask_personal_data_properties: true }, {}, '/?gclid=secret');
+    await page.goto('about:blank');
+    expect((await vitals(1)).FCP).toMatchObject({ $current_url: `${site.url}/?gclid=<masked>` });
+    expect(JSON.stringify(ingest.events('$web_vitals'))).not.toContain('secret');
+  });
+
   const none: [string, object, object][] = [
     ['nobody asks', {}, {}],
     ['the application forbids it', { capture_performance: false }, { capturePerformance: { web_vitals: true } }],
@@ -72,13 +79,13 @@ describe('web vitals', () => {
     expect(ingest.events('$web_vitals')).toHaveLength(0);
   });
 
-  async function open(options: object, config: object = {}): Promise<Page> {
+  async function open(options: object, config: object = {}, path = ''): Promise<Page> {
     Object.assign(
       ingest.config,
       { capturePerformance: { web_vitals: false, web_vitals_allowed_metrics: null } },
       config,
     );
-    const { page } = await openPage(await browser.newContext(), site.url);
+    const { page } = await openPage(await browser.newContext(), `${site.url}${path}`);
     await page.waitForFunction('window.posthog');
     const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false, ...options };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);

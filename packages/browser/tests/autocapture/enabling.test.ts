@@ -1,0 +1,115 @@
+import { eventually } from '@millrace/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { openBrowser, openPage } from '../support/open-browser.ts';
+import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import type { TestServer } from '../support/start-server.ts';
+import { startSite } from '../support/start-site.ts';
+
+declare const posthog: import('../../src/index.ts').Client;
+
+/** What the service says of autocapture: nothing, that it is on or off, or no answer at all. */
+type Answer = 'nothing' | 'on' | 'off' | 'none';
+
+describe('autocapture is on as the service said last', () => {
+  let browser: Browser;
+  let ingest: ScriptedIngest;
+  let site: TestServer;
+  let visitor: BrowserContext;
+
+  beforeAll(async () => {
+    const page = startSite({ body: '<button>Go</button>' });
+    [browser, ingest, site] = await Promise.all([openBrowser(), startScriptedIngest(), page]);
+  });
+  beforeEach(async () => {
+    visitor = await browser.newContext();
+  });
+  afterEach(() => visitor.close());
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+    await ingest?.stop();
+  });
+
+  const rows: [visits: Answer[], options: object, isOn: boolean][] = [
+    [['on'], {}, true],
+    [['off'], {}, false],
+    [['nothing'], {}, false],
+    [['none'], {}, false],
+    [['on', 'nothing'], {}, true],
+    [['on', 'none'], {}, true],
+    [['on', 'off'], {}, false],
+    [['off', 'nothing'], {}, false],
+    [['off', 'none'], {}, false],
+    [['off', 'on'], {}, true],
+    [['on'], { autocapture: false }, false],
+    // Without flags the service is not asked.
+    [['none'], { advanced_disable_flags: true }, true],
+    [['off'], { advanced_disable_flags: true }, true],
+  ];
+  test.each(rows)('visits answered by %j with %j: %p', async (visits, options, isOn) => {
+    let captured: string[] = [];
+    for (const answer of visits) captured = await visit(answer, options);
+    expect(captured).toEqual(isOn ? ['$autocapture'] : []);
+  });
+
+  test("what it said is kept for the reference's library too", async () => {
+    await visit('off', {});
+    expect(await visit('none', { advanced_disable_flags: true })).toEqual([]);
+    const { page } = await openPage(visitor, site.url);
+    const stored = await page.evaluate(() => JSON.parse(localStorage.getItem('ph_phc_test_posthog') ?? '{}'));
+    expect(stored.$autocapture_disabled_server_side).toBe(true);
+  });
+
+  test('not before it has answered, nor after a shutdown', async () => {
+    ingest.config.autocapture_opt_out = false;
+    let isHeld = true;
+    ingest.answerBy(({ path }) =>
+      isHeld && path.startsWith('/array/') ? { delayMs: 1000, body: { autocapture_opt_out: false } } : undefined,
+    );
+    const page = await open({});
+    expect(await clicked(page)).toEqual([]);
+    isHeld = false;
+    await eventually(async () => (await clicked(page)).length > 0);
+    ingest.answerBy(null);
+    await page.evaluate(() => posthog.shutdown());
+    expect(await clicked(page)).toEqual([]);
+  });
+
+  /** Events of a click, once the service has answered. */
+  async function visit(answer: Answer, options: object): Promise<string[]> {
+    const { autocapture_opt_out: _, ...rest } = ingest.config;
+    for (const name of Object.keys(ingest.config)) delete ingest.config[name];
+    Object.assign(ingest.config, rest, {
+      autocapture_opt_out: { nothing: undefined, on: false, off: true, none: false }[answer],
+    });
+    ingest.answerBy(({ path }) => (answer === 'none' && path.startsWith('/array/') ? { status: 500 } : undefined));
+    const page = await open(options);
+    // Flags are asked for when the settings are known, or known not to come.
+    if (!('advanced_disable_flags' in options)) {
+      await eventually(() => ingest.requests.some(({ path }) => path.startsWith('/flags')));
+    }
+    const events = await clicked(page);
+    await page.close();
+    ingest.answerBy(null);
+    return events;
+  }
+
+  async function open(options: object): Promise<Page> {
+    ingest.clear();
+    const { page } = await openPage(visitor, site.url);
+    await page.waitForFunction('window.posthog');
+    const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false, ...options };
+    await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
+    return page;
+  }
+
+  const clicked = (page: Page) =>
+    page.evaluate(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const names: string[] = [];
+      const stop = posthog.on('eventCaptured', ({ event }) => names.push(event));
+      document.querySelector('button')?.click();
+      stop();
+      return names;
+    });
+});
