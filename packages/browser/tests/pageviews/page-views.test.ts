@@ -277,14 +277,19 @@ describe('page views', () => {
     });
 
     test('is told once for each page that the browser keeps, and coming back is a view', async () => {
-      const page = await open('/kept');
+      const { page, isIdle } = await openPage(visitor, `${site.url}/kept`);
+      await start(page, {}, '');
       const [view] = await received('$pageview');
+      await page.evaluate(() => {
+        addEventListener('pageshow', ({ persisted }) => posthog.capture('shown again', { persisted }));
+      });
+      await isIdle();
       await page.goto(`${site.url}/between`);
       await received('$pageleave');
-      // Not goBack(): a page that was kept is not loaded.
-      await page.evaluate(() => history.back());
-      // Its library did not start again.
-      await page.waitForFunction('location.pathname === "/kept" && window.posthog.__loaded');
+      await page.goBack({ waitUntil: 'commit' });
+      // Heard from the page itself: its library did not start again.
+      const [shown] = await received('shown again');
+      expect(shown?.properties.persisted).toBe(true);
       const views = await received('$pageview', 2);
       expect(views[1]?.properties).toMatchObject({ $pathname: '/kept', $pageview_id: views[1]?.uuid });
       expect(views[1]?.properties).not.toHaveProperty('$prev_pageview_id');

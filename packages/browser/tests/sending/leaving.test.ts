@@ -134,12 +134,13 @@ test('hiding while another request is under way does not wait for it', async () 
 });
 
 test('a page that comes back by the back button goes on', async () => {
-  const { page } = await open();
+  const { page, isIdle } = await open();
   const before = await captureMany(page, 'before', 2);
   await page.evaluate(() => {
     Object.assign(window, { wasKept: false });
     window.addEventListener('pageshow', ({ persisted }) => Object.assign(window, { wasKept: persisted }));
   });
+  await isIdle();
   await page.goto(elsewhere.url);
   await page.goBack({ waitUntil: 'commit' });
   await page.waitForFunction('window.wasKept === true');

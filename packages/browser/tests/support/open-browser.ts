@@ -1,5 +1,5 @@
-import { findChromium } from '@millrace/testing';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { eventually, findChromium } from '@millrace/testing';
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
 
 const switches = [
   '--no-sandbox',
@@ -27,6 +27,8 @@ export interface Visit {
   page: Page;
   /** Everything thrown, and every error and warning on the console. */
   complaints: string[];
+  /** Waits until every request of the page was answered: before that, the browser keeps no page for the back button. */
+  isIdle: () => Promise<void>;
 }
 
 /** A page of a visitor. */
@@ -37,6 +39,14 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
   });
+  const underWay = new Set<Request>();
+  page.on('request', (request) => underWay.add(request));
+  page.on('requestfinished', (request) => underWay.delete(request));
+  page.on('requestfailed', (request) => underWay.delete(request));
   await page.goto(address);
-  return { page, complaints };
+  return { page, complaints, isIdle: () => eventually(() => throwIfAny(underWay)) };
+}
+
+function throwIfAny(underWay: Set<Request>): void {
+  for (const request of underWay) throw new Error(`Not answered yet: ${request.url()}`);
 }
