@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openBrowser } from '../support/open-browser.ts';
+import { openBrowser, openKept } from '../support/open-browser.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
@@ -134,16 +134,12 @@ test('hiding while another request is under way does not wait for it', async () 
 });
 
 test('a page that comes back by the back button goes on', async () => {
-  const { page, isIdle } = await open();
-  const before = await captureMany(page, 'before', 2);
-  await page.evaluate(() => {
-    Object.assign(window, { wasKept: false });
-    window.addEventListener('pageshow', ({ persisted }) => Object.assign(window, { wasKept: persisted }));
-  });
-  await isIdle();
-  await page.goto(elsewhere.url);
-  await page.goBack({ waitUntil: 'commit' });
-  await page.waitForFunction('window.wasKept === true');
+  const before: string[] = [];
+  const page = await openKept(async () => {
+    const visit = await open();
+    before.push(...(await captureMany(visit.page, 'before', 2)));
+    return visit;
+  }, elsewhere.url);
   const after = await captureMany(page, 'after', 2);
   await eventually(() => expect(new Set(unique())).toEqual(new Set([...before, ...after])));
   await eventually(async () => expect(await recordNames(page)).toEqual([]));

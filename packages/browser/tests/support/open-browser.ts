@@ -47,6 +47,24 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
   return { page, complaints, isIdle: () => eventually(() => throwIfAny(underWay)) };
 }
 
+/**
+ * A page that was left for another, and that the back button showed again as it was. A busy browser may not have kept it:
+ * the visit is then made once more.
+ */
+export async function openKept(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const { page, isIdle } = await open();
+    await page.evaluate(() => Object.assign(window, { isAsItWas: true }));
+    await isIdle();
+    await page.goto(elsewhere);
+    await page.goBack({ waitUntil: 'commit' });
+    await page.waitForFunction('document.readyState === "complete"');
+    if (await page.evaluate("'isAsItWas' in window")) return page;
+    await page.close();
+  }
+  throw new Error('The browser kept none of 5 pages');
+}
+
 function throwIfAny(underWay: Set<Request>): void {
   for (const request of underWay) throw new Error(`Not answered yet: ${request.url()}`);
 }
