@@ -5,6 +5,10 @@ export interface ClusterCommandOptions {
   chart?: string;
   image?: string;
   report?: string;
+  from?: string;
+  rate?: string;
   /** Where everything is kept, empty. */
   inside?: string;
+  /** What `from` named, packed: `OlderRelease[]` as JSON. */
+  older?: string;
 }

@@ -3,11 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isWell } from '@millrace/bench/src/chaos/judge-load.ts';
 import { environment } from '@millrace/runtime';
 import { type Cluster, startCluster } from './cluster/start-cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
 import { kubectlAndHelm } from './parts/kubectl-and-helm.ts';
 import { kubernetesVersion } from './parts/kubernetes-programs.ts';
+import type { OlderRelease } from './stories/older-release.ts';
 import { runStories } from './stories/run-stories.ts';
 import { type ClusterReport, storyReport } from './stories/story-report.ts';
 
@@ -26,6 +28,8 @@ export async function insideNamespaces(options: ClusterCommandOptions & { inside
     chart: resolve(options.chart ?? join(root, 'deploy/helm/millrace')),
     image: resolve(options.image ?? ''),
     version: version(),
+    older: JSON.parse(options.older ?? '[]') as OlderRelease[],
+    eventsPerSecond: Number(options.rate ?? 2000),
   });
   const report: ClusterReport = { ...told, surroundings: surroundings(cluster) };
   const page = storyReport(report);
@@ -33,8 +37,7 @@ export async function insideNamespaces(options: ClusterCommandOptions & { inside
   const file = options.report ?? (only === null ? join(root, 'deploy/cluster-report.md') : null);
   if (file !== null) writeFileSync(file, page);
   for (const failure of cluster.failures()) print(`a part of the cluster has ended:\n${failure}`);
-  const isWell = report.results.every(({ lost, doubled, misordered }) => lost + doubled + misordered === 0);
-  return isWell && report.failures.length === 0 ? 0 : 1;
+  return report.results.every(isWell) && report.failures.length === 0 ? 0 : 1;
 }
 
 async function runShell(command: string, { kubeconfig }: Cluster): Promise<number> {

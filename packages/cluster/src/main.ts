@@ -13,13 +13,15 @@ happens in production. Ends with 1 when anything is lost or doubled. Needs root 
   --run <command>      instead of stories: a shell command that finds the cluster by kubectl and helm
   --chart <directory>  deploy/helm/millrace
   --image <archive>    this version's, packed anew when not given
+  --from <ref,ref>     also upgrades from these: anything git knows, built and packed anew
+  --rate <number>      events a second that clients capture, 2000
   --report <file>      the one in deploy/ when all stories run, else none`;
 
 function readOptions(): ClusterCommandOptions | null {
   const text = { type: 'string' } as const;
   try {
-    const options = { only: text, run: text, chart: text, image: text, report: text, inside: text };
-    return parseArgs({ options }).values;
+    const options = { only: text, run: text, chart: text, image: text, report: text, from: text, rate: text };
+    return parseArgs({ options: { ...options, inside: text, older: text } }).values;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return null;

@@ -9,6 +9,7 @@ import { missingForCluster } from './namespace/missing-for-cluster.ts';
 import { runInNamespaces } from './namespace/run-in-namespaces.ts';
 import { removeCgroup } from './node/cgroups.ts';
 import { runOrExplain } from './parts/run-or-explain.ts';
+import { type OlderRelease, packOlderRelease } from './stories/older-release.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -25,7 +26,8 @@ export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFa
   try {
     await fetchParts(progress);
     const image = options.image ?? (await packImage(directory));
-    const words = Object.entries({ ...options, image, inside: directory }).flatMap(([name, value]) => [
+    const older = JSON.stringify(await packOlderReleases(options.from, directory));
+    const words = Object.entries({ ...options, image, older, inside: directory }).flatMap(([name, value]) => [
       `--${name}`,
       value,
     ]);
@@ -47,6 +49,14 @@ async function packImage(directory: string): Promise<string> {
   if (!existsSync(program)) throw new Error('there is no packages/stack/bin/image.mjs; give --image');
   await progress.step('The image', () => runOrExplain(process.execPath, [program, '--output', file]));
   return file;
+}
+
+async function packOlderReleases(refs = '', directory: string): Promise<OlderRelease[]> {
+  const packed = [];
+  for (const ref of refs.split(',').filter(Boolean)) {
+    packed.push(await progress.step(`The release ${ref}`, () => packOlderRelease(ref, directory)));
+  }
+  return packed;
 }
 
 const progress: Progress = {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sendEvents } from './send-events.ts';
 
 /** What became of one phase's events, as the clients saw it. */
 export interface ClientLoad {
@@ -15,11 +16,10 @@ export interface ClientLoad {
   stop(): Promise<void>;
 }
 
-const usualClients = 24;
+const clients = 24;
 /** Clients pause between their requests, so that they load a machine and do not overload it. */
 const pauseMs = 40;
 const pauseAfterRefusalMs = 200;
-const answerWithinMs = 10_000;
 /** A request is sent again as SDKs do; then the client goes on with the next. */
 const attempts = 60;
 
@@ -30,26 +30,13 @@ const attempts = 60;
  */
 export function startClientLoad(
   urls: readonly string[],
-  { projectApiKey, name, clients = usualClients }: { projectApiKey: string; name: string; clients?: number },
+  { projectApiKey, name }: { projectApiKey: string; name: string },
 ): ClientLoad {
   const load: Omit<ClientLoad, 'stop'> = {
     ...{ sent: new Set(), acknowledged: new Set(), refused: 0, longestGapMs: 0 },
     lastAcknowledgedAt: new Array(clients).fill(0),
   };
   let isRunning = true;
-
-  async function attempt(url: string, body: string): Promise<boolean> {
-    try {
-      const response = await fetch(url, {
-        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body },
-        signal: AbortSignal.timeout(answerWithinMs),
-      });
-      await response.arrayBuffer();
-      return response.status === 200;
-    } catch {
-      return false;
-    }
-  }
 
   /** Single events and small batches in turn. */
   function request(client: number, number: number): { uuids: string[]; path: string; body: string } {
@@ -79,7 +66,7 @@ export function startClientLoad(
       for (const uuid of uuids) load.sent.add(uuid);
       for (let tries = 0; tries < attempts && isRunning; tries += 1) {
         // Another gateway the next time, as a balancer does.
-        if (await attempt(`${urls[(client + number + tries) % urls.length]}${path}`, body)) {
+        if (await sendEvents(`${urls[(client + number + tries) % urls.length]}${path}`, body)) {
           since = acknowledge(client, uuids, since);
           break;
         }

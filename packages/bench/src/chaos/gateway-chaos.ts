@@ -3,7 +3,7 @@ import { readable, textTable } from '../report/text-table.ts';
 import { startChaosSystem } from './chaos-system.ts';
 import { type ClientLoad, startClientLoad } from './client-load.ts';
 import { type GatewayFault, gatewayFaults } from './gateway-faults.ts';
-import { awaitStored, misorderedEvents } from './stored-events.ts';
+import { isWell, judgeLoad, type LoadVerdict } from './judge-load.ts';
 
 export interface GatewayChaosOptions {
   /** Length of one phase. */
@@ -13,19 +13,10 @@ export interface GatewayChaosOptions {
   hasFallback: boolean;
 }
 
-interface PhaseResult {
+interface PhaseResult extends LoadVerdict {
   name: string;
   strikes: number;
   sent: number;
-  acknowledged: number;
-  refused: number;
-  stored: number;
-  /** Acknowledged and not stored. */
-  lost: number;
-  /** Stored more than once. */
-  doubled: number;
-  /** Took effect before one of the same distinct id that had been acknowledged before it was sent. */
-  misordered: number;
   /** From the end of a fault until every client had a 200 again, the longest, milliseconds. */
   longestRecoveryMs: number;
 }
@@ -53,16 +44,8 @@ export async function chaosGateway(options: GatewayChaosOptions, print: (line: s
       const load = startClientLoad(urls, { projectApiKey: system.tenant.projectApiKey, name: fault.name });
       const struck = await runPhase(fault, load, options.seconds * 1000);
       await load.stop();
-      const stored = await awaitStored(system.database, load.acknowledged);
-      results.push({
-        name: fault.name,
-        ...struck,
-        ...{ sent: load.sent.size, acknowledged: load.acknowledged.size, refused: load.refused },
-        stored: [...load.sent].filter((uuid) => stored.has(uuid)).length,
-        lost: [...load.acknowledged].filter((uuid) => !stored.has(uuid)).length,
-        misordered: await misorderedEvents(system.database, fault.name),
-        doubled: [...load.sent].filter((uuid) => (stored.get(uuid) ?? 0) > 1).length,
-      });
+      const verdict = await judgeLoad(load, system.database, { name: fault.name });
+      results.push({ name: fault.name, sent: load.sent.size, ...struck, ...verdict });
     }
   } finally {
     print('stopping');
@@ -71,10 +54,6 @@ export async function chaosGateway(options: GatewayChaosOptions, print: (line: s
   print('');
   print(report(results));
   return results.length > 0 && results.every(isWell);
-}
-
-function isWell({ lost, doubled, misordered }: PhaseResult): boolean {
-  return lost === 0 && doubled === 0 && misordered === 0;
 }
 
 /** Strikes again and again until the time is over; at least once, and never before everybody has recovered. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoryEvent } from '@millrace/testing';
+import { sendEvents } from './send-events.ts';
 
 /** Sends a story, each client its own stream in its order, with pauses whenever somebody wants to look. */
 export interface StoryLoad {
@@ -27,19 +28,8 @@ export function createStoryLoad(
   let isRunning = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  async function post(batch: readonly StoryEvent[]): Promise<boolean> {
-    try {
-      const response = await fetch(`${url}/batch/`, {
-        ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
-        body: JSON.stringify({ api_key: projectApiKey, batch }),
-        signal: AbortSignal.timeout(10_000),
-      });
-      await response.arrayBuffer();
-      return response.status === 200;
-    } catch {
-      return false;
-    }
-  }
+  const post = (batch: readonly StoryEvent[]) =>
+    sendEvents(`${url}/batch/`, JSON.stringify({ api_key: projectApiKey, batch }));
 
   async function client(stream: readonly StoryEvent[], index: number): Promise<void> {
     while (isRunning) {

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { imageLayout, platformImage } from '@millrace/stack/src/image/oci-image.ts';
+import { platformImage } from '@millrace/stack/src/image/oci-image.ts';
 import { ownPlatform } from '@millrace/stack/src/image/platform.ts';
 import { file } from '@millrace/stack/src/image/tree.ts';
-import { tarOf, writeLayer } from '@millrace/stack/src/image/write-layer.ts';
+import { writeArchive } from '@millrace/stack/src/image/write-archive.ts';
+import { writeLayer } from '@millrace/stack/src/image/write-layer.ts';
 import { goProgram } from '../parts/go-program.ts';
 
 /** The file of the program. */
@@ -19,9 +20,7 @@ export async function pauseImage(directory: string): Promise<string> {
   const layer = await writeLayer(new Map([['pause', file(readFileSync(await pauseProgram()), 0o755)]]));
   const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };
   const content = { layers: [{ title: 'pause', layer }], labels, runs: { Entrypoint: ['/pause'] } };
-  const files = imageLayout(name, [platformImage(ownPlatform(), content)]);
   const archive = join(directory, 'pause.tar');
-  const entries = [...files].map(([path, text]) => ({ name: path, type: 'file' as const, mode: 0o644, content: text }));
-  writeFileSync(archive, await tarOf(entries));
+  await writeArchive(archive, name, [platformImage(ownPlatform(), content)]);
   return archive;
 }

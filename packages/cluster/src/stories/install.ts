@@ -9,27 +9,36 @@ export interface Installation {
 }
 
 /** From an empty cluster to an event that was sent and is seen, by the commands the chart prints. */
-export async function install(release: Release, { certificate }: StoryStores): Promise<Installation> {
-  await release.kubectl('create', 'namespace', release.namespace);
-  const authority = `--from-file=ca.crt=${certificate.authority}`;
-  await release.kubectl('create', 'secret', 'generic', authoritySecret, authority);
+export async function install(release: Release, stores: StoryStores): Promise<Installation> {
+  await createNamespace(release, stores);
   const seconds = { ready: 0, keys: 0, visible: 0 };
   seconds.ready = (await release.deploy({}, { timeoutSeconds: 420 })) / 1000;
-  const [bootstrapped, keysMs] = await timed(() =>
-    release.kubectl(
-      ...['exec', 'deploy/millrace-management-api', '--', 'node', 'millrace.mjs'],
-      ...['bootstrap', '--email', 'operator@example.com'],
-    ),
-  );
+  const [projectApiKey, keysMs] = await timed(() => bootstrap(release));
   seconds.keys = keysMs / 1000;
-  const projectApiKey = /phc_\w+/.exec(bootstrapped)?.[0];
-  if (projectApiKey === undefined) throw new Error('bootstrap printed no project API key');
   const [{ status, output }, testMs] = await timed(() =>
     release.helm('test', 'millrace', '--namespace', release.namespace, '--logs', '--timeout', '180s'),
   );
   if (status !== 0) throw new Error(`helm test failed:\n${output}`);
   seconds.visible = testMs / 1000;
   return { projectApiKey, seconds };
+}
+
+/** With what has to be there before the chart. */
+export async function createNamespace(release: Release, { certificate }: StoryStores): Promise<void> {
+  await release.kubectl('create', 'namespace', release.namespace);
+  const authority = `--from-file=ca.crt=${certificate.authority}`;
+  await release.kubectl('create', 'secret', 'generic', authoritySecret, authority);
+}
+
+/** Makes the first organization. @returns the key of its project */
+export async function bootstrap(release: Release): Promise<string> {
+  const printed = await release.kubectl(
+    ...['exec', 'deploy/millrace-management-api', '--', 'node', 'millrace.mjs'],
+    ...['bootstrap', '--email', 'operator@example.com'],
+  );
+  const projectApiKey = /phc_\w+/.exec(printed)?.[0];
+  if (projectApiKey === undefined) throw new Error('bootstrap printed no project API key');
+  return projectApiKey;
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {

@@ -1,20 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ClientLoad, startClientLoad } from '@millrace/bench/src/chaos/client-load.ts';
-import { awaitStored, misorderedEvents } from '@millrace/bench/src/chaos/stored-events.ts';
+import { judgeLoad, type LoadVerdict } from '@millrace/bench/src/chaos/judge-load.ts';
+import { type SdkLoad, startSdkLoad } from '@millrace/bench/src/chaos/sdk-load.ts';
 import type pg from 'pg';
 
-export interface StoryResult {
+export interface StoryResult extends LoadVerdict {
   name: string;
+  /** How long events were captured. */
   seconds: number;
-  acknowledged: number;
-  refused: number;
-  stored: number;
-  /** Acknowledged and not stored. */
-  lost: number;
-  /** Stored more than once. */
-  doubled: number;
-  /** Stored before one of the same distinct id that had been acknowledged before it was sent. */
-  misordered: number;
   /** The longest any client waited for an acknowledgment. */
   longestGapMs: number;
   /** What else was seen. */
@@ -26,10 +18,10 @@ export interface StorySetting {
   url: string;
   projectApiKey: string;
   database: pg.Pool;
+  /** Captured, whether or not they can be sent. */
+  eventsPerSecond: number;
 }
 
-/** What is about 2,000 events a second where a request is answered in 50 ms. */
-const clients = 48;
 /** How long all is well before something happens, and after it. */
 const calmMs = 5000;
 /** What may take a while: pods that come back, a backlog that is worked off. */
@@ -38,11 +30,10 @@ const patienceMs = 120_000;
 /** Sends events while something happens, and compares what was acknowledged with what is stored. */
 export async function measureStory(
   name: string,
-  { url, projectApiKey, database }: StorySetting,
-  happen: (load: ClientLoad) => Promise<string>,
+  { url, projectApiKey, database, eventsPerSecond }: StorySetting,
+  happen: (load: SdkLoad) => Promise<string>,
 ): Promise<StoryResult> {
-  const startedAt = performance.now();
-  const load = startClientLoad([url], { projectApiKey, name, clients });
+  const load = startSdkLoad(url, { projectApiKey, name, eventsPerSecond });
   let remark: string;
   try {
     await sleep(calmMs);
@@ -51,14 +42,6 @@ export async function measureStory(
   } finally {
     await load.stop();
   }
-  const seconds = (performance.now() - startedAt) / 1000;
-  const stored = await awaitStored(database, load.acknowledged, { patienceMs, name: `${name}-` });
-  return {
-    ...{ name, seconds, remark, refused: load.refused, longestGapMs: load.longestGapMs },
-    acknowledged: load.acknowledged.size,
-    stored: [...load.sent].filter((uuid) => stored.has(uuid)).length,
-    lost: [...load.acknowledged].filter((uuid) => !stored.has(uuid)).length,
-    doubled: [...load.sent].filter((uuid) => (stored.get(uuid) ?? 0) > 1).length,
-    misordered: await misorderedEvents(database, name),
-  };
+  const verdict = await judgeLoad(load, database, { name, patienceMs });
+  return { name, seconds: load.seconds(), longestGapMs: load.longestGapMs, remark, ...verdict };
 }

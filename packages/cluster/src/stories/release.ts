@@ -11,6 +11,8 @@ export interface Release {
   tryToDeploy(overrides: Values, options: { timeoutSeconds: number }): Promise<{ status: number; output: string }>;
   /** To the revision before; waits. */
   rollback(): Promise<number>;
+  /** Waits until nothing of it is left. */
+  uninstall(): Promise<void>;
   /** kubectl in the release's namespace. @throws Error with its words when it fails */
   kubectl(...words: string[]): Promise<string>;
   /** http://<address of the service> of a component. */
@@ -45,13 +47,17 @@ const podLines = `jsonpath={range .items[*]}${podFields.map((field) => `{${field
 /** A story may have changed with kubectl what Helm holds for its own. */
 const evenIfPatched = ['--force-conflicts'];
 const name = 'millrace';
-const namespace = 'analytics';
 
-/** @param values what differs from the chart's own */
-export function createRelease(
-  cluster: Cluster,
-  { chart, directory, values }: { chart: string; directory: string; values: Values },
-): Release {
+export interface ReleaseOptions {
+  namespace: string;
+  chart: string;
+  /** For files with values. */
+  directory: string;
+  /** What differs from the chart's own. */
+  values: Values;
+}
+
+export function createRelease(cluster: Cluster, { namespace, chart, directory, values }: ReleaseOptions): Release {
   async function kubectl(...words: string[]): Promise<string> {
     const { status, output } = await cluster.kubectl('--namespace', namespace, ...words);
     if (status !== 0) throw new Error(`kubectl ${words.join(' ')} ended with ${status}:\n${output}`);
@@ -89,6 +95,10 @@ export function createRelease(
       );
       if (status !== 0) throw new Error(`helm could not roll back:\n${output}`);
       return performance.now() - startedAt;
+    },
+    async uninstall() {
+      const { status, output } = await cluster.helm('uninstall', name, '--namespace', namespace, '--wait');
+      if (status !== 0) throw new Error(`helm could not uninstall:\n${output}`);
     },
     async urlOf(component) {
       const address = await kubectl(

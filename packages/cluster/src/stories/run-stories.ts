@@ -8,12 +8,14 @@ import { install } from './install.ts';
 import { killStory } from './kill-story.ts';
 import { loadImages } from './load-images.ts';
 import type { StoryResult } from './measure-story.ts';
+import type { OlderRelease } from './older-release.ts';
 import { createRelease } from './release.ts';
 import { scaleStory } from './scale-story.ts';
 import type { Story, StoryContext } from './story.ts';
 import type { ClusterReport } from './story-report.ts';
 import { startStores } from './story-stores.ts';
 import { storyValues } from './story-values.ts';
+import { upgradeFromStory } from './upgrade-from-story.ts';
 import { upgradeStory } from './upgrade-story.ts';
 
 /** In their order. */
@@ -28,23 +30,25 @@ export interface StoriesOptions {
   /** Archive of the image. */
   image: string;
   version: string;
+  /** What installations are upgraded from, beside this version under another name. */
+  older: OlderRelease[];
+  eventsPerSecond: number;
   /** Names of stories; null for all. */
   only: string[] | null;
   print(line: string): void;
 }
 
+type Told = Omit<ClusterReport, 'surroundings'>;
+
 /** Installs the chart on a cluster and lets happen to it what happens in production. */
-export async function runStories(
-  cluster: Cluster,
-  options: StoriesOptions,
-): Promise<Omit<ClusterReport, 'surroundings'>> {
+export async function runStories(cluster: Cluster, options: StoriesOptions): Promise<Told> {
   const { directory, chart, print, only } = options;
   print('starting PostgreSQL, Kafka and Redis, and loading the image');
   const [stores, tags] = await Promise.all([
     startStores(`${directory}/stores`),
-    loadImages(cluster, options.image, options.version),
+    loadImages(cluster, { ...options, others: options.older.map(({ image }) => image) }),
   ]);
-  const release = createRelease(cluster, { chart, directory, values: storyValues(stores) });
+  const release = createRelease(cluster, { namespace: 'analytics', chart, directory, values: storyValues(stores) });
   print('installing');
   const { projectApiKey, seconds } = await install(release, stores);
   print(
@@ -55,10 +59,12 @@ export async function runStories(
   const [failure] = cluster.failures();
   if (failure !== undefined) throw new SetupProblem(`A part of the cluster has ended:\n${failure}`);
   const url = await release.urlOf('gateway');
-  const setting = { url, projectApiKey, database: stores.database };
-  const context: StoryContext = { cluster, release, stores, setting, tags, print };
-  const report: Omit<ClusterReport, 'surroundings'> = { installation: seconds, results: [], failures: [] };
-  for (const story of stories.filter(({ name }) => only?.some((word) => name.includes(word)) ?? true)) {
+  const setting = { url, projectApiKey, database: stores.database, eventsPerSecond: options.eventsPerSecond };
+  const context: StoryContext = { cluster, release, chart, directory, stores, setting, tags, print };
+  const { eventsPerSecond } = options;
+  const report: Told = { installation: seconds, eventsPerSecond, results: [], failures: [] };
+  const all = [...stories, ...options.older.map(upgradeFromStory)];
+  for (const story of all.filter(({ name }) => only?.some((word) => name.includes(word)) ?? true)) {
     print(story.name);
     try {
       const result = { ...(await story.run(context)), name: story.name };
@@ -82,17 +88,8 @@ async function restore({ cluster, release, stores }: StoryContext): Promise<void
   await release.settled();
 }
 
-function summary({
-  acknowledged,
-  stored,
-  refused,
-  lost,
-  doubled,
-  misordered,
-  longestGapMs,
-  remark,
-}: StoryResult): string {
-  const counts = { acknowledged, stored, refused, lost, doubled, misordered };
+function summary({ name, seconds, longestGapMs, remark, ...counts }: StoryResult): string {
   const words = Object.entries(counts).map(([name, value]) => `${name} ${value}`);
-  return [...words, `longest gap ${(longestGapMs / 1000).toFixed(1)} s`, remark].join(', ');
+  const rate = Math.round(counts.acknowledged / seconds);
+  return [...words, `${rate} events/s`, `longest gap ${(longestGapMs / 1000).toFixed(1)} s`, remark].join(', ');
 }

@@ -7,7 +7,13 @@ const result = {
 };
 
 test('shows each story as a row, and the way to the first event', () => {
-  const page = storyReport({ surroundings: ['Two nodes.'], installation: seconds, results: [result], failures: [] });
+  const page = storyReport({
+    surroundings: ['Two nodes.'],
+    installation: seconds,
+    eventsPerSecond: 2000,
+    results: [result],
+    failures: [],
+  });
   expect(page).toContain('**1.0 minutes**');
   expect(page).toContain('| kill | 9 pods | 2,000 | 20,000 | 3 | 20,010 | 0 | 0 | 0 | 1.2 |');
   expect(page).not.toContain('Not come to its end');
@@ -15,6 +21,6 @@ test('shows each story as a row, and the way to the first event', () => {
 
 test('names a story that did not come to its end', () => {
   const failures = [{ name: 'drain', reason: 'a pod never came back' }];
-  const page = storyReport({ surroundings: [], installation: seconds, results: [], failures });
+  const page = storyReport({ surroundings: [], installation: seconds, eventsPerSecond: 2000, results: [], failures });
   expect(page).toContain('Not come to its end: drain: a pod never came back');
 });

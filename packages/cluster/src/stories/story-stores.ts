@@ -25,7 +25,7 @@ export interface StoryStores {
 }
 
 /** More than a story writes, and soon filled by a file of the story's own. */
-const kafkaDiskSize = '900m';
+const kafkaDiskSize = '2g';
 
 /** To be called in the cluster's namespaces, which also end them. */
 export async function startStores(directory: string): Promise<StoryStores> {

@@ -4,15 +4,21 @@ import type { StoryStores } from './story-stores.ts';
 /** Of a secret with the authority that signed PostgreSQL's certificate. */
 export const authoritySecret = 'postgres-authority';
 
-/** A small installation on two nodes that share two cores: what is asked for is little, what is allowed is the chart's. */
-export function storyValues({ postgres, kafka, redis }: StoryStores): Values {
+/**
+ * A small installation on two nodes that share two cores: what is asked for is little, what is allowed is the chart's.
+ * @param own where there are several installations: a database, and a beginning of topics' names
+ */
+export function storyValues(
+  { postgres, kafka, redis }: StoryStores,
+  { database = postgres.address, topicPrefix = '' }: { database?: string; topicPrefix?: string } = {},
+): Values {
   const resources = { requests: { cpu: '50m', memory: '128Mi' } };
   const autoscaling = { enabled: false };
   return {
-    postgresql: { url: postgres.address, tls: { mode: 'verify-full', ca: { secret: authoritySecret } } },
+    postgresql: { url: database, tls: { mode: 'verify-full', ca: { secret: authoritySecret } } },
     kafka: { brokers: [kafka.address] },
     redis: { url: redis.address },
-    eventLog: { partitions: 8 },
+    eventLog: { partitions: 8, topicPrefix },
     keda: { enabled: true, pollingIntervalSeconds: 5, cooldownSeconds: 30 },
     gateway: { replicas: 2, autoscaling, resources },
     managementApi: { autoscaling: { enabled: true, minReplicas: 1, maxReplicas: 2 }, resources },

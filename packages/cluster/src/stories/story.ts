@@ -7,6 +7,9 @@ import type { StoryStores } from './story-stores.ts';
 export interface StoryContext {
   cluster: Cluster;
   release: Release;
+  chart: string;
+  /** For files. */
+  directory: string;
   stores: StoryStores;
   setting: StorySetting;
   /** Tags of the image that every node has. */

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Command } from '../command.ts';
@@ -6,10 +6,11 @@ import { SetupProblem } from '../setup-problem.ts';
 import { baseLockFile } from './base-lock.ts';
 import { buildImageTrees, type ImageTree } from './build-image.ts';
 import { imageLabels } from './image-labels.ts';
-import { imageLayout, type Labels, platformImage } from './oci-image.ts';
+import { type Labels, platformImage } from './oci-image.ts';
 import { ownPlatform, parsePlatforms } from './platform.ts';
 import { updateBase } from './update-base.ts';
-import { tarOf, writeLayer } from './write-layer.ts';
+import { writeArchive } from './write-archive.ts';
+import { writeLayer } from './write-layer.ts';
 import { writeTree } from './write-tree.ts';
 
 const repository = 'docker.io/millrace/millrace';
@@ -39,7 +40,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   }
   const output = resolve(root, options.output ?? `image/millrace-${labels.version}.tar`);
   const name = `${options.name ?? repository}:${labels.version}`;
-  const digests = await progress.step('Packing', () => writeArchive(output, { trees, labels, name }));
+  const digests = await progress.step('Packing', () => packImages(output, { trees, labels, name }));
   progress.print(`  ${name} is in ${output}`);
   for (const digest of digests) progress.print(`  ${digest}`);
   return 0;
@@ -57,7 +58,7 @@ function parseOptions(programArguments: string[]) {
   }
 }
 
-async function writeArchive(
+async function packImages(
   output: string,
   { trees, labels, name }: { trees: readonly ImageTree[]; labels: Labels; name: string },
 ): Promise<string[]> {
@@ -68,10 +69,8 @@ async function writeArchive(
     images.push(platformImage(platform, { layers: written, labels }));
   }
   const [, named = name, tag = labels.version] = name.match(/^(.*):([^:/]+)$/) ?? [];
-  const files = imageLayout({ repository: named, tag }, images);
   await mkdir(dirname(output), { recursive: true });
-  const entries = [...files].map(([path, content]) => ({ name: path, type: 'file' as const, mode: 0o644, content }));
-  await writeFile(output, await tarOf(entries));
+  await writeArchive(output, { repository: named, tag }, images);
   return images.map(({ platform, manifest }) => `linux/${platform.architecture} ${manifest.digest}`);
 }
 

@@ -14,6 +14,8 @@ const repositoryRoot = fileURLToPath(new URL('../../../../../', import.meta.url)
 export interface ReleaseBuild {
   /** The commit, short. */
   commit: string;
+  /** Of its programs, with what they need. */
+  directory: string;
   files: ServiceFiles;
   /** Runs its `millrace` command and gives back what it printed. */
   command(programArguments: readonly string[], settings: Record<string, string>): Promise<string>;
@@ -32,6 +34,7 @@ export async function buildRelease(ref: string): Promise<ReleaseBuild> {
   const file = (name: string) => join(directory, `${name}.mjs`);
   return {
     commit: commit.slice(0, 9),
+    directory,
     files: { gateway: file('ingest-gateway'), consumer: file('event-consumer'), api: file('management-api') },
     async command(programArguments, settings) {
       const answer = await run(process.execPath, [file('millrace'), ...programArguments], { env: settings });

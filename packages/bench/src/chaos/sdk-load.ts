@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientLoad } from './client-load.ts';
+import { sendEvents } from './send-events.ts';
+
+/** What applications capture does not wait for anybody: what cannot be sent yet is sent later, in larger requests. */
+export interface SdkLoad extends ClientLoad {
+  /** Seconds from the start until it was stopped, or until now. */
+  seconds(): number;
+}
+
+/** Clients of a kind share `part` of the events. A request is due when `flushAt` of them are waiting. */
+const kinds = [
+  // Servers, whose SDKs gather events.
+  { clients: 38, part: 0.95, flushAt: 20 },
+  // Visitors.
+  { clients: 10, part: 0.05, flushAt: 1 },
+];
+const mostInRequest = 100;
+const idsOfClient = 20;
+/** One event in so many sets a property of its person. */
+const setsOneIn = 10;
+const pauseAfterRefusalMs = 200;
+
+interface SdkClient {
+  /** Begins its distinct ids. */
+  name: string;
+  eventsPerMs: number;
+  flushAt: number;
+  /** By `performance.now()`: not all at the same moment. */
+  beginsAt: number;
+}
+
+/**
+ * Clients that capture events at a constant rate, and send them as SDKs do: one request at a time, with all that waits, and
+ * the same again until it is acknowledged. An event's `number` is higher than that of the one before it of the same distinct
+ * id, which was acknowledged by then or precedes it in its request.
+ * @param name begins their distinct ids
+ */
+export function startSdkLoad(
+  url: string,
+  { projectApiKey, name, eventsPerSecond }: { projectApiKey: string; name: string; eventsPerSecond: number },
+): SdkLoad {
+  const startedAt = performance.now();
+  const clients = sdkClients(name, eventsPerSecond, startedAt);
+  const load = {
+    ...{ sent: new Set<string>(), acknowledged: new Set<string>(), refused: 0, longestGapMs: 0 },
+    lastAcknowledgedAt: clients.map(() => 0),
+  };
+  let stoppedAt: number | null = null;
+
+  /** @returns whether it was acknowledged before the end */
+  async function deliver({ path, body }: Request): Promise<boolean> {
+    for (;;) {
+      if (await sendEvents(`${url}${path}`, body)) return true;
+      load.refused += 1;
+      if (stoppedAt !== null) return false;
+      await sleep(pauseAfterRefusalMs);
+    }
+  }
+
+  async function run(client: SdkClient, index: number): Promise<void> {
+    let done = 0;
+    let acknowledgedAt = performance.now();
+    while (stoppedAt === null) {
+      const waiting = Math.floor((performance.now() - client.beginsAt) * client.eventsPerMs) - done;
+      if (waiting < client.flushAt) {
+        await sleep((client.flushAt - Math.max(0, waiting)) / client.eventsPerMs);
+        continue;
+      }
+      const events = newEvents(client.name, done, Math.min(waiting, mostInRequest));
+      for (const { uuid } of events) load.sent.add(uuid);
+      if (!(await deliver(requestOf(events, projectApiKey)))) return;
+      done += events.length;
+      for (const { uuid } of events) load.acknowledged.add(uuid);
+      const now = performance.now();
+      load.longestGapMs = Math.max(load.longestGapMs, now - acknowledgedAt);
+      load.lastAcknowledgedAt[index] = now;
+      acknowledgedAt = now;
+    }
+  }
+
+  const running = Promise.all(clients.map(run));
+  return Object.assign(load, {
+    seconds: () => ((stoppedAt ?? performance.now()) - startedAt) / 1000,
+    async stop() {
+      stoppedAt ??= performance.now();
+      await running;
+    },
+  });
+}
+
+function sdkClients(name: string, eventsPerSecond: number, startedAt: number): SdkClient[] {
+  return kinds.flatMap(({ clients, part, flushAt }, kind) =>
+    Array.from({ length: clients }, (_, index) => {
+      const eventsPerMs = (eventsPerSecond * part) / clients / 1000;
+      const beginsAt = startedAt + ((index / clients) * flushAt) / eventsPerMs;
+      return { name: `${name}-${kind}-${index}`, eventsPerMs, flushAt, beginsAt };
+    }),
+  );
+}
+
+interface NewEvent {
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  properties: { number: number; $set?: { last: number } };
+}
+
+function newEvents(client: string, first: number, count: number): NewEvent[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = first + index;
+    const set = number % setsOneIn === 0 ? { $set: { last: number } } : {};
+    const properties = { number, ...set };
+    return { uuid: randomUUID(), event: 'tick', distinct_id: `${client}-${number % idsOfClient}`, properties };
+  });
+}
+
+interface Request {
+  path: string;
+  body: string;
+}
+
+function requestOf(events: readonly NewEvent[], projectApiKey: string): Request {
+  const [only] = events;
+  return events.length === 1
+    ? { path: '/capture/', body: JSON.stringify({ api_key: projectApiKey, ...only }) }
+    : { path: '/batch/', body: JSON.stringify({ api_key: projectApiKey, batch: events }) };
+}
