@@ -1,15 +1,17 @@
-import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unprivilegedUser } from '@millrace/stack/src/process/unprivileged-user.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 
-/** The certificate of PostgreSQL, signed by an authority that clients are given; it can be replaced while it is in use. */
+/** The certificate of a server, signed by an authority that clients are given; it can be replaced while it is in use. */
 export interface ExpiringCertificate {
   /** File of the authority. */
   authority: string;
-  /** So that PostgreSQL uses it. */
-  postgresSettings: Record<string, string>;
-  /** Puts one in its place that is valid until then. PostgreSQL reads it when it is told to. */
+  /** Files of the server's, and of both in one. */
+  key: string;
+  certificate: string;
+  keyAndCertificate: string;
+  /** Puts one in its place that is valid until then. The server has to be told to read it. */
   replace(validUntil: Date): Promise<void>;
 }
 
@@ -20,7 +22,7 @@ export async function createExpiringCertificate(directory: string, host: string)
   const openssl = (...words: string[]) => runOrExplain('openssl', words, { cwd: directory });
   const newKey = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   await openssl(...newKey, '-x509', '-subj', '/CN=story', '-days', '30', '-keyout', 'ca.key', '-out', 'ca.crt');
-  await openssl(...newKey, '-subj', '/CN=postgres', '-keyout', 'server.key', '-out', 'server.csr');
+  await openssl(...newKey, '-subj', '/CN=server', '-keyout', 'server.key', '-out', 'server.csr');
   writeFileSync(place('ca.conf'), authorityConfig(host));
 
   async function replace(validUntil: Date): Promise<void> {
@@ -31,6 +33,8 @@ export async function createExpiringCertificate(directory: string, host: string)
       writeFileSync(place(file), text);
     const dates = ['-startdate', '20200101000000Z', '-enddate', asn1Date(validUntil)];
     await openssl('ca', '-batch', '-notext', '-config', 'ca.conf', ...dates, '-in', 'server.csr', '-out', 'server.crt');
+    const both = ['server.key', 'server.crt'].map((name) => readFileSync(place(name), 'utf8'));
+    writeFileSync(place('server.pem'), both.join(''), { mode: 0o600 });
     // PostgreSQL insists on who may read its key.
     const user = unprivilegedUser();
     if (user) for (const name of ['server.key', 'server.crt']) chownSync(place(name), user.uid, user.gid);
@@ -41,7 +45,7 @@ export async function createExpiringCertificate(directory: string, host: string)
   chmodSync(directory, 0o755);
   return {
     authority: place('ca.crt'),
-    postgresSettings: { ssl: 'on', ssl_cert_file: place('server.crt'), ssl_key_file: place('server.key') },
+    ...{ key: place('server.key'), certificate: place('server.crt'), keyAndCertificate: place('server.pem') },
     replace,
   };
 }

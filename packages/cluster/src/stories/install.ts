@@ -1,6 +1,6 @@
 import type { Release } from './release.ts';
 import type { StoryStores } from './story-stores.ts';
-import { authoritySecret } from './story-values.ts';
+import { authoritySecrets } from './story-values.ts';
 
 export interface Installation {
   projectApiKey: string;
@@ -24,10 +24,12 @@ export async function install(release: Release, stores: StoryStores): Promise<In
 }
 
 /** With what has to be there before the chart. */
-export async function createNamespace(release: Release, { certificate }: StoryStores): Promise<void> {
+export async function createNamespace(release: Release, { certificates }: StoryStores): Promise<void> {
   await release.kubectl('create', 'namespace', release.namespace);
-  const authority = `--from-file=ca.crt=${certificate.authority}`;
-  await release.kubectl('create', 'secret', 'generic', authoritySecret, authority);
+  for (const store of ['postgres', 'kafka'] as const) {
+    const file = `--from-file=ca.crt=${certificates[store].authority}`;
+    await release.kubectl('create', 'secret', 'generic', authoritySecrets[store], file);
+  }
 }
 
 /** Makes the first organization. @returns the key of its project */

@@ -2,13 +2,14 @@ import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
 import type { Cluster } from '../cluster/start-cluster.ts';
 import { brokenImageStory } from './broken-image-story.ts';
 import { drainStory } from './drain-story.ts';
-import { expiredCertificateStory } from './expired-certificate-story.ts';
 import { fullDiskStory } from './full-disk-story.ts';
 import { install } from './install.ts';
+import { kafkaCertificateStory } from './kafka-certificate-story.ts';
 import { killStory } from './kill-story.ts';
 import { loadImages } from './load-images.ts';
 import type { StoryResult } from './measure-story.ts';
 import type { OlderRelease } from './older-release.ts';
+import { postgresCertificateStory } from './postgres-certificate-story.ts';
 import { createRelease } from './release.ts';
 import { scaleStory } from './scale-story.ts';
 import type { Story, StoryContext } from './story.ts';
@@ -21,7 +22,7 @@ import { upgradeStory } from './upgrade-story.ts';
 /** In their order. */
 const stories: Story[] = [
   ...[scaleStory, killStory, drainStory, upgradeStory],
-  ...[brokenImageStory, fullDiskStory, expiredCertificateStory],
+  ...[brokenImageStory, fullDiskStory, postgresCertificateStory, kafkaCertificateStory],
 ];
 
 export interface StoriesOptions {

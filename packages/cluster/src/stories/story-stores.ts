@@ -14,9 +14,11 @@ import { createExpiringCertificate, type ExpiringCertificate } from './expiring-
 /** PostgreSQL, Kafka and Redis outside of the cluster, where pods reach them. */
 export interface StoryStores {
   postgres: ChaosServer;
-  /** What PostgreSQL proves itself with. */
-  certificate: ExpiringCertificate;
+  /** What PostgreSQL and Kafka prove themselves with. */
+  certificates: { postgres: ExpiringCertificate; kafka: ExpiringCertificate };
   kafka: ChaosServer;
+  /** Where it is spoken to by TLS. */
+  kafkaByTls: string;
   /** Where Kafka keeps its records: a disk of its own that is soon full. */
   kafkaDisk: string;
   redis: ChaosServer;
@@ -37,21 +39,28 @@ export async function startStores(directory: string): Promise<StoryStores> {
   const kafkaDisk = join(place('kafka'), 'data');
   mkdirSync(kafkaDisk);
   await runOrExplain('mount', ['-t', 'tmpfs', '-o', `size=${kafkaDiskSize}`, 'tmpfs', kafkaDisk]);
-  const certificate = await createExpiringCertificate(place('certificates'), hostAddress);
+  const certificates = {
+    postgres: await createExpiringCertificate(place('postgres-certificates'), hostAddress),
+    kafka: await createExpiringCertificate(place('kafka-certificates'), hostAddress),
+  };
   const own = async (name: string, killSignal: NodeJS.Signals, start: typeof startRedis) =>
     startChaosServer({
       ...{ directory: place(name), killSignal },
       start: async (port) =>
         start({ directory: place(name), host: hostAddress, preferredPort: port || (await freePort()), reaper }),
     });
+  const { key, certificate } = certificates.postgres;
+  const tls = { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key };
   // A commit must survive its server's end, but not that of the machine.
-  const settings = { fsync: 'off', full_page_writes: 'off', ...certificate.postgresSettings };
+  const settings = { fsync: 'off', full_page_writes: 'off', ...tls };
+  const secured = { port: await freePort(), keyStore: certificates.kafka.keyAndCertificate };
   const [postgres, kafka, redis] = await Promise.all([
     own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings })),
-    own('kafka', 'SIGKILL', startKafka),
+    own('kafka', 'SIGKILL', (options) => startKafka({ ...options, secured })),
     own('redis', 'SIGKILL', startRedis),
   ]);
   const database = new pg.Pool({ connectionString: postgres.address, max: 3, connectionTimeoutMillis: 2000 });
   database.on('error', () => {});
-  return { postgres, certificate, kafka, kafkaDisk, redis, database };
+  const kafkaByTls = `${hostAddress}:${secured.port}`;
+  return { postgres, certificates, kafka, kafkaByTls, kafkaDisk, redis, database };
 }

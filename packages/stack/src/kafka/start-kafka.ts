@@ -19,6 +19,14 @@ export interface KafkaOptions {
   /** The address it listens on and is known by; loopback when left out. */
   host?: string;
   reaper: Reaper;
+  /** A second way in, by TLS. */
+  secured?: SecuredListener;
+}
+
+export interface SecuredListener {
+  port: number;
+  /** PEM file of a private key and its certificate, read at every start. */
+  keyStore: string;
 }
 
 /** One broker that is its own controller, from Apache Kafka's own jars. */
@@ -27,6 +35,7 @@ export async function startKafka({
   preferredPort,
   host = '127.0.0.1',
   reaper,
+  secured,
 }: KafkaOptions): Promise<RunningServer> {
   const java = await findJava();
   if (!java) throw new SetupProblem('Kafka needs Java 17 or newer, and none was found.');
@@ -38,7 +47,7 @@ export async function startKafka({
     const port = await freePort(preferredPort);
     const controllerPort = await freePort(preferredPort === 0 ? 0 : port + 1, new Set([port]));
     const config = join(directory, 'server.properties');
-    writeFileSync(config, serverProperties(host, port, controllerPort));
+    writeFileSync(config, serverProperties(host, port, controllerPort, secured));
     if (!existsSync(join(directory, 'data/meta.properties'))) await format(java, classPath, { directory, config });
     const server = startServerProcess({
       name: 'Kafka',
@@ -64,15 +73,17 @@ export async function startKafka({
   }
 }
 
-function serverProperties(host: string, port: number, controllerPort: number): string {
+function serverProperties(host: string, port: number, controllerPort: number, secured?: SecuredListener): string {
+  const listeners = [`PLAINTEXT://${host}:${port}`, ...(secured ? [`SSL://${host}:${secured.port}`] : [])].join(',');
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://${host}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://${host}:${port}`,
+    listeners: `${listeners},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': listeners,
     'controller.listener.names': 'CONTROLLER',
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,SSL:SSL,CONTROLLER:PLAINTEXT',
+    ...(secured ? { 'ssl.keystore.type': 'PEM', 'ssl.keystore.location': secured.keyStore } : {}),
     // Relative to the working directory, whatever characters that has in its name.
     'log.dirs': 'data',
     'offsets.topic.replication.factor': 1,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@millrace/testing';
 import pg from 'pg';
+import { expiredPods } from './expired-pods.ts';
 import { measureStory } from './measure-story.ts';
 import type { Story, StoryContext } from './story.ts';
 
@@ -13,10 +14,10 @@ const consumer = 'consumer-live';
  * PostgreSQL's certificate runs out, every connection is lost, and a consumer starts anew: nobody who checks it gets a new
  * connection until there is a new certificate.
  */
-export const expiredCertificateStory: Story = {
+export const postgresCertificateStory: Story = {
   name: "PostgreSQL's certificate expires",
   run: (context) =>
-    measureStory('certificate', context.setting, async () => {
+    measureStory('postgres-certificate', context.setting, async () => {
       const { stores, release } = context;
       await serve(context, new Date(Date.now() - 60_000), 'certificate has expired');
       await stores.database.query(
@@ -25,7 +26,7 @@ export const expiredCertificateStory: Story = {
       const [first] = await release.pods(consumer);
       await release.kubectl('delete', 'pod', String(first?.name), '--wait=false');
       await sleep(expiredForMs);
-      const said = await whatIsSaid(context);
+      const said = await expiredPods(release, consumer, 'consumers');
       await serve(context, new Date(Date.now() + year), null);
       const renewedAt = performance.now();
       await release.settled();
@@ -36,11 +37,14 @@ export const expiredCertificateStory: Story = {
 
 /** @param refusal what a client that checks is told from then on; null when it is let in */
 async function serve({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
-  await stores.certificate.replace(validUntil);
+  await stores.certificates.postgres.replace(validUntil);
   await stores.database.query('SELECT pg_reload_conf()');
-  await eventually(async () => (await refusalOf(stores.postgres.address, stores.certificate.authority)) === refusal, {
-    what: `the certificate until ${validUntil.toISOString()}`,
-  });
+  await eventually(
+    async () => (await refusalOf(stores.postgres.address, stores.certificates.postgres.authority)) === refusal,
+    {
+      what: `the certificate until ${validUntil.toISOString()}`,
+    },
+  );
 }
 
 async function refusalOf(address: string, authority: string): Promise<string | null> {
@@ -55,13 +59,4 @@ async function refusalOf(address: string, authority: string): Promise<string | n
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-/** What those say who cannot work meanwhile. */
-async function whatIsSaid({ release }: StoryContext): Promise<string> {
-  const pods = await release.pods(consumer);
-  const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);
-  const logs = await Promise.all(pods.map(({ name }) => release.kubectl('logs', name, '--tail=100').catch(() => '')));
-  const named = logs.filter((log) => /certificate has expired|CERT_HAS_EXPIRED/.test(log));
-  return `${waiting.length} of ${pods.length} consumers unready, ${named.length} said that it had expired`;
 }
