@@ -66,7 +66,8 @@ export function startClientLoad(
       for (const uuid of uuids) load.sent.add(uuid);
       for (let tries = 0; tries < attempts && isRunning; tries += 1) {
         // Another gateway the next time, as a balancer does.
-        if (await sendEvents(`${urls[(client + number + tries) % urls.length]}${path}`, body)) {
+        const url = urls[(client + number + tries) % urls.length];
+        if ((await sendEvents(`${url}${path}`, body)) === 200) {
           since = acknowledge(client, uuids, since);
           break;
         }

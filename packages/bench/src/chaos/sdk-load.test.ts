@@ -54,6 +54,7 @@ test('sends batches and single events at a rate, repeats what is refused, and ke
   expect(new Set(taken.map(({ uuid }) => uuid))).toEqual(load.acknowledged);
   expect(taken).toHaveLength(load.acknowledged.size);
   expect(seen.filter(({ status }) => status !== 200)).toHaveLength(load.refused);
+  expect(load.refusals).toEqual(new Map([[503, load.refused]]));
   const numbers = new Map<string, number[]>();
   for (const { distinct_id, properties } of taken) {
     numbers.set(distinct_id, [...(numbers.get(distinct_id) ?? []), properties.number]);

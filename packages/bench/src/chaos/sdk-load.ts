@@ -5,6 +5,8 @@ import { sendEvents } from './send-events.ts';
 
 /** What applications capture does not wait for anybody: what cannot be sent yet is sent later, in larger requests. */
 export interface SdkLoad extends ClientLoad {
+  /** How often, by status; 0 is an answer that never came. */
+  refusals: Map<number, number>;
   /** Seconds from the start until it was stopped, or until now. */
   seconds(): number;
 }
@@ -46,14 +48,17 @@ export function startSdkLoad(
   const load = {
     ...{ sent: new Set<string>(), acknowledged: new Set<string>(), refused: 0, longestGapMs: 0 },
     lastAcknowledgedAt: clients.map(() => 0),
+    refusals: new Map<number, number>(),
   };
   let stoppedAt: number | null = null;
 
   /** @returns whether it was acknowledged before the end */
   async function deliver({ path, body }: Request): Promise<boolean> {
     for (;;) {
-      if (await sendEvents(`${url}${path}`, body)) return true;
+      const status = await sendEvents(`${url}${path}`, body);
+      if (status === 200) return true;
       load.refused += 1;
+      load.refusals.set(status, (load.refusals.get(status) ?? 0) + 1);
       if (stoppedAt !== null) return false;
       await sleep(pauseAfterRefusalMs);
     }

@@ -28,8 +28,9 @@ export function createStoryLoad(
   let isRunning = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  const post = (batch: readonly StoryEvent[]) =>
-    sendEvents(`${url}/batch/`, JSON.stringify({ api_key: projectApiKey, batch }));
+  async function post(batch: readonly StoryEvent[]): Promise<boolean> {
+    return (await sendEvents(`${url}/batch/`, JSON.stringify({ api_key: projectApiKey, batch }))) === 200;
+  }
 
   async function client(stream: readonly StoryEvent[], index: number): Promise<void> {
     while (isRunning) {

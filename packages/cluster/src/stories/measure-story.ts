@@ -9,6 +9,8 @@ export interface StoryResult extends LoadVerdict {
   seconds: number;
   /** The longest any client waited for an acknowledgment. */
   longestGapMs: number;
+  /** How often, by status; 0 is an answer that never came. */
+  refusals: ReadonlyMap<number, number>;
   /** What else was seen. */
   remark: string;
 }
@@ -43,5 +45,6 @@ export async function measureStory(
     await load.stop();
   }
   const verdict = await judgeLoad(load, database, { name, patienceMs });
-  return { name, seconds: load.seconds(), longestGapMs: load.longestGapMs, remark, ...verdict };
+  const { longestGapMs, refusals } = load;
+  return { name, seconds: load.seconds(), longestGapMs, refusals, remark, ...verdict };
 }

@@ -13,7 +13,7 @@ import { postgresCertificateStory } from './postgres-certificate-story.ts';
 import { createRelease } from './release.ts';
 import { scaleStory } from './scale-story.ts';
 import type { Story, StoryContext } from './story.ts';
-import type { ClusterReport } from './story-report.ts';
+import { type ClusterReport, refusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
 import { storyValues } from './story-values.ts';
 import { upgradeFromStory } from './upgrade-from-story.ts';
@@ -89,8 +89,12 @@ async function restore({ cluster, release, stores }: StoryContext): Promise<void
   await release.settled();
 }
 
-function summary({ name, seconds, longestGapMs, remark, ...counts }: StoryResult): string {
-  const words = Object.entries(counts).map(([name, value]) => `${name} ${value}`);
-  const rate = Math.round(counts.acknowledged / seconds);
-  return [...words, `${rate} events/s`, `longest gap ${(longestGapMs / 1000).toFixed(1)} s`, remark].join(', ');
+function summary(result: StoryResult): string {
+  const { acknowledged, stored, lost, doubled, misordered, seconds, longestGapMs, remark } = result;
+  const counts = Object.entries({ acknowledged, stored, lost, doubled, misordered });
+  const rate = Math.round(acknowledged / seconds);
+  return [
+    ...counts.map(([name, value]) => `${name} ${value}`),
+    ...[`refused ${refusals(result)}`, `${rate} events/s`, `longest gap ${(longestGapMs / 1000).toFixed(1)} s`, remark],
+  ].join(', ');
 }

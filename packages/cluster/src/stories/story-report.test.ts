@@ -3,6 +3,10 @@ import { storyReport } from './story-report.ts';
 const seconds = { ready: 40, keys: 5, visible: 15 };
 const result = {
   ...{ name: 'kill', seconds: 10, acknowledged: 20_000, refused: 3, stored: 20_010 },
+  refusals: new Map([
+    [0, 2],
+    [503, 1],
+  ]),
   ...{ lost: 0, doubled: 0, misordered: 0, longestGapMs: 1234, remark: '9 pods' },
 };
 
@@ -15,7 +19,7 @@ test('shows each story as a row, and the way to the first event', () => {
     failures: [],
   });
   expect(page).toContain('**1.0 minutes**');
-  expect(page).toContain('| kill | 9 pods | 2,000 | 20,000 | 3 | 20,010 | 0 | 0 | 0 | 1.2 |');
+  expect(page).toContain('| kill | 9 pods | 2,000 | 20,000 | 3: 2 × no answer, 1 × 503 | 20,010 | 0 | 0 | 0 | 1.2 |');
   expect(page).not.toContain('Not come to its end');
 });
 

@@ -14,15 +14,20 @@ export interface ClusterReport {
 
 const count = (value: number) => value.toLocaleString('en-US');
 
+/** `5: 3 × no answer, 2 × 503` */
+export function refusals({ refused, refusals }: Pick<StoryResult, 'refused' | 'refusals'>): string {
+  const reasons = [...refusals].map(([status, times]) => `${count(times)} × ${status || 'no answer'}`);
+  return refused === 0 ? '0' : `${count(refused)}: ${reasons.join(', ')}`;
+}
+
 /** The report as a page, as it stands in `deploy/`. */
 export function storyReport({ surroundings, installation, eventsPerSecond, results, failures }: ClusterReport): string {
   const { ready, keys, visible } = installation;
   const rows = results.map((result) =>
     [
       ...[result.name, result.remark, count(Math.round(result.acknowledged / result.seconds))],
-      ...(['acknowledged', 'refused', 'stored', 'lost', 'doubled', 'misordered'] as const).map((field) =>
-        count(result[field]),
-      ),
+      ...[count(result.acknowledged), refusals(result)],
+      ...(['stored', 'lost', 'doubled', 'misordered'] as const).map((field) => count(result[field])),
       (result.longestGapMs / 1000).toFixed(1),
     ].join(' | '),
   );
