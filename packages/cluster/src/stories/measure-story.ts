@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judgeLoad, type LoadVerdict } from '@millrace/bench/src/chaos/judge-load.ts';
-import { type SdkLoad, startSdkLoad } from '@millrace/bench/src/chaos/sdk-load.ts';
+import { eventually } from '@millrace/testing';
 import type pg from 'pg';
+import { type SdkLoad, startSdkLoad } from './sdk-load.ts';
 
 export interface StoryResult extends LoadVerdict {
   name: string;
@@ -26,6 +27,8 @@ export interface StorySetting {
 
 /** How long all is well before something happens, and after it. */
 const calmMs = 5000;
+/** Sending what had to wait. What still waits then, the rate shows. */
+const catchingUp = { timeoutMs: 60_000 };
 /** What may take a while: pods that come back, a backlog that is worked off. */
 const patienceMs = 120_000;
 
@@ -40,6 +43,7 @@ export async function measureStory(
   try {
     await sleep(calmMs);
     remark = await happen(load);
+    await eventually(() => load.waiting() < eventsPerSecond, catchingUp).catch(() => {});
     await sleep(calmMs);
   } finally {
     await load.stop();

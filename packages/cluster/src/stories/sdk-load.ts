@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClientLoad } from './client-load.ts';
-import { sendEvents } from './send-events.ts';
+import type { ClientLoad } from '@millrace/bench/src/chaos/client-load.ts';
+import { sendEvents } from '@millrace/bench/src/chaos/send-events.ts';
 
 /** What applications capture does not wait for anybody: what cannot be sent yet is sent later, in larger requests. */
 export interface SdkLoad extends ClientLoad {
@@ -9,6 +9,8 @@ export interface SdkLoad extends ClientLoad {
   refusals: Map<number, number>;
   /** Seconds from the start until it was stopped, or until now. */
   seconds(): number;
+  /** How many were captured in that time, and are not acknowledged. */
+  waiting(): number;
 }
 
 /** Clients of a kind share `part` of the events. A request is due when `flushAt` of them are waiting. */
@@ -86,8 +88,10 @@ export function startSdkLoad(
   }
 
   const running = Promise.all(clients.map(run));
+  const seconds = () => ((stoppedAt ?? performance.now()) - startedAt) / 1000;
   return Object.assign(load, {
-    seconds: () => ((stoppedAt ?? performance.now()) - startedAt) / 1000,
+    seconds,
+    waiting: () => Math.max(0, Math.round(seconds() * eventsPerSecond) - load.acknowledged.size),
     async stop() {
       stoppedAt ??= performance.now();
       await running;
