@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sendEvents } from './send-events.ts';
 
 /** What became of one phase's events, as the clients saw it. */
@@ -16,6 +17,7 @@ export interface ClientLoad {
   stop(): Promise<void>;
 }
 
+const recoveryPatienceMs = 60_000;
 const clients = 24;
 /** Clients pause between their requests, so that they load a machine and do not overload it. */
 const pauseMs = 40;
@@ -72,9 +74,9 @@ export function startClientLoad(
           break;
         }
         load.refused += 1;
-        await new Promise((resolve) => setTimeout(resolve, pauseAfterRefusalMs));
+        await sleep(pauseAfterRefusalMs);
       }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await sleep(pauseMs);
     }
   });
   return Object.assign(load, {
@@ -83,4 +85,14 @@ export function startClientLoad(
       await Promise.all(loops);
     },
   });
+}
+
+/** How long it takes from now until every client has been answered with 200. */
+export async function recovery(load: ClientLoad): Promise<number> {
+  const from = performance.now();
+  while (load.lastAcknowledgedAt.some((at) => at < from)) {
+    if (performance.now() - from > recoveryPatienceMs) return Number.POSITIVE_INFINITY;
+    await sleep(20);
+  }
+  return Math.max(...load.lastAcknowledgedAt.map((at) => Math.max(0, at - from)));
 }

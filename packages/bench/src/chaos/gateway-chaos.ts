@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readable, textTable } from '../report/text-table.ts';
 import { startChaosSystem } from './chaos-system.ts';
-import { type ClientLoad, startClientLoad } from './client-load.ts';
+import { type ClientLoad, recovery, startClientLoad } from './client-load.ts';
 import { type GatewayFault, gatewayFaults } from './gateway-faults.ts';
 import { isWell, judgeLoad, type LoadVerdict } from './judge-load.ts';
 
@@ -24,7 +24,6 @@ interface PhaseResult extends LoadVerdict {
 const warmUpMs = 3000;
 /** How long a fault lasts: long enough for every time limit to run out. */
 const longestFaultMs = 15_000;
-const recoveryPatienceMs = 60_000;
 
 /** Breaks everything around two gateways, and them, one after the other under load. @returns true when nothing was lost, doubled or misordered. */
 export async function chaosGateway(options: GatewayChaosOptions, print: (line: string) => void): Promise<boolean> {
@@ -69,16 +68,6 @@ async function runPhase(fault: GatewayFault, load: ClientLoad, phaseMs: number) 
     longestRecoveryMs = Math.max(longestRecoveryMs, await recovery(load));
   } while (performance.now() + faultMs < endsAt);
   return { strikes, longestRecoveryMs };
-}
-
-/** How long it takes from now until every client has been answered with 200. */
-async function recovery(load: ClientLoad): Promise<number> {
-  const from = performance.now();
-  while (load.lastAcknowledgedAt.some((at) => at < from)) {
-    if (performance.now() - from > recoveryPatienceMs) return Number.POSITIVE_INFINITY;
-    await sleep(20);
-  }
-  return Math.max(...load.lastAcknowledgedAt.map((at) => Math.max(0, at - from)));
 }
 
 function report(results: readonly PhaseResult[]): string {

@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { recovery } from '@millrace/bench/src/chaos/client-load.ts';
 import { measureStory } from './measure-story.ts';
 import type { Story } from './story.ts';
 
@@ -10,7 +11,7 @@ const fullForMs = 20_000;
 export const fullDiskStory: Story = {
   name: 'full disk of the broker',
   run: ({ stores, setting }) =>
-    measureStory('disk', setting, async () => {
+    measureStory('disk', setting, async (load) => {
       const ballast = join(stores.kafkaDisk, 'ballast');
       fill(ballast);
       await sleep(fullForMs);
@@ -18,7 +19,8 @@ export const fullDiskStory: Story = {
       rmSync(ballast);
       await stores.kafka.kill();
       await stores.kafka.restart();
-      return `full for ${fullForMs / 1000} s; the broker ${hasStopped ? 'stopped by itself' : 'went on'} and was started again`;
+      const served = await recovery(load);
+      return `full for ${fullForMs / 1000} s; the broker ${hasStopped ? 'stopped by itself' : 'went on'} and was started again; every client served ${Math.round(served / 1000)} s after that`;
     }),
 };
 

@@ -40,8 +40,9 @@ afterAll(() => {
 
 test('sends batches and single events at a rate, repeats what is refused, and keeps the order of each distinct id', async () => {
   const load = startSdkLoad(url, { projectApiKey: 'phc_x', name: 'story', eventsPerSecond: 4000 });
-  await eventually(() => load.acknowledged.size > 2000 && load.refused > 10, { what: 'acknowledged events' });
-  await load.stop();
+  await eventually(() => load.acknowledged.size > 2000 && load.refused > 10, { what: 'acknowledged events' }).finally(
+    load.stop,
+  );
 
   const sizes = (path: string) => new Set(seen.filter((one) => one.path === path).map(({ events }) => events.length));
   expect(sizes('/capture/')).toEqual(new Set([1]));
