@@ -1,18 +1,15 @@
 import { libraryVersion } from '../client/library-version.ts';
 import type { Properties } from '../client/values.ts';
-import { attempt, page } from '../page/globals.ts';
-
-let zone: string | undefined;
+import { page } from '../page/globals.ts';
+import { timeZone } from '../page/time-zone.ts';
 
 /** What is true of the page and its window at this moment. */
 export function pageProperties(): Properties {
   if (!page) return {};
-  // Browsers take longer to say it than all the rest together.
-  zone ??= attempt(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
   const { location, navigator, screen } = page;
   const { userAgent: agent, language } = navigator;
   return {
-    $timezone: zone,
+    $timezone: timeZone(),
     $timezone_offset: new Date().getTimezoneOffset(),
     $current_url: location.href,
     $host: location.host,

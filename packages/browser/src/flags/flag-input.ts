@@ -2,7 +2,7 @@ import type { FlagMembers } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { Properties } from '../client/values.ts';
-import { attempt } from '../page/globals.ts';
+import { timeZone } from '../page/time-zone.ts';
 
 const ofPerson = '$stored_person_properties';
 const ofGroups = '$stored_group_properties';
@@ -67,6 +67,6 @@ export const questionOf = ({ store, token, client, distinctId, initialPersonProp
     $lib_version: libraryVersion,
   },
   group_properties: store.get(ofGroups),
-  timezone: attempt(() => Intl.DateTimeFormat().resolvedOptions().timeZone),
+  timezone: timeZone(),
   $device_id: store.get('$device_id') ?? undefined,
 });
