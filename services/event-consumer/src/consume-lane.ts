@@ -36,8 +36,7 @@ const maxYieldMs = 250;
 /** Processes a batch, and goes on with the traces of its records. */
 function processWork({ process, tracing }: Pick<ConsumeLaneDeps, 'process' | 'tracing'>) {
   if (tracing === null) return (work: BatchWork) => processBatch(work, process);
-  const traced = traceBatches(tracing, (work, step) => processBatch(work, { ...process, step }), process.step);
-  return (work: BatchWork) => traced(work, process.step);
+  return traceBatches(tracing, (work, step) => processBatch(work, { ...process, step }), process.step);
 }
 
 /** Joins the consumer group of a lane: its topic, its own stored offsets, one handler for all its partitions. */

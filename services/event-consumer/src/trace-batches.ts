@@ -13,10 +13,14 @@ const maxTracedRecords = 20;
  * Goes on with the traces of a batch's records, from when it is begun to its commit. A batch with such records has a trace of
  * its own with its steps, and each of their spans is linked to it. Batches without are processed as if this were not there.
  */
-export function traceBatches(tracing: Tracing, process: ProcessBatch, untraced: StepTimer): ProcessBatch {
-  return async (work, step) => {
+export function traceBatches(
+  tracing: Tracing,
+  process: ProcessBatch,
+  step: StepTimer,
+): (work: BatchWork) => ReturnType<ProcessBatch> {
+  return async (work) => {
     const parents = tracedParents(work.batch.records);
-    if (parents.length === 0 || !tracing.choose(true)) return process(work, untraced);
+    if (parents.length === 0 || !tracing.choose(true)) return process(work, step);
     const { topic, partition, records } = work.batch;
     const attributes = { 'messaging.destination.name': topic, 'messaging.destination.partition.id': String(partition) };
     const batch = tracing.start('process a batch', {
