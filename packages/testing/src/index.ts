@@ -10,6 +10,7 @@ export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
 export { seededRandom } from './seeded-random.ts';
 export { type ServiceProcess, startService } from './service-process.ts';
+export { startServer, type TestServer } from './start-server.ts';
 export { type ExpectedState, expectedState } from './story/expected-state.ts';
 export { type StoredState, storedState } from './story/stored-state.ts';
 export type { StoryEvent } from './story/story-event.ts';

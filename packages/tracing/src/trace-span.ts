@@ -10,8 +10,6 @@ export interface TraceSpanStart {
   /** Others it has to do with. */
   links?: SpanContext[];
   attributes?: TraceAttributes;
-  /** Unix time in ms; now by default. */
-  startTime?: number;
 }
 
 export interface TraceSpan {
@@ -19,6 +17,6 @@ export interface TraceSpan {
   /** The header under which others go on with the trace. */
   traceparent: string;
   set(attributes: TraceAttributes): void;
-  /** @param ended why it failed, and when it ended: now by default. */
-  end(ended?: { failure?: string; endTime?: number }): void;
+  /** @param ended why it failed, if it did. */
+  end(ended?: { failure?: string }): void;
 }

@@ -32,3 +32,6 @@ export interface TracingConfig {
   readonly traceSampleRatio?: number;
   readonly traceTrustParent?: boolean;
 }
+
+/** Whether there is a collector to send traces to. */
+export const isTraced = ({ otelExporterOtlpEndpoint: endpoint }: TracingConfig) => endpoint !== undefined;

@@ -1,4 +1,5 @@
-import type { Logger, Stoppable } from '@millrace/runtime';
+import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
+import { createLostSpans } from './lost-spans.ts';
 import { createStartLimit } from './start-limit.ts';
 import type { TraceSpan, TraceSpanStart } from './trace-span.ts';
 import type { TracingConfig } from './tracing-config.ts';
@@ -20,11 +21,15 @@ const maxTracesPerSecond = 100;
 
 /**
  * Traces as OpenTelemetry has them, sent to a collector in the background. What a collector does not take is lost, and
- * nothing else.
+ * counted; nothing else is.
  *
  * @returns null when no collector is named: then nobody asks, and its libraries are not even loaded.
  */
-export async function createTracing(service: string, config: TracingConfig, logger: Logger): Promise<Tracing | null> {
+export async function createTracing(
+  service: string,
+  config: TracingConfig,
+  deps: { logger: Logger; metrics: Metrics },
+): Promise<Tracing | null> {
   const {
     otelExporterOtlpEndpoint: endpoint,
     traceSampleRatio: ratio = 0,
@@ -32,7 +37,7 @@ export async function createTracing(service: string, config: TracingConfig, logg
   } = config;
   if (endpoint === undefined) return null;
   const { openExporter } = await import('./open-exporter.ts');
-  const { start, stop } = openExporter(service, endpoint, logger);
+  const { start, stop } = openExporter(service, endpoint, createLostSpans(deps));
   const mayStart = createStartLimit(maxTracesPerSecond);
   return { trustsParent, choose: (isAsked) => (isAsked || Math.random() < ratio) && mayStart(), start, stop };
 }

@@ -21,7 +21,7 @@ import {
   runService,
   startHealthServer,
 } from '@millrace/runtime';
-import { createTracing } from '@millrace/tracing';
+import { createTracing, isTraced } from '@millrace/tracing';
 import { configuredLanes, consumerConfigSchema } from './config.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createCookielessSalts } from './cookieless/salts.ts';
@@ -69,9 +69,9 @@ const config = withDatabaseAddress(readConfig(consumerConfigSchema, environment(
 const logger = createLogger(service, config.logLevel);
 
 await runService(logger, config.drainTimeoutMs, async (lifecycle, onFatal) => {
-  const tracing = await createTracing(service, config, logger);
+  const metrics = createMetrics({ hasExemplars: isTraced(config) });
+  const tracing = await createTracing(service, config, { logger, metrics });
   if (tracing !== null) lifecycle.own('tracing', tracing);
-  const metrics = createMetrics();
   const health = createHealth(metrics);
   reportCertificates(config, metrics);
   await moveMetrics(config, { lifecycle, health, logger });

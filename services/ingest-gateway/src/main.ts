@@ -36,7 +36,7 @@ import {
   reportCertificates,
   runService,
 } from '@millrace/runtime';
-import { createTracing } from '@millrace/tracing';
+import { createTracing, isTraced } from '@millrace/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type Gateway, type IngestParts } from './app.ts';
 import type { BrowserLibrary } from './browser-library/browser-library.ts';
@@ -100,10 +100,10 @@ if (config.gatewayProcesses > 1 && cluster.isPrimary) {
 }
 
 async function runGateway(lifecycle: Lifecycle): Promise<void> {
-  const tracing = await createTracing(service, config, logger);
-  if (tracing !== null) lifecycle.own('tracing', tracing);
   // The figures of several processes are added up, and exemplars are nothing to add.
-  const metrics = createMetrics({ hasExemplars: tracing !== null && !cluster.isWorker });
+  const metrics = createMetrics({ hasExemplars: isTraced(config) && !cluster.isWorker });
+  const tracing = await createTracing(service, config, { logger, metrics });
+  if (tracing !== null) lifecycle.own('tracing', tracing);
   const health = createHealth(metrics, cluster.isWorker ? createSharedMetrics(metrics, process) : undefined);
   reportCertificates(config, metrics);
   await moveMetrics(config, { lifecycle, health, logger });

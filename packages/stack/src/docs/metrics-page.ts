@@ -24,7 +24,7 @@ Written by \`npm run docs\` from the registrations in the source; a test fails w
 says which of them to watch and what to do.
 
 Each service answers \`/metrics\` in the format of Prometheus, with the metrics of its own folder and of the packages it uses
-(\`packages/event-log\`: gateway and consumer; \`packages/db\`: gateway and consumer; \`packages/http\`: management API; \`packages/mail\`: management
+(\`packages/event-log\`, \`packages/db\` and \`packages/tracing\`: gateway and consumer; \`packages/http\`: management API; \`packages/mail\`: management
 API and delivery worker; \`packages/runtime\`: all), and with the process metrics of \`prom-client\` (\`process_…\`, \`nodejs_…\`).
 `;
 
