@@ -1,6 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { eventually } from '@millrace/testing';
+import { eventually, startServer, type TestServer } from '@millrace/testing';
 import { awaitDrained } from './support/log-progress.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
@@ -22,7 +20,7 @@ interface OtlpRequest {
 }
 
 /** A collector of OpenTelemetry that keeps what it is sent. */
-let collector: Server;
+let collector: TestServer;
 let received: Span[];
 let texts: string[];
 let services: RunningServices;
@@ -34,20 +32,18 @@ const traceparent = `00-${traceId}-${callerSpanId}-01`;
 beforeAll(async () => {
   received = [];
   texts = [];
-  collector = createServer(async (request, response) => {
+  collector = await startServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     texts.push(text);
     received.push(...spansOf(JSON.parse(text) as OtlpRequest));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
-  const { port } = collector.address() as AddressInfo;
   services = await startServices({
     eventLog: 'kafka',
     managementApi: false,
     settings: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       TRACE_SAMPLE_RATIO: '0',
       TRACE_TRUST_PARENT: 'true',
     },
@@ -55,8 +51,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await services?.stop();
-  collector.closeAllConnections();
-  await new Promise((resolve) => collector.close(resolve));
+  await collector?.stop();
 });
 
 function spansOf({ resourceSpans }: OtlpRequest): Span[] {
@@ -104,13 +99,14 @@ test('what is traced names nobody, and nothing of what was sent', () => {
   expect(texts.join()).not.toMatch(/secret-|phc_|127\.0\.0\.1/);
 });
 
-test('a histogram leads to the trace', async () => {
+test.each([
+  ['the gateway', 'millrace_capture_request_seconds', () => services.gateway],
+  ['the consumer', 'millrace_consumer_batch_seconds', () => services.consumers[0]],
+])('a histogram of %s leads to the trace', async (_name, histogram, process) => {
   const accept = { accept: 'application/openmetrics-text; version=1.0.0' };
-  const answer = await fetch(`${services.ingestUrl}/metrics`, { headers: accept });
+  const answer = await fetch(`http://127.0.0.1:${process()?.port}/metrics`, { headers: accept });
   expect(answer.headers.get('content-type')).toMatch('application/openmetrics-text');
-  expect(await answer.text()).toMatch(
-    new RegExp(`millrace_capture_request_seconds_bucket\\{le="[^"]+"\\} 1 # \\{trace_id="${traceId}"\\}`),
-  );
+  expect(await answer.text()).toMatch(new RegExp(`${histogram}_bucket\\{[^}]+\\} 1 # \\{trace_id="${traceId}"\\}`));
 });
 
 test('a request that nobody asks to trace leaves none', async () => {

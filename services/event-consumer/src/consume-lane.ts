@@ -9,7 +9,8 @@ import { createBatchHandler } from './consume.ts';
 import type { ConsumeMetrics } from './consume-metrics.ts';
 import type { LiveLoad } from './live-load.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
-import { traceBatches } from './trace-batches.ts';
+import type { StepTimer } from './step-timer.ts';
+import { traceBatches, traceIdOf } from './trace-batches.ts';
 
 export interface ConsumeLaneDeps {
   log: Pick<EventLog, 'consume'>;
@@ -35,8 +36,9 @@ const maxYieldMs = 250;
 
 /** Processes a batch, and goes on with the traces of its records. */
 function processWork({ process, tracing }: Pick<ConsumeLaneDeps, 'process' | 'tracing'>) {
-  if (tracing === null) return (work: BatchWork) => processBatch(work, process);
-  return traceBatches(tracing, (work, step) => processBatch(work, { ...process, step }), process.step);
+  if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
+  const processTraced = (work: BatchWork, step: StepTimer) => processBatch(work, { ...process, step });
+  return { process: traceBatches(tracing, processTraced, process.step), traceIdOf };
 }
 
 /** Joins the consumer group of a lane: its topic, its own stored offsets, one handler for all its partitions. */
@@ -48,7 +50,7 @@ export function consumeLane(
   const { liveLoad } = deps;
   const handleBatch = createBatchHandler({
     group,
-    process: processWork(deps),
+    ...processWork(deps),
     logger: deps.logger,
     metrics: deps.metricsOf(lane),
     freeLocks: deps.freeLocks,

@@ -1,4 +1,4 @@
-import type { Metrics } from '@millrace/runtime';
+import { type Metrics, observerOf } from '@millrace/runtime';
 import type { BatchReport } from './batch-work.ts';
 import type { FailureClass } from './failures/failure-class.ts';
 
@@ -8,8 +8,8 @@ export type RetriedFailure = Exclude<FailureClass['kind'], 'poison' | 'systemic'
 export interface ConsumeMetrics {
   report(report: BatchReport): void;
   retried(failure: RetriedFailure): void;
-  /** Returns the function that ends the measurement. */
-  startBatch(): () => void;
+  /** Returns the function that ends the measurement. It takes a trace that the batch goes on with, if there is one. */
+  startBatch(): (traceId: string | null) => void;
   batchEnded(outcome: 'done' | 'stale'): void;
 }
 
@@ -26,7 +26,9 @@ export function createConsumeMetrics(metrics: Metrics): (lane: string) => Consum
     'Time from receiving a batch to its commit, retries included',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60],
     ['lane'],
+    { withExemplars: true },
   );
+  const observeSeconds = observerOf(metrics, seconds);
   return (lane) => ({
     report(report) {
       stored.inc({ lane }, report.stored);
@@ -36,7 +38,10 @@ export function createConsumeMetrics(metrics: Metrics): (lane: string) => Consum
       if (report.wasReadTwice) retries.inc({ lane, failure: 'unreadable' });
     },
     retried: (failure) => retries.inc({ lane, failure }),
-    startBatch: () => seconds.startTimer({ lane }),
+    startBatch() {
+      const startedAt = performance.now();
+      return (traceId) => observeSeconds((performance.now() - startedAt) / 1000, { lane }, traceId);
+    },
     batchEnded: (outcome) => batches.inc({ lane, outcome }),
   });
 }

@@ -12,6 +12,8 @@ export interface ConsumeDeps {
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
+  /** A trace that a batch goes on with; null when none of its records is traced. */
+  traceIdOf(batch: LogBatch): string | null;
   /** Called when a lock could not be had: it may be held by a process that has stopped. Never throws. */
   freeLocks(): Promise<void>;
   /** Resolves after the time, or at once when the signal aborts. */
@@ -39,7 +41,7 @@ const heartbeatMs = 1000;
 export function createBatchHandler(
   deps: ConsumeDeps,
 ): (batch: LogBatch, context: BatchContext) => Promise<BatchResult> {
-  const { group, logger, metrics } = deps;
+  const { group, logger, metrics, traceIdOf } = deps;
 
   return async function handleBatch(batch, context) {
     const beat = setInterval(() => void context.heartbeat(), heartbeatMs);
@@ -49,7 +51,7 @@ export function createBatchHandler(
       metrics.batchEnded(result.outcome);
       return result;
     } finally {
-      stopTimer();
+      stopTimer(traceIdOf(batch));
       clearInterval(beat);
     }
   };

@@ -1,4 +1,4 @@
-import type { LogRecord } from '@millrace/event-log';
+import type { LogBatch, LogRecord } from '@millrace/event-log';
 import { isSampled, parseTraceparent, type TraceSpan, type Tracing } from '@millrace/tracing';
 import type { BatchReport, BatchWork, StaleBatch } from './batch-work.ts';
 import type { StepTimer } from './step-timer.ts';
@@ -46,8 +46,13 @@ export function traceBatches(
   };
 }
 
+/** The first trace that the batch goes on with; null without one. */
+export function traceIdOf({ records }: LogBatch): string | null {
+  return tracedParents(records, 1)[0]?.traceId ?? null;
+}
+
 /** Of records whose gateway has recorded them. */
-function tracedParents(records: readonly LogRecord[]): SpanContext[] {
+function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): SpanContext[] {
   const parents: SpanContext[] = [];
   for (const { headers } of records) {
     const { traceparent } = headers;
@@ -55,7 +60,7 @@ function tracedParents(records: readonly LogRecord[]): SpanContext[] {
     const parent = parseTraceparent(traceparent);
     if (parent === null || !isSampled(parent)) continue;
     parents.push(parent);
-    if (parents.length === maxTracedRecords) break;
+    if (parents.length === most) break;
   }
   return parents;
 }

@@ -31,6 +31,7 @@ export function createHandlerFixture(
     process: (work) => process(work, runBatch),
     logger: fixture.logger,
     metrics: createConsumeMetrics(metrics)('live'),
+    traceIdOf: () => null,
     freeLocks: async () => {},
     sleep: async (ms) => {
       pauses.push(ms);
