@@ -293,6 +293,7 @@ module.exports = {
     ...roomsInOrder('packages/bench', [
       ...[
         'workload',
+        'tracing',
         'topic',
         'store',
         'process',

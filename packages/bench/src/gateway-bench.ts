@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
 import { measureLargeRequestImpact } from './large-request-impact.ts';
-import type { LoadJob, LoadMessage, LoadResult } from './load/load-job.ts';
+import type { LoadJob } from './load/load-job.ts';
+import { measureGateway } from './load/measure-gateway.ts';
+import { gatewaySettings } from './process/gateway-settings.ts';
 import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
 import { environmentFacts } from './report/environment-facts.ts';
 import { type GatewayMeasurement, gatewayReport } from './report/gateway-report.ts';
@@ -108,14 +110,7 @@ async function startSides(
       topic: liveTopic,
       process: await start(gatewayFile, {
         ...shared,
-        DATABASE_URL: database.url,
-        REDIS_URL: redisUrl,
-        EVENT_LOG: 'kafka',
-        TOPIC_PREFIX: prefix,
-        TOPIC_PARTITIONS: String(partitions),
-        INGEST_PORT: '0',
-        // From the open loop to batches is a spike, and the report of one is a record in the topic that nobody sent.
-        SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
+        ...gatewaySettings({ databaseUrl: database.url, redisUrl, prefix, partitions }),
       }),
     },
     {
@@ -175,26 +170,18 @@ async function measure(
   job: Omit<LoadJob, 'port'>,
 ): Promise<GatewayMeasurement> {
   const recordsBefore = await topics.countRecords(side.topic);
-  const before = await side.process.usage();
-  const answer = await load.ask<{ type: 'load-result'; result: LoadResult } | { type: 'load-failed'; message: string }>(
-    { type: 'load', ...job, port: side.process.port } satisfies LoadMessage,
-    'load-result',
-    'load-failed',
-  );
-  if (answer.type === 'load-failed') throw new Error(`The load generator failed: ${answer.message}`);
-  const after = await side.process.usage();
+  const result = await measureGateway(side.process, load, job);
   const recordsAfter = await topics.countRecords(side.topic);
-  const { result } = answer;
   return {
     side: side.name,
     workload: job.workload,
     loop: job.requestsPerSecond === null ? 'closed' : 'open',
-    cpuMicrosPerEvent: (after.cpuMicros - before.cpuMicros) / result.acknowledgedEvents,
+    cpuMicrosPerEvent: result.cpuMicrosPerEvent,
     requestsPerSecond: result.acknowledgedRequests / (result.elapsedMs / 1000),
     eventsPerSecond: result.acknowledgedEvents / (result.elapsedMs / 1000),
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
-    maxRssBytes: after.maxRssBytes,
+    maxRssBytes: result.maxRssBytes,
     acknowledgedEvents: result.acknowledgedEvents,
     eventsInTopic: recordsAfter - recordsBefore,
     otherStatuses: result.otherStatuses,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CapturedEvent, consumerGroup, topicNames } from '@millrace/contracts';
 import { testServers } from '@millrace/testing';
 import { backendCpuBetween, readBackendCpu } from '../process/backend-cpu.ts';
@@ -32,6 +33,16 @@ export interface FilledTopic {
   lastEvents: CapturedEvent[];
 }
 
+export interface DrainOptions {
+  /** Events that are consumed before the clock begins. */
+  warmUp?: number;
+  withStatements?: boolean;
+  /** How long after the last row the consumer's CPU still counts. */
+  settleMs?: number;
+  /** Further ones of the consumer. */
+  settings?: Record<string, string>;
+}
+
 /**
  * Lets a compiled consumer drain a full topic into a database. The clock runs from the first stored rows to the last, so
  * that starting up counts for nobody; with `warmUp` it begins once so many events are consumed. Rows stored beforehand are left out of all figures.
@@ -40,7 +51,7 @@ export async function measureDrain(
   file: string,
   { prefix, partitions, count: eventCount, lastEvents }: FilledTopic,
   database: BenchDatabase,
-  { warmUp = 0, withStatements = false }: { warmUp?: number; withStatements?: boolean } = {},
+  { warmUp = 0, withStatements = false, settleMs = 0, settings = {} }: DrainOptions = {},
 ): Promise<DrainMeasurement> {
   const servers = testServers();
   const before = await readStart(database);
@@ -56,6 +67,7 @@ export async function measureDrain(
     LOG_LEVEL: 'warn',
     NAIVE_PROJECT_ID: String(database.projectId),
     NAIVE_GROUP: `${prefix}naive-${randomUUID()}`,
+    ...settings,
   });
   try {
     const countDone = () => (warmUp > 0 ? countConsumed(database, prefix) : countRows(database, before.at));
@@ -68,6 +80,7 @@ export async function measureDrain(
     // Counting a large table again and again would slow down what is measured.
     await waitUntilStored(database, async () => (await countStored(database, lastEvents)) === lastEvents.length);
     const endedAt = performance.now();
+    await sleep(settleMs);
     const usage = await consumer.usage();
     const backends = await readBackendCpu(database);
     const measured = eventCount - rowsAtStart;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type CapturedEvent, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
-import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { Kafka, logLevel, type Message, Partitioners } from 'kafkajs';
 import { spreadEvents } from '../workload/spread-events.ts';
 import { brokerVersion } from './broker-version.ts';
 
@@ -12,12 +12,13 @@ export interface BenchTopics {
   /**
    * Fills the live topic of `prefix` with `count` mixed events, in turn for each project, each person's in one partition
    * and in their order.
+   * @param load `tracedPart` of them, 0 to 1, belong to a trace each.
    * @returns the last event of each partition: a consumer that has stored those has stored all.
    */
   preload(
     prefix: string,
     projectApiKeys: readonly string[],
-    load: { count: number; partitions: number },
+    load: { count: number; partitions: number; tracedPart?: number },
   ): Promise<CapturedEvent[]>;
   /** What the broker says of itself, as far as it can be asked. */
   describeBroker(): Promise<string>;
@@ -39,12 +40,12 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       const offsets = await admin.fetchTopicOffsets(topic);
       return offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
     },
-    async preload(prefix, projectApiKeys, { count, partitions }) {
+    async preload(prefix, projectApiKeys, { count, partitions, tracedPart = 0 }) {
       const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
       await producer.connect();
       const topic = topicNames(prefix).live;
       const last = new Map<number, CapturedEvent>();
-      let messages: { key: string; value: Buffer; partition: number }[] = [];
+      let messages: Message[] = [];
       const send = async () => {
         if (messages.length > 0) await producer.send({ topic, acks: -1, messages });
         messages = [];
@@ -52,7 +53,8 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       for (const event of spreadEvents(count, projectApiKeys)) {
         const partition = createHash('md5').update(event.distinct_id).digest().readUInt32BE() % partitions;
         const key = recordKey('live', event.token, event.distinct_id);
-        messages.push({ key, value: encodeCapturedRecord(event), partition });
+        const headers = Math.random() < tracedPart ? { traceparent: newTraceparent() } : {};
+        messages.push({ key, value: encodeCapturedRecord(event), partition, headers });
         last.set(partition, event);
         if (messages.length === 2000) await send();
       }
@@ -69,4 +71,9 @@ export async function connectBenchTopics(brokers: string[]): Promise<BenchTopics
       await admin.disconnect();
     },
   };
+}
+
+/** As a gateway writes it beside a record whose request it traces. */
+function newTraceparent(): string {
+  return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 }

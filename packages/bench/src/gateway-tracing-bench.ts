@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { topicNames } from '@millrace/contracts';
+import { compilePrograms, testServers } from '@millrace/testing';
+import type { GatewayBenchOptions } from './gateway-bench.ts';
+import { measureGateway } from './load/measure-gateway.ts';
+import { gatewaySettings } from './process/gateway-settings.ts';
+import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
+import { environmentFacts } from './report/environment-facts.ts';
+import { type TracingMeasurement, tracingReport } from './report/tracing-report.ts';
+import { createBenchDatabase } from './topic/bench-project.ts';
+import { connectBenchTopics } from './topic/bench-topics.ts';
+import { type OtlpSink, startOtlpSink } from './tracing/otlp-sink.ts';
+import { inTurn, settleMs, type TracedSide, tracedSides, tracingSettings } from './tracing/traced-sides.ts';
+import { type WorkloadName, workloads } from './workload/gateway-workloads.ts';
+
+const partitions = 8;
+const warmUpMs = 3000;
+
+/** The gateway with traces and without, turn about, as fast as it can. */
+export async function benchGatewayTracing(options: GatewayBenchOptions, print: (line: string) => void): Promise<void> {
+  const { kafkaBrokers, redisUrl } = testServers();
+  const prefix = `bench-${randomUUID()}.`;
+  const database = await createBenchDatabase(`phc_bench_${randomUUID().replaceAll('-', '')}`);
+  const topics = await connectBenchTopics(kafkaBrokers);
+  const sink = await startOtlpSink();
+  const programs = await compilePrograms([
+    'services/ingest-gateway/src/main.ts',
+    'packages/bench/src/load/load-generator.ts',
+  ]);
+  const [gatewayFile = '', loadFile = ''] = programs.files;
+  const processes: MeasuredProcess[] = [];
+  const start = async (file: string, settings: Record<string, string>) => {
+    const started = await startMeasured(file, settings);
+    processes.push(started);
+    return started;
+  };
+  const startGateway = (side: TracedSide) =>
+    start(gatewayFile, {
+      ...{ KAFKA_BROKERS: kafkaBrokers.join(','), LOG_LEVEL: 'warn' },
+      ...gatewaySettings({ databaseUrl: database.url, redisUrl, prefix, partitions }),
+      ...tracingSettings(side, sink),
+    });
+  try {
+    await topics.create(Object.values(topicNames(prefix)), partitions);
+    for (const line of await environmentFacts(topics, database)) print(line);
+    const load = await start(loadFile, {});
+    const gateways: Gateways = { untraced: await startGateway('untraced'), traced: await startGateway('traced') };
+    const measurements: TracingMeasurement[] = [];
+    for (const workload of Object.keys(workloads) as WorkloadName[]) {
+      const { projectApiKey } = database;
+      measurements.push(...(await measurePairs(workload, { ...options, projectApiKey, load, gateways, sink, print })));
+    }
+    print('');
+    print(tracingReport(measurements));
+  } finally {
+    for (const started of processes.reverse()) await started.stop();
+    await topics.stop();
+    await database.drop();
+    await programs.remove();
+    await sink.stop();
+  }
+}
+
+type Gateways = Record<TracedSide, MeasuredProcess>;
+
+interface PairsRun extends GatewayBenchOptions {
+  projectApiKey: string;
+  load: MeasuredProcess;
+  gateways: Gateways;
+  sink: OtlpSink;
+  print(line: string): void;
+}
+
+async function measurePairs(
+  workload: WorkloadName,
+  { projectApiKey, load, gateways, sink, print, ...options }: PairsRun,
+): Promise<TracingMeasurement[]> {
+  const isSingle = workloads[workload].eventsPerRequest === 1;
+  const connections = isSingle ? options.connections : Math.ceil(options.connections / 16);
+  const job = { workload, projectApiKey, connections, requestsPerSecond: null };
+  for (const side of tracedSides) await measureGateway(gateways[side], load, { ...job, durationMs: warmUpMs });
+  const measurements: TracingMeasurement[] = [];
+  for (let pair = 1; pair <= options.pairs; pair++) {
+    for (const side of inTurn(pair)) {
+      print(`${workload}, pair ${pair} of ${options.pairs}: ${side}`);
+      const spansBefore = sink.spans();
+      const timed = { ...job, durationMs: options.seconds * 1000 };
+      const run = await measureGateway(gateways[side], load, timed, { settleMs });
+      measurements.push({
+        ...{ side, work: workload, cpuMicrosPerEvent: run.cpuMicrosPerEvent },
+        eventsPerSecond: run.acknowledgedEvents / (run.elapsedMs / 1000),
+        spans: sink.spans() - spansBefore,
+      });
+    }
+  }
+  return measurements;
+}
