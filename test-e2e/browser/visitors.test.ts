@@ -1,24 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { bundleLibrary } from '@millrace/browser/bundle-library';
-import { eventually, findChromium } from '@millrace/testing';
-import { type ShopSite, startShopSite } from '@millrace/testing/browser-visits/shop-site';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { eventually, type TestServer } from '@millrace/testing';
+import { startShopSite } from '@millrace/testing/browser-visits/shop-site';
+import { launchChromium } from '@millrace/testing/launch-chromium';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createManagementClient, type ManagementClient } from '../support/management-client.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /** What visitors do with the browser library, as it lies in the database in the end. */
 let services: RunningServices;
 let api: ManagementClient;
-let site: ShopSite;
+let site: TestServer;
 let browser: Browser;
 
 beforeAll(async () => {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.js');
-  [services, browser] = await Promise.all([
-    startServices({ eventLog: 'kafka' }),
-    chromium.launch({ executablePath: findChromium() ?? '', headless: true, args: ['--no-sandbox', '--disable-gpu'] }),
-  ]);
+  [services, browser] = await Promise.all([startServices({ eventLog: 'kafka' }), launchChromium()]);
   api = createManagementClient(services);
   const scripts = {
     '/millrace.js': (await bundleLibrary('index.js')).code,

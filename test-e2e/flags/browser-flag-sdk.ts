@@ -48,16 +48,11 @@ const askAll = `async (cases) => {
 }`;
 
 export function browserFlagSdk(): FlagSdk {
-  const executablePath = findChromium();
   return {
     name: `${packageName} ${installedVersion(packageName)}`,
-    unavailable: executablePath === null ? 'there is no Chromium' : null,
+    unavailable: findChromium() === null ? 'there is no Chromium' : null,
     async ask(target, cases) {
-      const { page, close } = await openSdkPage(
-        { packageName, bundle: 'module.js', options },
-        executablePath ?? '',
-        target,
-      );
+      const { page, close } = await openSdkPage({ packageName, bundle: 'module.js', options }, target);
       try {
         const answers = await page.evaluate<[number, SdkAnswer][]>(
           `(${askAll})(${JSON.stringify(cases.map(toQuestion))})`,

@@ -14,18 +14,13 @@ const packages = [
 const text = 'Grüße 👋';
 
 export function browserSdks(): Sdk[] {
-  const executablePath = findChromium();
   return packages.map(({ packageName, bundle, options }) => ({
     name: `posthog-js ${installedVersion(packageName)}`,
     kind: 'browser',
     calls: ['capture', 'identify', 'alias', 'group identify', 'batch', 'unload'],
-    unavailable: executablePath === null ? 'there is no Chromium' : null,
+    unavailable: findChromium() === null ? 'there is no Chromium' : null,
     async open(target) {
-      const { page, otherPage, complaints, close } = await openSdkPage(
-        { packageName, bundle, options },
-        executablePath ?? '',
-        target,
-      );
+      const { page, otherPage, complaints, close } = await openSdkPage({ packageName, bundle, options }, target);
       await page.evaluate(`window.text = ${JSON.stringify(text)}`);
       return { complaints, make: (call) => makeCall(page, call, otherPage), close };
     },

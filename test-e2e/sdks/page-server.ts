@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startServer } from '@millrace/testing';
 import { packageDirectory } from './installed-version.ts';
 
 export interface PageServer {
@@ -22,21 +20,15 @@ export async function startPageServer(packageName: string, bundle: string, optio
     '/left': { type: 'text/html', content: '<!doctype html><title>Left</title>' },
     '/sdk.js': { type: 'text/javascript', content: sdk },
   };
-  const server = createServer((request, response) => {
+  const { url, stop } = await startServer((request, response) => {
     const file = files[new URL(request.url ?? '/', 'http://page').pathname];
     response.writeHead(file ? 200 : 204, file ? { 'content-type': file.type } : {});
     response.end(file?.content);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
     pageUrl: ({ ingestUrl, projectApiKey }) =>
-      `http://127.0.0.1:${port}/?${new URLSearchParams({ host: ingestUrl, key: projectApiKey })}`,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+      `${url}/?${new URLSearchParams({ host: ingestUrl, key: projectApiKey })}`,
+    stop,
   };
 }
 

@@ -1,19 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { launchChromium } from '@millrace/testing/launch-chromium';
+import type { Browser, Page } from 'playwright-core';
 import { type PageServer, startPageServer } from './page-server.ts';
 import type { Target } from './sdk.ts';
-
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 export interface BrowserSdkPackage {
   packageName: string;
@@ -35,14 +23,12 @@ export interface SdkPage {
 /** A page in a browser of its own, on which the SDK has started as `window.posthog`. */
 export async function openSdkPage(
   { packageName, bundle, options }: BrowserSdkPackage,
-  executablePath: string,
   target: Target,
 ): Promise<SdkPage> {
   const site: PageServer = await startPageServer(packageName, bundle, options);
-  const profile = await mkdtemp(join(tmpdir(), 'millrace-chromium-'));
-  const context = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args: flags });
+  const browser = await launchChromium();
   const complaints: string[] = [];
-  const page = await openPage(context, complaints);
+  const page = await openPage(browser, complaints);
   await page.goto(site.pageUrl(target));
   await page.waitForFunction('window.posthog !== undefined');
   return {
@@ -50,15 +36,14 @@ export async function openSdkPage(
     otherPage: new URL('/left', site.pageUrl(target)).href,
     complaints,
     async close() {
-      await context.close();
+      await browser.close();
       await site.stop();
-      await rm(profile, { recursive: true, force: true });
     },
   };
 }
 
-async function openPage(context: BrowserContext, complaints: string[]): Promise<Page> {
-  const page = await context.newPage();
+async function openPage(browser: Browser, complaints: string[]): Promise<Page> {
+  const page = await browser.newPage();
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);

@@ -1,4 +1,4 @@
-import { openBrowser } from '../../browser/tests/support/open-browser.ts';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import { startScriptedIngest } from '../../browser/tests/support/scripted-ingest.ts';
 import { measureSizes, readPageScripts } from './browser/bundle-sizes.ts';
 import { measureClicks, measureInit } from './browser/measure-pages.ts';
@@ -21,7 +21,7 @@ export async function benchBrowser(
 ): Promise<void> {
   const scripts = await readPageScripts();
   const sizes = await measureSizes(scripts);
-  const [browser, ingest, site] = await Promise.all([openBrowser(), startScriptedIngest(), startBenchSite(scripts)]);
+  const [browser, ingest, site] = await Promise.all([launchChromium(), startScriptedIngest(), startBenchSite(scripts)]);
   try {
     for (const line of processorFacts()) print(line);
     print(`browser     Chromium ${browser.version()}, processor slowed 4 times`);

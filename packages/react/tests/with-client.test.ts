@@ -1,15 +1,15 @@
-import { eventually } from '@millrace/testing';
+import { eventually, startServer, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
-import { openBrowser, openPage, type Visit } from '../../browser/tests/support/open-browser.ts';
+import { openPage, type Visit } from '../../browser/tests/support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../../browser/tests/support/scripted-ingest.ts';
-import { startServer, type TestServer } from '../../browser/tests/support/start-server.ts';
 import { bundlePage, reactVersions } from './support/bundle-page.ts';
 
 let browser: Browser;
 let site: TestServer;
 let ingest: ScriptedIngest;
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await launchChromium();
   ingest = await startScriptedIngest();
   site = await startServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });

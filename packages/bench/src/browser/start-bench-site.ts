@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { startServer, type TestServer } from '../../../browser/tests/support/start-server.ts';
+import { startServer, type TestServer } from '@millrace/testing';
 import type { PageScripts } from './bundle-sizes.ts';
 import { busyPage, smallPage } from './busy-page.ts';
 

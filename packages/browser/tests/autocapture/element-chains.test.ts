@@ -1,5 +1,5 @@
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
-import { openBrowser } from '../support/open-browser.ts';
 import { type Comparison, startComparison } from '../support/start-comparison.ts';
 import { type ChainCase, chainCases } from './chain-cases.ts';
 import { gestureCases } from './gesture-cases.ts';
@@ -12,7 +12,7 @@ describe('elements chains', () => {
   let comparison: Comparison;
 
   beforeAll(async () => {
-    browser = await openBrowser();
+    browser = await launchChromium();
     comparison = await startComparison(browser);
   });
 

@@ -1,8 +1,8 @@
-import { eventually } from '@millrace/testing';
+import { eventually, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openBrowser, openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
@@ -18,7 +18,7 @@ describe('autocapture is on as the service said last', () => {
 
   beforeAll(async () => {
     const page = startSite({ body: '<button>Go</button>' });
-    [browser, ingest, site] = await Promise.all([openBrowser(), startScriptedIngest(), page]);
+    [browser, ingest, site] = await Promise.all([launchChromium(), startScriptedIngest(), page]);
   });
   beforeEach(async () => {
     visitor = await browser.newContext();

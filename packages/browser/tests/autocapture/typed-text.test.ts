@@ -1,8 +1,8 @@
-import { eventually } from '@millrace/testing';
+import { eventually, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
-import { openBrowser, openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
@@ -16,7 +16,7 @@ describe('what is typed', () => {
 
   beforeAll(async () => {
     [browser, ingest, site] = await Promise.all([
-      openBrowser(),
+      launchChromium(),
       startScriptedIngest(),
       startSite({ body: '<main></main>' }),
     ]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@millrace/testing';
 import { bundleLibrary, bundles } from '../../bundle/bundle-library.ts';
-import { openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;

@@ -1,5 +1,5 @@
 import type { InitOptions } from '../../src/client/client.ts';
-import { openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;

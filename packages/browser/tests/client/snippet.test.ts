@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
-import { openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;

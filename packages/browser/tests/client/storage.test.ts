@@ -1,6 +1,6 @@
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { InitOptions } from '../../src/client/client.ts';
-import { openBrowser } from '../support/open-browser.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;
@@ -158,7 +158,7 @@ test('the cookie: what subdomains share, on the whole site, for a year', async (
 
 test('subdomains share the visitor, unless the option says no', async () => {
   const { port } = new URL(lab.site.url);
-  const browser = await openBrowser({ more: ['--host-resolver-rules=MAP *.example.test 127.0.0.1'] });
+  const browser = await launchChromium({ more: ['--host-resolver-rules=MAP *.example.test 127.0.0.1'] });
   for (const [isShared, name] of [
     [true, 'phc_shared'],
     [false, 'phc_apart'],

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { eventually } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
 import { type DemoShop, serveDemo } from '../../demo/serve-demo.ts';
-import { openBrowser, openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 
 let browser: Browser;
@@ -16,7 +17,7 @@ let complaints: string[];
 
 beforeAll(async () => {
   let code: string;
-  [browser, ingest, { code }] = await Promise.all([openBrowser(), startScriptedIngest(), bundleLibrary('array.js')]);
+  [browser, ingest, { code }] = await Promise.all([launchChromium(), startScriptedIngest(), bundleLibrary('array.js')]);
   ingest.answerBy(({ path }) => (path === '/array/phc_demo/array.js' ? { body: code } : undefined));
   demo = await serveDemo({ ingestUrl: ingest.url, projectApiKey: 'phc_demo', port: 0 });
 });

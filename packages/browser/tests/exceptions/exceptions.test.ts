@@ -1,9 +1,9 @@
-import { eventually } from '@millrace/testing';
+import { eventually, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
-import { openBrowser, openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { type Comparison, startComparison } from '../support/start-comparison.ts';
-import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
 import { stackCases, thrownCases } from './thrown-cases.ts';
 
@@ -20,7 +20,7 @@ interface Entry {
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 

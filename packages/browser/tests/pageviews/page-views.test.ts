@@ -1,9 +1,9 @@
-import { eventually } from '@millrace/testing';
+import { eventually, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openBrowser, openKept, openPage } from '../support/open-browser.ts';
+import { openKept, openPage } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { type Captured, startComparison } from '../support/start-comparison.ts';
-import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
@@ -17,7 +17,7 @@ describe('page views', () => {
 
   beforeAll(async () => {
     [browser, ingest, site] = await Promise.all([
-      openBrowser({ keepsPages: true }),
+      launchChromium({ keepsPages: true }),
       startScriptedIngest(),
       startSite({ body }),
     ]);

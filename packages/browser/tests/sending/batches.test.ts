@@ -1,8 +1,7 @@
-import { eventually } from '@millrace/testing';
+import { eventually, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
-import { openBrowser } from '../support/open-browser.ts';
 import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
 import { captureMany, openShop, shopOptions, stopClock, token } from './open-shop.ts';
 
@@ -11,7 +10,7 @@ let site: TestServer;
 let ingest: ScriptedIngest;
 
 beforeAll(async () => {
-  [browser, site, ingest] = await Promise.all([openBrowser(), startSite(), startScriptedIngest()]);
+  [browser, site, ingest] = await Promise.all([launchChromium(), startSite(), startScriptedIngest()]);
 });
 afterAll(async () => {
   await Promise.all([browser.close(), site.stop(), ingest.stop()]);

@@ -1,8 +1,8 @@
-import { eventually } from '@millrace/testing';
+import { eventually, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openBrowser, openKept } from '../support/open-browser.ts';
+import { openKept } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import type { TestServer } from '../support/start-server.ts';
 import { startSite } from '../support/start-site.ts';
 import { captureMany, openShop, recordNames, shopOptions, startLibrary } from './open-shop.ts';
 
@@ -13,7 +13,7 @@ let ingest: ScriptedIngest;
 let visitor: BrowserContext;
 
 beforeAll(async () => {
-  [browser, site, elsewhere] = await Promise.all([openBrowser({ keepsPages: true }), startSite(), startSite()]);
+  [browser, site, elsewhere] = await Promise.all([launchChromium({ keepsPages: true }), startSite(), startSite()]);
 });
 afterAll(async () => {
   await Promise.all([browser.close(), site.stop(), elsewhere.stop()]);

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Client, InitOptions } from '../../src/client/client.ts';
-import { openPage, type Visit } from '../support/open-browser.ts';
+import { openPage, type Visit } from '../support/open-page.ts';
 
 declare global {
   interface Window {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { eventually } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Client, InitOptions } from '../../src/index.ts';
-import { openBrowser } from './open-browser.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from './scripted-ingest.ts';
 import { startSite } from './start-site.ts';
 
@@ -47,7 +47,7 @@ const referencePage = `<!doctype html><html lang="en"><head><meta charset="utf-8
 export async function openShop(): Promise<Shop> {
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.no-external.js');
   const [browser, ingest, site] = await Promise.all([
-    openBrowser(),
+    launchChromium(),
     startScriptedIngest(),
     startSite({
       files: {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { startServer } from './start-server.ts';
+import { startServer } from '@millrace/testing';
 
 export interface ReceivedEvent {
   uuid: string;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { eventually } from '@millrace/testing';
 import type { Browser, Page } from 'playwright-core';
-import { openPage } from './open-browser.ts';
+import { openPage } from './open-page.ts';
 import { startScriptedIngest } from './scripted-ingest.ts';
 import { startSite } from './start-site.ts';
 

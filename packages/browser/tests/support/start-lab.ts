@@ -1,8 +1,9 @@
+import type { TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { Client, InitOptions } from '../../src/client/client.ts';
-import { openBrowser, openPage, type Visit } from './open-browser.ts';
+import { openPage, type Visit } from './open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from './scripted-ingest.ts';
-import type { TestServer } from './start-server.ts';
 import { type SiteOptions, startSite } from './start-site.ts';
 
 declare global {
@@ -39,7 +40,7 @@ export const plainOptions: InitOptions = {
 
 /** A browser, a site with the library, and an ingest host, for a whole test file. */
 export async function startLab(siteOptions?: SiteOptions): Promise<Lab> {
-  const [browser, site, ingest] = await Promise.all([openBrowser(), startSite(siteOptions), startScriptedIngest()]);
+  const [browser, site, ingest] = await Promise.all([launchChromium(), startSite(siteOptions), startScriptedIngest()]);
   return {
     browser,
     site,

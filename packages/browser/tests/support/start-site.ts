@@ -1,5 +1,5 @@
+import { startServer, type TestServer } from '@millrace/testing';
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
-import { startServer, type TestServer } from './start-server.ts';
 
 export interface SiteOptions {
   /** HTML between the library and the end of the page. */

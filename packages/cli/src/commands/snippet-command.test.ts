@@ -1,26 +1,20 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startServer, type TestServer } from '@millrace/testing';
 import { runCli } from '../run-cli.ts';
 
 /** The outside edge: what a gateway answers; services/ingest-gateway has the real one, and a browser that runs the snippet. */
-let host: Server;
-let url: string;
+let host: TestServer;
 let contents: { status: number; text: string };
 
 const integrity = 'sha384-abc';
 const versions = { '0.1.0': { 'array.js': { integrity } } };
 
 beforeAll(async () => {
-  host = createServer((request, response) => {
+  host = await startServer((request, response) => {
     const isAsked = request.url === '/static/library.json';
     response.writeHead(isAsked ? contents.status : 404).end(isAsked ? contents.text : '');
   });
-  host.listen(0, '127.0.0.1');
-  await once(host, 'listening');
-  url = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
 });
-afterAll(() => void host.close());
+afterAll(() => host.stop());
 beforeEach(() => {
   contents = { status: 200, text: JSON.stringify({ version: '0.1.0', versions }) };
 });
@@ -37,28 +31,28 @@ async function run(args: string[], env: Record<string, string> = {}) {
 }
 
 test('prints a snippet that loads the library with the settings', async () => {
-  const { exitCode, out } = await run(['--host', `${url}/`, '--project-api-key', 'phc_k']);
+  const { exitCode, out } = await run(['--host', `${host.url}/`, '--project-api-key', 'phc_k']);
   expect(exitCode).toBe(0);
-  expect(out).toContain(`script.src = '${url}/array/phc_k/array.js'`);
+  expect(out).toContain(`script.src = '${host.url}/array/phc_k/array.js'`);
   expect(out).toContain("posthog.init('phc_k')");
   expect(out).not.toContain('integrity');
 });
 
 test('names the version and its digest where that is wanted', async () => {
-  const { out } = await run(['--pin'], { INGEST_URL: url, PROJECT_API_KEY: 'phc_k' });
-  expect(out).toContain(`script.src = '${url}/static/0.1.0/array.js'`);
+  const { out } = await run(['--pin'], { INGEST_URL: host.url, PROJECT_API_KEY: 'phc_k' });
+  expect(out).toContain(`script.src = '${host.url}/static/0.1.0/array.js'`);
   expect(out).toContain(`script.integrity = '${integrity}'`);
-  const json = await run(['--pin', '--json'], { INGEST_URL: url, PROJECT_API_KEY: 'phc_k' });
+  const json = await run(['--pin', '--json'], { INGEST_URL: host.url, PROJECT_API_KEY: 'phc_k' });
   expect(JSON.parse(json.out)).toEqual({
     version: '0.1.0',
-    src: `${url}/static/0.1.0/array.js`,
+    src: `${host.url}/static/0.1.0/array.js`,
     integrity,
     snippet: out.trimEnd(),
   });
 });
 
 test('lets no key end the script it is put into', async () => {
-  const { out } = await run(['--host', url, '--project-api-key', "x'</script><script>alert(1)//"]);
+  const { out } = await run(['--host', host.url, '--project-api-key', "x'</script><script>alert(1)//"]);
   expect(out.match(/<\/script>/g)).toHaveLength(1);
   expect(out.match(/<script>/g)).toHaveLength(1);
 });
@@ -68,7 +62,7 @@ test.each([
   ['no address', ['--host', 'nowhere'], {}, 2, '--host: not an address like'],
   ['no key', ['--host', '<url>'], {}, 2, '--project-api-key: give the key'],
 ])('says what is missing: %s', async (_what, args, env, exitCode, text) => {
-  const given = args.map((arg) => arg.replace('<url>', url));
+  const given = args.map((arg) => arg.replace('<url>', host.url));
   expect(await run(given, env)).toEqual({ exitCode, out: '', err: expect.stringContaining(text) });
 });
 
@@ -82,7 +76,7 @@ test.each([
   ['refuses', { status: 503, text: '{"detail":"later"}' }, 'answered 503'],
 ])('says so when the host %s', async (_what, answer, text) => {
   contents = answer;
-  const { exitCode, err } = await run(['--host', url, '--project-api-key', 'phc_k']);
+  const { exitCode, err } = await run(['--host', host.url, '--project-api-key', 'phc_k']);
   expect([exitCode > 0, err]).toEqual([true, expect.stringContaining(text)]);
 });
 

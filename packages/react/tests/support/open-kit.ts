@@ -1,6 +1,7 @@
+import { startServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Page } from 'playwright-core';
-import { openBrowser, openPage, type Visit } from '../../../browser/tests/support/open-browser.ts';
-import { startServer } from '../../../browser/tests/support/start-server.ts';
+import { openPage, type Visit } from '../../../browser/tests/support/open-page.ts';
 import { bundlePage, type ReactVersion, reactVersions } from './bundle-page.ts';
 
 export interface KitPages {
@@ -13,7 +14,7 @@ export interface KitPages {
 
 /** One browser with a page for each version of React. */
 export async function openKit(): Promise<KitPages> {
-  const browser = await openBrowser();
+  const browser = await launchChromium();
   const visits = new Map<ReactVersion, Visit>();
   const site = await startServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });

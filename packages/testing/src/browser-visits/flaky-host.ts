@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as requestOf, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request as requestOf, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import { startServer } from '../start-server.ts';
 
 /** What may become of a request for events. */
 export const mishaps = [
@@ -34,7 +34,7 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   const sent = new Map<string, number>();
   let trouble = 0;
 
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     serve(request, response).catch(() => request.socket.destroy());
   });
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -59,20 +59,14 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
     await pass(gatewayPort, request, body, mishap === 'cut off after' ? null : response);
     if (mishap === 'cut off after') request.socket.destroy();
   }
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    port,
+    port: server.port,
     setTrouble(part) {
       trouble = part;
     },
     counts,
     sent,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: server.stop,
   };
 }
 

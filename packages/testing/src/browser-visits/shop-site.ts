@@ -1,11 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-export interface ShopSite {
-  url: string;
-  stop(): Promise<void>;
-}
+import { startServer, type TestServer } from '../start-server.ts';
 
 /**
  * A site whose every page begins the library, as the page of a shop would.
@@ -16,7 +9,7 @@ export async function startShopSite(
   scripts: Record<string, string>,
   token: string,
   options: Record<string, unknown>,
-): Promise<ShopSite> {
+): Promise<TestServer> {
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title><script type="module">
 const query = new URLSearchParams(location.search);
 const { default: posthog } = await import(query.get('library') ?? '${Object.keys(scripts)[0]}');
@@ -24,7 +17,7 @@ posthog.init('${token}', { ...${JSON.stringify(options)}, ...JSON.parse(query.ge
 window.posthog = posthog;
 window.capture = (names) => names.map((name) => [posthog.capture(name).uuid, posthog.get_distinct_id()]);
 </script></head><body><a href="/next">Next</a></body></html>`;
-  const server = createServer((request, response) => {
+  return startServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://shop');
     const script = scripts[pathname];
     response.writeHead(pathname === '/favicon.ico' ? 204 : 200, {
@@ -33,14 +26,4 @@ window.capture = (names) => names.map((name) => [posthog.capture(name).uuid, pos
     });
     response.end(script ?? page);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium } from 'playwright-core';
 import { createFaultProxy } from '../fault-proxy.ts';
-import { findChromium } from '../find-chromium.ts';
+import { launchChromium } from '../launch-chromium.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { type Mishap, startFlakyHost } from './flaky-host.ts';
 import { startShopSite } from './shop-site.ts';
@@ -33,9 +32,6 @@ export interface ShopVisits {
   interrupted: number;
 }
 
-/** A browser that is driven forgets pages at once, which others keep for the back button. */
-const ignoreDefaultArgs = ['--disable-back-forward-cache'];
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
 /** Of the requests, while the visits go on. */
 const trouble = 0.25;
 
@@ -50,8 +46,7 @@ export async function visitShop(options: ShopVisitsOptions): Promise<ShopVisits>
   const proxy = await createFaultProxy({ targetPort: host.port });
   const address = `http://${proxy.host}:${proxy.port}`;
   const site = await startShopSite({ '/millrace.js': library }, projectApiKey, shopOptions(address));
-  const executablePath = findChromium() ?? '';
-  const browser = await chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
+  const browser = await launchChromium({ keepsPages: true });
   const entered = Object.fromEntries(entrances.map((name) => [name, 0])) as Record<Entrance, number>;
   const visits: ShopVisits = {
     ...{ pages: 0, captured: new Map<string, string>(), entered, requests: host.counts, sent: host.sent },

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeLibrary } from '@millrace/browser/bundle';
 import { pageSnippet } from '@millrace/browser/page-snippet';
-import { createTestTenant, findChromium } from '@millrace/testing';
-import { type Browser, chromium } from 'playwright-core';
+import { createTestTenant, startServer, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
+import type { Browser } from 'playwright-core';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { readBrowserLibrary } from './read-browser-library.ts';
@@ -16,7 +15,7 @@ let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;
 let browser: Browser;
-let site: Server;
+let site: TestServer;
 let page = '';
 /** What the site's pages may do, as its headers say. */
 let policy = '';
@@ -29,18 +28,17 @@ beforeAll(async () => {
   fixture = await createGatewayFixture();
   gateway = await fixture.startGateway({ library });
   reader = await readTopics(fixture.log, [fixture.topics.live]);
-  browser = await chromium.launch({ executablePath: String(findChromium()), args: ['--no-sandbox', '--disable-gpu'] });
-  site = createServer((request, response) => {
+  browser = await launchChromium();
+  site = await startServer((request, response) => {
     const isScript = request.url === '/shop.js';
     response.setHeader('content-security-policy', policy);
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
     response.end(isScript ? "posthog.capture('from a script of the site', { total: 42 });" : page);
   });
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
   await browser.close();
-  site.close();
+  await site.stop();
   await reader.stop();
   await fixture.stop();
   await rm(directory, { recursive: true });
@@ -58,7 +56,7 @@ async function visit() {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
   tab.on('pageerror', (error) => complaints.push(String(error)));
-  await tab.goto(`http://localhost:${(site.address() as AddressInfo).port}/`);
+  await tab.goto(`http://localhost:${site.port}/`);
   return { tab, asked, complaints };
 }
 

@@ -1,34 +1,12 @@
-import { eventually, findChromium } from '@millrace/testing';
-import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
-
-const switches = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-/**
- * A Chromium for a whole test file; each visitor is a context of it.
- * @param keepsPages for the back button, as browsers do, but not those that are driven.
- * @param more of Chromium's switches.
- */
-export async function openBrowser({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
-  const executablePath = findChromium();
-  if (executablePath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH, or run npm test');
-  const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
-  return chromium.launch({ executablePath, headless: true, args: [...switches, ...more], ignoreDefaultArgs });
-}
+import { eventually } from '@millrace/testing';
+import type { BrowserContext, Page, Request } from 'playwright-core';
 
 export interface Visit {
   page: Page;
   /** Everything thrown, and every error and warning on the console. */
   complaints: string[];
   /** Waits until every request of the page was answered: before that, the browser keeps no page for the back button. */
-  isIdle: () => Promise<void>;
+  untilIdle: () => Promise<void>;
 }
 
 /** A page of a visitor. */
@@ -44,7 +22,7 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
   page.on('requestfinished', (request) => underWay.delete(request));
   page.on('requestfailed', (request) => underWay.delete(request));
   await page.goto(address);
-  return { page, complaints, isIdle: () => eventually(() => throwIfAny(underWay)) };
+  return { page, complaints, untilIdle: () => eventually(() => throwIfAny(underWay)) };
 }
 
 /**
@@ -53,9 +31,9 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
  */
 export async function openKept(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
   for (let attempt = 1; attempt <= 5; attempt++) {
-    const { page, isIdle } = await open();
+    const { page, untilIdle } = await open();
     await page.evaluate('window.isAsItWas = true');
-    await isIdle();
+    await untilIdle();
     await page.goto(elsewhere);
     await page.goBack({ waitUntil: 'commit' });
     await page.waitForFunction('document.readyState === "complete"');

@@ -1,0 +1,26 @@
+import { type Browser, chromium } from 'playwright-core';
+import { findChromium } from './find-chromium.ts';
+
+const switches = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/**
+ * A Chromium that does nothing but what it is driven to; each visitor is a context of it.
+ *
+ * @param keepsPages for the back button, as browsers do, but not those that are driven.
+ * @param more of Chromium's switches.
+ * @throws Error when there is none on this machine.
+ */
+export async function launchChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH, or run npm test');
+  const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
+  return chromium.launch({ executablePath, headless: true, args: [...switches, ...more], ignoreDefaultArgs });
+}
