@@ -1,5 +1,5 @@
 /** Long enough for a machine that does much else: the deadline is a limit for a broken program, not a measurement. */
-const patienceMs = 90_000;
+export const patienceMs = 90_000;
 
 interface EventuallyOptions {
   /** A noun phrase, for the message. */

@@ -1,4 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
+import { patienceMs } from './eventually.ts';
 import { findChromium } from './find-chromium.ts';
 
 const switches = [
@@ -22,5 +23,9 @@ export async function launchChromium({ keepsPages = false, more = [] as string[]
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('There is no Chromium: set CHROMIUM_PATH, or run npm test');
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];
-  return chromium.launch({ executablePath, headless: true, args: [...switches, ...more], ignoreDefaultArgs });
+  const args = [...switches, ...more];
+  const browser = await chromium.launch({ executablePath, headless: true, args, ignoreDefaultArgs });
+  // Whoever waits for a page waits as long as `eventually`.
+  browser.on('context', (visitor) => visitor.setDefaultTimeout(patienceMs));
+  return browser;
 }
