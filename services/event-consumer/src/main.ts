@@ -98,6 +98,10 @@ await runService(logger, config.drainTimeoutMs, async (lifecycle, onFatal) => {
     liveLoad: createLiveLoad(),
     freeLocks: createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now }),
   };
+  changes.subscribe((change) => {
+    // After an interruption the database may be a restored one, or a standby that lacked the last of it.
+    if (change === null) for (const one of [definitions, flagCalls, laneDeps.process.salts]) one.forgetAll();
+  });
   const readers = laneReaders(config, { read: log, chosen: log }, laneDeps);
   reportFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch(
     (error: unknown) => logger.debug('logs that were left could not be looked for', describeFailure(error)),

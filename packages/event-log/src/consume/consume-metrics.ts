@@ -14,6 +14,8 @@ export interface ConsumeMetrics {
   forgetLag(topic: string, group: string, partition: number): void;
   /** Whether the partition waits because its log was truncated. */
   truncated(topic: string, group: string, partition: number, isTruncated: boolean): void;
+  /** Retention was faster than the group. */
+  deletedUnread(topic: string, group: string, records: number): void;
 }
 
 /** What is acknowledged is to be visible within this time (docs/operations.md#objectives). */
@@ -31,6 +33,7 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
       lag: ignore,
       forgetLag: ignore,
       truncated: ignore,
+      deletedUnread: ignore,
     };
   }
   const labels = ['topic', 'group'] as const;
@@ -59,6 +62,11 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
     '1 while a partition waits because its log has lost what was read of it; see millrace offsets',
     ['topic', 'group', 'partition'],
   );
+  const deletedUnread = metrics.counter(
+    'millrace_log_deleted_unread_records_total',
+    'Records that retention has deleted before they were read: they are lost',
+    labels,
+  );
   return {
     began: wait.began,
     handled(topic, group, batch) {
@@ -80,5 +88,6 @@ export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetri
       if (isTruncated) truncated.set({ topic, group, partition }, 1);
       else truncated.remove({ topic, group, partition });
     },
+    deletedUnread: (topic, group, count) => deletedUnread.inc({ topic, group }, count),
   };
 }

@@ -5,17 +5,22 @@ import type { ConsumeMetrics } from './consume-metrics.ts';
 export interface TruncationDeps {
   consume: { topic: string; group: string };
   logger: Logger;
-  metrics: Pick<ConsumeMetrics, 'truncated'>;
+  metrics: Pick<ConsumeMetrics, 'truncated' | 'deletedUnread'>;
 }
 
 /** How often the stored offset of a truncated partition is asked for again. */
 export const truncatedPauseMs = 1000;
 const repeatEveryMs = 60_000;
 
-/** Tells that a partition waits because its log lost records that took effect: an error, again each minute, and a metric. */
+/**
+ * Tells what the log no longer has, by errors and metrics: records that took effect, so that the partition waits (again each
+ * minute), and records that retention deleted before anybody had read them.
+ */
 export function createTruncation({ consume, logger, metrics }: TruncationDeps) {
   const { topic, group } = consume;
   const reportedAt = new Map<number, number>();
+  /** By partition, up to where it was told that records are lost. */
+  const lostBelow = new Map<number, bigint>();
 
   return {
     /** @param found what the log has instead. */
@@ -27,6 +32,24 @@ export function createTruncation({ consume, logger, metrics }: TruncationDeps) {
       logger.error(
         'the log was truncated or restored from an older copy: it no longer has the records before the stored offset. The partition waits for `millrace offsets accept`; reading it from its start is harmless, events that took effect do not again',
         { topic, group, partition, storedOffset: String(stored.nextOffset), ...found },
+      );
+    },
+    /** @param stored where the group goes on; 0 also stands for the start, wherever that is. @param low the oldest there is. */
+    deletedUnread(partition: number, stored: bigint, low: bigint): void {
+      const from = stored > (lostBelow.get(partition) ?? 0n) ? stored : (lostBelow.get(partition) ?? 0n);
+      if (stored === 0n || low <= from) return;
+      lostBelow.set(partition, low);
+      metrics.deletedUnread(topic, group, Number(low - from));
+      logger.error(
+        'retention has deleted records of the log before they were read: their events are lost. Raise the retention, and find out why consumers were so far behind',
+        {
+          topic,
+          group,
+          partition,
+          records: Number(low - from),
+          storedOffset: String(stored),
+          startOffset: String(low),
+        },
       );
     },
     over(partition: number): void {

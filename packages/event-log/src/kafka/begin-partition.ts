@@ -1,4 +1,3 @@
-import type { Logger } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import type { Truncation } from '../consume/truncation.ts';
 import type { ConsumeOptions, StoredOffset } from '../port/event-log.ts';
@@ -9,7 +8,6 @@ export interface BeginPartitionDeps {
   consume: Pick<ConsumeOptions, 'topic' | 'group'>;
   consumer: Pick<Consumer, 'resume' | 'seek'>;
   truncation: Truncation;
-  logger: Logger;
 }
 
 /** What was found out about where to begin. */
@@ -41,7 +39,8 @@ export function beginPartition(
     truncation,
     consume: { topic },
   } = deps;
-  const start = within(deps, stored, { low, partition: partition.partition });
+  const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
+  if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
   // Retention may have removed it; then only the identity tells that this is the log.
   const isThere = stored !== null && stored.recordBefore !== null && start > low && start === stored.nextOffset;
   if (!isThere) truncation.over(partition.partition);
@@ -54,19 +53,4 @@ export function beginPartition(
   partition.suspectedGap = null;
   consumer.seek({ topic, partition: partition.partition, offset: String(partition.fetchPosition) });
   consumer.resume([{ topic, partitions: [partition.partition] }]);
-}
-
-function within(
-  { logger, consume: { topic, group } }: BeginPartitionDeps,
-  stored: StoredOffset | null,
-  { low, partition }: { low: bigint; partition: number },
-): bigint {
-  if (stored === null) return low;
-  if (stored.nextOffset >= low) return stored.nextOffset;
-  logger.warn('retention has removed records that were not consumed', {
-    ...{ topic, group, partition },
-    storedOffset: String(stored.nextOffset),
-    startOffset: String(low),
-  });
-  return low;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
-import { eventually, testServers } from '@millrace/testing';
+import { createLogger, createMetrics } from '@millrace/runtime';
+import { eventually, keepLogs, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import type { EventLog, LogBatch } from '../port/event-log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
@@ -50,16 +51,38 @@ async function storeOffset(topic: string, group: string, nextOffset: number): Pr
   );
 }
 
-test('goes on behind the gap when retention has removed what was stored as next', async () => {
+test('goes on behind the gap when retention has removed what was stored as next, and says aloud what is lost', async () => {
   const topic = await fixture.createTopic(1);
   const group = randomUUID();
   await fixture.log.append(numbered(topic, 'k', 0, 30));
   await removeBelow(topic, 10);
   await storeOffset(topic, group, 5);
-  await fixture.consume(topic, group);
-  const effects = await fixture.effects(topic, group, 20);
-  expect(effects.map(({ value }) => Number(value))).toEqual(range(10, 20));
-  expect(await storedOffset(fixture.database, topic, group, 0)).toBe(30n);
+  const logger = createLogger('test', 'error');
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const { logged } = await keepLogs(logger, async () => {
+    const consumer = await fixture.consume(topic, group, {}, open({ logger, metrics }));
+    const effects = await fixture.effects(topic, group, 20);
+    expect(effects.map(({ value }) => Number(value))).toEqual(range(10, 20));
+    expect(await storedOffset(fixture.database, topic, group, 0)).toBe(30n);
+    await consumer.stop();
+  });
+  expect(logged.filter(({ level }) => level === 'error')).toMatchObject([
+    { message: expect.stringContaining('retention has deleted records'), records: 5, startOffset: '10' },
+  ]);
+  expect(await metrics.registry.metrics()).toMatch(/millrace_log_deleted_unread_records_total\{.*\} 5\n/);
+});
+
+test.each([null, 0])('who begins at the start (%s) has lost nothing to retention', async (offset) => {
+  const topic = await fixture.createTopic(1);
+  const group = randomUUID();
+  await fixture.log.append(numbered(topic, 'k', 0, 30));
+  await removeBelow(topic, 10);
+  if (offset !== null) await storeOffset(topic, group, offset);
+  const metrics = createMetrics({ withProcessMetrics: false });
+  const consumer = await fixture.consume(topic, group, {}, open({ metrics }));
+  await fixture.effects(topic, group, 20);
+  await consumer.stop();
+  expect(await metrics.registry.metrics()).not.toMatch(/millrace_log_deleted_unread_records_total\{/);
 });
 
 test('tells the handler the stored offset a batch goes on from, not the one behind the gap', async () => {

@@ -1,5 +1,4 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import type { Logger } from '@millrace/runtime';
 import type { Truncation } from '../consume/truncation.ts';
 import { markedOffset, recordMark } from '../offsets/record-mark.ts';
 import type { ConsumeOptions, StoredOffset } from '../port/event-log.ts';
@@ -7,7 +6,6 @@ import { firstAppendedAfter, type LogBounds, readBounds, readRecords } from './e
 
 export interface LeasedStartDeps {
   database: Pick<SqlDatabase, 'sql'>;
-  logger: Logger;
   consume: Pick<ConsumeOptions, 'topic' | 'group' | 'startOffset'>;
   partition: number;
   truncation: Truncation;
@@ -61,15 +59,10 @@ async function isMissing(
 
 /** The stored offset, or the oldest record where retention was faster. */
 export function startWithin(
-  { logger, consume: { topic, group }, partition }: LeasedStartDeps,
+  { truncation, partition }: LeasedStartDeps,
   stored: bigint | null,
-  { log, beginning, end }: LogBounds,
+  { log, beginning }: LogBounds,
 ): LeasedStart {
-  if (stored !== null && stored < beginning) {
-    logger.warn('retention has removed records that were not consumed', {
-      ...{ topic, group, partition },
-      ...{ storedOffset: String(stored), startOffset: String(beginning), endOffset: String(end) },
-    });
-  }
+  if (stored !== null) truncation.deletedUnread(partition, stored, beginning);
   return { log, continuesFrom: stored, position: stored === null || stored < beginning ? beginning : stored };
 }

@@ -102,6 +102,17 @@ test('consumers that need a salt at the same moment have the same one, and expir
   expect(await sql("SELECT day FROM cookieless_salt WHERE day = '2020-01-01'")).toEqual([]);
 });
 
+test('a salt that may be gone is asked for again: the database was restored, and another consumer made one', async () => {
+  const day = { name: '2026-01-02', wallStartMs: Date.now(), startMs: Date.now() };
+  const salts = createCookielessSalts(fixture.database.sql);
+  await salts.of(day);
+  await sql("DELETE FROM cookieless_salt WHERE day = '2026-01-02'");
+  const others = await createCookielessSalts(fixture.database.sql).of(day);
+  expect(await salts.of(day)).not.toEqual(others);
+  salts.forgetAll();
+  expect(await salts.of(day)).toEqual(others);
+});
+
 test.each([false, true])('nothing of what the id is made of is stored (anonymize_ips %s)', async (anonymizeIps) => {
   await sql('UPDATE environment SET anonymize_ips = $2 WHERE id = $1', [project.id, anonymizeIps]);
   const extra = 'the-extra-of-this-visitor';

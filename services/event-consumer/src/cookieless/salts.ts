@@ -6,6 +6,8 @@ import { expiryOf, type LocalDay } from './local-day.ts';
 export interface CookielessSalts {
   /** The same for all consumers. Rejects when PostgreSQL cannot be asked. */
   of(day: LocalDay): Promise<Buffer>;
+  /** What is remembered may not be stored any more: another consumer would make another salt. */
+  forgetAll(): void;
 }
 
 const saltBytes = 32;
@@ -41,5 +43,6 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
       found.catch(() => memory.delete(day.name));
       return found;
     },
+    forgetAll: () => memory.clear(),
   };
 }

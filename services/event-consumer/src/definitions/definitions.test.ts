@@ -196,3 +196,16 @@ test('a batch that is undone shows nothing', async () => {
   await definitions.flush();
   expect(await eventDefinitions()).toEqual([]);
 });
+
+test('what was noted is noted again once it may be gone: the database was restored', async () => {
+  await send({ event: 'bought' });
+  await definitions.flush();
+  await fixture.database.prisma.event_definition.deleteMany({ where: { project_id: project.id } });
+  await send({ event: 'bought' });
+  await definitions.flush();
+  expect(await eventDefinitions()).toEqual([]);
+  definitions.forgetAll();
+  await send({ event: 'bought' });
+  await definitions.flush();
+  expect(await eventDefinitions()).toMatchObject([{ name: 'bought' }]);
+});

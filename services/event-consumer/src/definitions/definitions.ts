@@ -18,6 +18,8 @@ export interface Definitions extends Stoppable {
   see(rows: readonly EventRow[], ledger: Ledger): SeenDefinitions;
   /** To be told once the batch is committed. */
   note(seen: SeenDefinitions): void;
+  /** What was written may not be there any more: the next events bring it again. */
+  forgetAll(): void;
   /** Writes what was noted; never throws. */
   flush(): Promise<void>;
 }
@@ -95,6 +97,7 @@ export function createDefinitions({ database, logger, now, flushIntervalMs = 500
   return {
     see: (rows, ledger) => seeDefinitions(rows, ledger, { looks, noted, nowMs: now() }),
     note,
+    forgetAll: noted.forgetAll,
     flush,
     async stop() {
       clearInterval(timer);

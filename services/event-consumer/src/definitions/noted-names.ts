@@ -12,6 +12,7 @@ export interface NotedNames {
   /** True the first time in an hour, and once more when the type becomes known. */
   add(key: string, mark: number): boolean;
   forget(key: string): void;
+  forgetAll(): void;
 }
 
 export function createNotedNames(): NotedNames {
@@ -26,6 +27,7 @@ export function createNotedNames(): NotedNames {
       return true;
     },
     forget: (key) => void marks.delete(textHash53(key)),
+    forgetAll: () => marks.clear(),
   };
 }
 

@@ -126,3 +126,16 @@ test('a hundred thousand made-up keys take bounded memory and write nothing', as
   await flagCalls.flush();
   expect(await lastCalls()).toEqual({ beta: null, checkout: null, gone: null });
 });
+
+test('what was noted is noted again once it may be gone: the database was restored', async () => {
+  const again = async () => {
+    await consume(called('beta', '2026-11-22T10:12:00Z'));
+    await flagCalls.flush();
+    return (await lastCalls()).beta;
+  };
+  expect(await again()).not.toBeNull();
+  await fixture.database.sql.query('UPDATE feature_flag SET last_called_at = NULL WHERE project_id = $1', [project.id]);
+  expect(await again()).toBeNull();
+  flagCalls.forgetAll();
+  expect(await again()).toBe('2026-11-22T10:12:00.000Z');
+});

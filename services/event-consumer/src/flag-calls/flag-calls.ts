@@ -13,6 +13,8 @@ export interface FlagCalls extends Stoppable {
   see(rows: readonly EventRow[]): FlagCall[];
   /** To be told once the batch is committed. */
   note(calls: FlagCall[]): void;
+  /** What was written may not be there any more: the next calls bring it again. */
+  forgetAll(): void;
   /** Writes what was noted; never throws. */
   flush(): Promise<void>;
 }
@@ -103,6 +105,7 @@ export function createFlagCalls({ database, logger, now, flushIntervalMs = 5000 
   return {
     see,
     note,
+    forgetAll: () => noted.clear(),
     flush,
     async stop() {
       clearInterval(timer);

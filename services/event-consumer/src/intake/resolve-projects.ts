@@ -57,6 +57,8 @@ export function createProjectResolver({
     if (change === null) byId.clear();
     else if (change.environmentId !== null) byId.delete(change.environmentId);
     if (change === null) idByToken.clear();
+    // The database may have been restored, or failed over, to before the note.
+    if (change === null) withEvents.clear();
     else for (const token of change.tokens) idByToken.delete(token);
   });
 
