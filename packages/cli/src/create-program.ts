@@ -14,6 +14,7 @@ import { addOrganizationCommands } from './commands/organization-commands.ts';
 import { addPersonCommands } from './commands/person-commands.ts';
 import { addPlanCommands } from './commands/plan-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
+import { addRestoreCommand } from './commands/restore-command.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';
 import { addSnippetCommand } from './commands/snippet-command.ts';
 import { addTailCommand } from './commands/tail-command.ts';
@@ -53,6 +54,7 @@ export function createProgram(terminal: Terminal): Command {
   addRestrictionCommands(program, terminal);
   addDeadLetterCommands(program, terminal);
   addOffsetCommands(program, terminal);
+  addRestoreCommand(program, terminal);
   addTailCommand(program, terminal);
   return program;
 }

@@ -35,7 +35,7 @@ export async function withLog(
   terminal: Terminal,
   work: (open: OpenLog) => Promise<void>,
 ): Promise<void> {
-  const { config, connection } = readLogConfig(terminal);
+  const { config, connection } = readLogSettings(terminal);
   const logger = createLogger('millrace-cli', 'error');
   // Joining and leaving a group is news to a service, not to a person.
   logger.silent = true;
@@ -52,7 +52,10 @@ export async function withLog(
     .finally(() => database.stop());
 }
 
-function readLogConfig(terminal: Terminal) {
+export type LogSettings = ReturnType<typeof readLogSettings>;
+
+/** @throws UsageError with all that is wrong in the environment. */
+export function readLogSettings(terminal: Terminal) {
   try {
     const config = readConfig(logConfigSchema, terminal.env);
     return { config, connection: kafkaConnection(config) };

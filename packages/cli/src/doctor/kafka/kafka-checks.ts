@@ -1,6 +1,7 @@
 import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
 import type { InspectedTopic, KafkaInspection } from '@millrace/event-log';
 import type { ReadOffset } from '../../log/stored-offsets.ts';
+import { unreadRecords } from '../../log/unread-records.ts';
 import type { DoctorSettings } from '../doctor-settings.ts';
 import type { Check } from '../run-checks.ts';
 import { checkConsumers } from './check-consumers.ts';
@@ -63,21 +64,13 @@ async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
       const topic = topics.find((one) => one.topic === topicNames(settings.topicPrefix)[lane]);
       if (topic === undefined) return [];
       const group = consumerGroup(lane, settings.topicPrefix);
-      const unread = unreadIn(
+      const { unread } = unreadRecords(
         topic,
         offsets.filter((one) => one.group === group),
       );
       return [{ topic: topic.topic, partitions: topic.partitions.length, members: members.get(group) ?? 0, unread }];
     }),
   );
-}
-
-function unreadIn({ topic, log, partitions }: InspectedTopic, offsets: readonly ReadOffset[]): bigint {
-  return partitions.reduce((sum, { partition, low, high }) => {
-    const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
-    const passed = stored !== undefined && stored.nextOffset > low ? stored.nextOffset : low;
-    return passed < high ? sum + high - passed : sum;
-  }, 0n);
 }
 
 function laneTopicsOf({ topicPrefix }: DoctorSettings): string[] {
