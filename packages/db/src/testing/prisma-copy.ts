@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,6 +8,8 @@ export interface PrismaCopy {
   write(name: string, sql: string): void;
   /** Names of its migrations, in order. */
   names(): string[];
+  /** What a migration consists of. */
+  read(name: string): string;
   /** Takes migrations out of it, for a database that is older. */
   leaveOut(names: string[]): void;
   remove(): void;
@@ -24,6 +26,7 @@ export function copyOfPrisma(prismaDirectory: string): PrismaCopy {
       mkdirSync(join(migrations, name), { recursive: true });
       writeFileSync(join(migrations, name, 'migration.sql'), sql);
     },
+    read: (name) => readFileSync(join(migrations, name, 'migration.sql'), 'utf8'),
     names: () =>
       readdirSync(migrations, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
