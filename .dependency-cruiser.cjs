@@ -288,7 +288,18 @@ module.exports = {
     ...roomsInOrder('packages/cli', [
       ...['usage-error.ts', 'terminal.ts', 'print.ts', 'option-values.ts', 'announce-key-changes.ts', 'session.ts'],
       ...['bootstrap-installation.ts'],
-      ...['log', 'answer-words.ts', 'import', 'management-api', 'flags', 'doctor', 'restore', 'commands', '.', 'testing'],
+      ...[
+        'log',
+        'answer-words.ts',
+        'import',
+        'management-api',
+        'flags',
+        'doctor',
+        'restore',
+        'commands',
+        '.',
+        'testing',
+      ],
     ]),
     ...roomsInOrder('packages/bench', [
       ...[

@@ -4,6 +4,8 @@ import { type ServiceProcess, startService } from '@millrace/testing';
 
 export const topicPrefix = 'chaos.';
 const partitions = 8;
+/** Of every service, unless it is told otherwise. */
+export const usualSettings = { EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) };
 
 /** Compiled programs of one build. */
 export interface ServiceFiles {
@@ -28,7 +30,7 @@ export function createServiceStarter(
   { logs, closers }: { logs: string | null; closers: (() => Promise<unknown> | unknown)[] },
 ): (files: ServiceFiles) => ChaosServices {
   const shared = {
-    ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) },
+    ...usualSettings,
     ...{ LOG_LEVEL: logs === null ? 'warn' : 'info', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
   };
   if (logs !== null) mkdirSync(logs, { recursive: true });

@@ -11,15 +11,21 @@ import { startRedis } from '@millrace/stack/src/redis/start-redis.ts';
 import { compilePrograms, createTestTenant, prismaDirectory, type TestTenant } from '@millrace/testing';
 import pg from 'pg';
 import { type ChaosServer, startChaosServer } from './chaos-server.ts';
-import { type ChaosServices, createServiceStarter, type ServiceFiles } from './chaos-services.ts';
+import { type ChaosServices, createServiceStarter, type ServiceFiles, usualSettings } from './chaos-services.ts';
 
 /** Servers of a run's own, a project in an empty database, and the services compiled as they are installed. */
 export interface ChaosSystem extends ChaosServices, Tenants {
   postgres: ChaosServer;
+  /** With its password. */
+  postgresDirectory: string;
   kafka: ChaosServer;
   redis: ChaosServer;
   /** Straight to the database. Fails while PostgreSQL is down. */
   database: pg.Pool;
+  /** The services of this build. */
+  files: ServiceFiles;
+  /** What every service is told. */
+  settings: Record<string, string>;
   /** Starts services of another build than this one's. */
   servicesOf(files: ServiceFiles): ChaosServices;
   stop(): Promise<void>;
@@ -39,15 +45,20 @@ async function prepareDatabase(address: string): Promise<Tenants> {
   return { tenant: await createTestTenant(address), stranger: await createTestTenant(address) };
 }
 
-/**
- * @param logs directory that gets one file with all that a service says, from `info` on; null keeps nothing.
- * @param prepare brings an empty database to the schema of who starts first, and makes the projects.
- */
-export async function startChaosSystem(
-  settings: Record<string, string> = {},
-  logs: string | null = null,
-  prepare = prepareDatabase,
-): Promise<ChaosSystem> {
+export interface ChaosSystemOptions {
+  /** Of all services. */
+  settings?: Record<string, string> | undefined;
+  /** Directory that gets one file with all that a service says, from `info` on; null keeps nothing. */
+  logs?: string | null;
+  /** Brings an empty database to the schema of who starts first, and makes the projects. */
+  prepare?: (address: string) => Promise<Tenants>;
+  /** Of PostgreSQL, beside those of every run. */
+  postgres?: Record<string, string>;
+}
+
+export async function startChaosSystem(options: ChaosSystemOptions = {}): Promise<ChaosSystem> {
+  const { settings = {}, logs = null, prepare = prepareDatabase } = options;
+  const ofPostgres = { ...postgresSettings, ...options.postgres };
   const root = mkdtempSync(join(tmpdir(), 'millrace-chaos-'));
   const reaper = createReaper();
   const closers: (() => Promise<unknown> | unknown)[] = [
@@ -71,7 +82,7 @@ export async function startChaosSystem(
     };
     const [postgres, kafka, redis] = await Promise.all([
       // Without SIGQUIT its children would outlive it for a moment and keep the next one from starting.
-      own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: postgresSettings })),
+      own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: ofPostgres })),
       own('kafka', 'SIGKILL', startKafka),
       own('redis', 'SIGKILL', startRedis),
     ]);
@@ -91,8 +102,15 @@ export async function startChaosSystem(
     closers.push(programs.remove);
     const [gateway = '', consumer = '', api = ''] = programs.files;
     const servicesOf = createServiceStarter(addresses, { logs, closers });
-    const services = servicesOf({ gateway, consumer, api });
-    return { ...{ postgres, kafka, redis, database, servicesOf, stop }, ...tenants, ...services };
+    const files = { gateway, consumer, api };
+    const services = servicesOf(files);
+    const all = { ...usualSettings, ...addresses };
+    const postgresDirectory = join(root, 'postgres');
+    return {
+      ...{ postgres, postgresDirectory, kafka, redis, database, settings: all, files, servicesOf, stop },
+      ...tenants,
+      ...services,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -48,7 +48,7 @@ const memoryLimitMb = 300;
 /** Breaks everything around four consumers, and them, one after the other while a story is told. @returns true when its end state is right. */
 export async function chaosConsumer(options: ConsumerChaosOptions, print: (line: string) => void): Promise<boolean> {
   print(`starting PostgreSQL, Kafka, Redis and the services (seed ${options.seed})`);
-  const system = await startChaosSystem({}, options.logs);
+  const system = await startChaosSystem({ logs: options.logs });
   const closers: (() => Promise<unknown>)[] = [system.stop];
   const results: PhaseResult[] = [];
   try {

@@ -31,7 +31,7 @@ export async function chaosGateway(options: GatewayChaosOptions, print: (line: s
   const fallback = options.hasFallback
     ? { EVENT_LOG_FALLBACK: 'postgres', EVENT_LOG_FALLBACK_AFTER_MS: '2000' }
     : undefined;
-  const system = await startChaosSystem(fallback);
+  const system = await startChaosSystem({ settings: fallback });
   const results: PhaseResult[] = [];
   try {
     const gateways = await Promise.all([system.startGateway(0), system.startGateway(0)]);

@@ -10,6 +10,8 @@ export interface StoryLoad {
   pause(): Promise<void>;
   /** What was acknowledged, by client. */
   sent(): StoryEvent[][];
+  /** The longest that a client had to try until a request was acknowledged. */
+  longestGapMs(): number;
   /** True when there is nothing left to send. */
   isOver(): boolean;
 }
@@ -17,8 +19,9 @@ export interface StoryLoad {
 const batchSize = 25;
 const retryPauseMs = 200;
 
+/** @param url where all clients send to, or where each of them does now, by its number. */
 export function createStoryLoad(
-  url: string,
+  url: string | ((client: number) => string),
   projectApiKey: string,
   story: { streams: readonly (readonly StoryEvent[])[]; eventsPerSecond: number },
 ): StoryLoad {
@@ -28,8 +31,12 @@ export function createStoryLoad(
   let isRunning = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  async function post(batch: readonly StoryEvent[]): Promise<boolean> {
-    return (await sendEvents(`${url}/batch/`, JSON.stringify({ api_key: projectApiKey, batch }))) === 200;
+  const urlOf = typeof url === 'string' ? () => url : url;
+  let longestGapMs = 0;
+
+  async function post(batch: readonly StoryEvent[], client: number): Promise<boolean> {
+    const body = JSON.stringify({ api_key: projectApiKey, batch });
+    return (await sendEvents(`${urlOf(client)}/batch/`, body)) === 200;
   }
 
   async function client(stream: readonly StoryEvent[], index: number): Promise<void> {
@@ -39,7 +46,9 @@ export function createStoryLoad(
       if (batch.length === 0) return;
       const dueAt = performance.now() + pauseMs;
       // A batch is never given up: whether its events are in the log would not be known.
-      while (!(await post(batch))) await sleep(retryPauseMs);
+      const askedAt = performance.now();
+      while (!(await post(batch, index))) await sleep(retryPauseMs);
+      longestGapMs = Math.max(longestGapMs, performance.now() - askedAt);
       positions[index] = from + batch.length;
       await sleep(Math.max(0, dueAt - performance.now()));
     }
@@ -57,6 +66,7 @@ export function createStoryLoad(
       await running;
     },
     sent: () => streams.map((stream, index) => stream.slice(0, positions[index])),
+    longestGapMs: () => longestGapMs,
     isOver: () => streams.every((stream, index) => (positions[index] ?? 0) >= stream.length),
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@millrace/db';
-import { prismaDirectory, type ServiceProcess, type TestTenant, writeStory } from '@millrace/testing';
+import { prismaDirectory, type ServiceProcess, writeStory } from '@millrace/testing';
 import { readable, textTable } from '../../report/text-table.ts';
 import { type ChaosServices, topicPrefix } from '../chaos-services.ts';
 import { type ChaosSystem, startChaosSystem } from '../chaos-system.ts';
@@ -8,6 +8,7 @@ import { watchLanes } from '../lane-watch.ts';
 import { checkState, type StateCheck } from '../state-check.ts';
 import { createStoryLoad } from '../story-load.ts';
 import { compareApis } from './api-agreement.ts';
+import { prepareAsRelease } from './prepare-as-release.ts';
 import { buildRelease, type ReleaseBuild } from './release-build.ts';
 
 export interface UpgradeChaosOptions {
@@ -41,7 +42,7 @@ export async function chaosUpgrade(options: UpgradeChaosOptions, print: (line: s
   print(`building ${options.from}`);
   const release = await buildRelease(options.from);
   print(`starting PostgreSQL, Kafka, Redis and the services of ${release.commit} (seed ${options.seed})`);
-  const system = await startChaosSystem({}, null, (address) => prepareAsRelease(release, address));
+  const system = await startChaosSystem({ prepare: (address) => prepareAsRelease(release, address) });
   const closers: (() => Promise<unknown>)[] = [system.stop];
   try {
     const fleet = await startFleet(system.servicesOf(release.files), closers);
@@ -84,20 +85,6 @@ const isWell = ({ lost, doubled, wrong, apiProblems }: PhaseResult) =>
 function storyOf({ seconds, eventsPerSecond, seed }: UpgradeChaosOptions, phases: number) {
   const events = Math.ceil(eventsPerSecond * phases * (seconds * 1.5 + 60));
   return writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
-}
-
-/** The database as an installation of the older release has it. */
-async function prepareAsRelease(
-  release: ReleaseBuild,
-  address: string,
-): Promise<{ tenant: TestTenant; stranger: TestTenant }> {
-  const tenant = async (name: string): Promise<TestTenant> => {
-    const bootstrap = ['--json', 'bootstrap', '--force', '--email', `${name}@example.com`, '--organization', name];
-    const printed = await release.command(bootstrap, { DATABASE_URL: address });
-    const made = JSON.parse(printed) as TestTenant & { organization?: unknown };
-    return { ...made, environmentId: made.projectId, token: made.projectApiKey };
-  };
-  return { tenant: await tenant('ada'), stranger: await tenant('bob') };
 }
 
 interface Fleet {

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { compilePrograms, eventually, type ServiceProcess, writeStory } from '@millrace/testing';
+import { readable, textTable } from '../../report/text-table.ts';
+import { topicPrefix } from '../chaos-services.ts';
+import { type ChaosSystem, startChaosSystem } from '../chaos-system.ts';
+import { watchLanes } from '../lane-watch.ts';
+import { checkState, type StateCheck } from '../state-check.ts';
+import { createStoryLoad } from '../story-load.ts';
+import { createOperator } from './operator.ts';
+import { type OtherRegion, startOtherRegion } from './other-region.ts';
+
+export interface RegionChaosOptions {
+  /** How long events come in before the move; clients need a third of it to follow the change of the name. */
+  seconds: number;
+  seed: number;
+  eventsPerSecond: number;
+}
+
+const clients = 6;
+const consumers = 2;
+const eventsPerPerson = 60;
+const patienceMs = 60_000;
+
+/**
+ * Moves a system under load to other servers, as docs/operations.md says it: clients follow a name, the old log is read to its
+ * end, then the standby is promoted.
+ * @returns true when every acknowledged event is stored once, and persons and groups are as they must be.
+ */
+export async function chaosRegion(options: RegionChaosOptions, print: (line: string) => void): Promise<boolean> {
+  print(`starting two regions (seed ${options.seed})`);
+  const home = await startChaosSystem();
+  const closers: (() => Promise<unknown>)[] = [home.stop];
+  try {
+    const programs = await compilePrograms(['packages/cli/src/main.ts']);
+    closers.push(programs.remove);
+    const oldGateway = await home.startGateway(0);
+    const oldConsumers = await startConsumers(home);
+    const away = await startOtherRegion(home);
+    closers.push(away.stop);
+    const operator = createOperator(programs.files[0] ?? '', away.settings);
+    const oldWatch = await watchLanes(home.kafka.address, home.database, topicPrefix);
+    closers.push(oldWatch.stop);
+
+    const urls = Array<string>(clients).fill(`http://127.0.0.1:${oldGateway.port}`);
+    const load = createLoad(options, urls, home.tenant.projectApiKey);
+    closers.push(load.pause);
+    load.resume();
+    await sleep(options.seconds * 1000);
+
+    print('gateways of the new region take events, on a standby; clients follow one by one');
+    const newGateway = await away.startGateway(0);
+    for (let client = 0; client < clients; client += 1) {
+      await sleep((options.seconds * 1000) / 3 / clients);
+      urls[client] = `http://127.0.0.1:${newGateway.port}`;
+    }
+    // Who has asked it last is answered.
+    await oldGateway.stop();
+    const gatewaysStoppedAt = performance.now();
+    print('the old log is read to its end');
+    if (!(await oldWatch.untilDrained(patienceMs))) throw new Error('The old log is not read to its end.');
+    await Promise.all(oldConsumers.map((consumer) => consumer.stop()));
+    const drained = secondsSince(gatewaysStoppedAt);
+    const drainedAt = performance.now();
+    await untilCaughtUp(home, away);
+    await away.database.query('SELECT pg_promote()');
+    const promoted = secondsSince(drainedAt);
+    const told = await operator.finishRestore();
+    for (const line of told.lines) print(`  ${line}`);
+    const startedAt = performance.now();
+    await startConsumers(away);
+    const newWatch = await watchLanes(away.kafkaAddress, away.database, topicPrefix);
+    closers.push(newWatch.stop);
+    await load.pause();
+    if (!(await newWatch.untilDrained(patienceMs))) print(`  ${newWatch.lag()} records are not consumed`);
+    const caughtUp = secondsSince(startedAt);
+
+    const check = await checkState(away.database, load.sent(), home.tenant.projectId);
+    for (const example of check.examples) print(`  not as it should be: ${example}`);
+    const seconds = [load.longestGapMs() / 1000, drained, promoted, told.seconds, caughtUp];
+    print('');
+    print(report(check, told.unread, seconds));
+    return check.lost + check.doubled + check.wrong === 0 && told.unread > 0;
+  } finally {
+    print('stopping');
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+/** @param urls where each client sends to now. */
+function createLoad({ seconds, seed, eventsPerSecond }: RegionChaosOptions, urls: readonly string[], key: string) {
+  const events = Math.ceil(eventsPerSecond * (seconds * 3 + 240));
+  const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
+  return createStoryLoad((client) => urls[client] ?? '', key, { streams, eventsPerSecond });
+}
+
+function report(check: StateCheck, waited: number, seconds: readonly number[]): string {
+  const counts = (['expected', 'stored', 'lost', 'doubled', 'wrong'] as const).map((field) => readable(check[field]));
+  return textTable([[...headings], [...counts, readable(waited), ...seconds.map((time) => time.toFixed(1))]]);
+}
+
+const headings = [
+  ...['acknowledged', 'stored', 'lost', 'doubled', 'wrong', 'waited in the new log'],
+  ...['longest request s', 'old log read s', 'promoted s', 'finish s', 'caught up s'],
+] as const;
+
+function startConsumers(services: Pick<ChaosSystem, 'startConsumer'>): Promise<ServiceProcess[]> {
+  return Promise.all(Array.from({ length: consumers }, () => services.startConsumer()));
+}
+
+/** All that the old database has committed is in the new one. */
+async function untilCaughtUp(home: ChaosSystem, away: OtherRegion): Promise<void> {
+  const { rows } = await home.database.query<{ lsn: string }>('SELECT pg_current_wal_lsn() AS lsn');
+  const isThere = async () => {
+    const answer = await away.database.query<{ is: boolean }>('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS is', [
+      rows[0]?.lsn,
+    ]);
+    return answer.rows[0]?.is === true;
+  };
+  await eventually(isThere, { what: 'The standby having all of it' });
+}
+
+const secondsSince = (at: number) => (performance.now() - at) / 1000;
