@@ -21,7 +21,9 @@ function readOptions(): ClusterCommandOptions | null {
   const text = { type: 'string' } as const;
   try {
     const options = { only: text, run: text, chart: text, image: text, report: text, from: text, rate: text };
-    return parseArgs({ options: { ...options, inside: text, older: text } }).values;
+    const { values } = parseArgs({ options: { ...options, inside: text, older: text } });
+    if (!(Number(values.rate ?? 1) > 0)) throw new Error('--rate: how many events a second?');
+    return values;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     return null;

@@ -32,11 +32,8 @@ export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFa
       value,
     ]);
     const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-    return await runInNamespaces(
-      process.execPath,
-      [...process.execArgv, join(root, 'packages/stack/bin/run.mjs'), main, ...words],
-      {},
-    );
+    const program = [...process.execArgv, join(root, 'packages/stack/bin/run.mjs'), main];
+    return await runInNamespaces(process.execPath, [...program, ...words]);
   } finally {
     await removeCgroup(basename(directory));
     rmSync(directory, { recursive: true, force: true });

@@ -8,11 +8,7 @@ import { createReaper } from '@millrace/stack/src/process/reaper.ts';
  * process ends, however that happens.
  * @returns its exit code
  */
-export async function runInNamespaces(
-  command: string,
-  words: readonly string[],
-  settings: Record<string, string>,
-): Promise<number> {
+export async function runInNamespaces(command: string, words: readonly string[]): Promise<number> {
   const reaper = createReaper();
   const child = spawn(
     'unshare',
@@ -21,7 +17,7 @@ export async function runInNamespaces(
       // The first process of a namespace inherits those whose parents have ended, and has to bury them: a shell does.
       ...['sh', '-c', '"$@"; exit $?', 'millrace-cluster', command, ...words],
     ],
-    { stdio: 'inherit', env: { ...environment(), ...settings } },
+    { stdio: 'inherit', env: environment() },
   );
   if (child.pid) reaper.watch(child.pid, 'SIGKILL');
   const end = () => void child.kill('SIGKILL');

@@ -34,7 +34,9 @@ async function fill(directory: string, make: (directory: string) => Promise<void
     // Others may read what root has made.
     await chmod(temporary, 0o755);
     // Another process may have been quicker.
-    if (!existsSync(directory)) await rename(temporary, directory);
+    await rename(temporary, directory).catch((error) => {
+      if (!existsSync(directory)) throw error;
+    });
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
