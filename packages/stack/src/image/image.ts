@@ -6,14 +6,14 @@ import { SetupProblem } from '../setup-problem.ts';
 import { baseLockFile } from './base-lock.ts';
 import { buildImageTrees, type ImageTree } from './build-image.ts';
 import { imageLabels } from './image-labels.ts';
-import { type Labels, platformImage } from './oci-image.ts';
+import { type ImageName, type Labels, platformImage } from './oci-image.ts';
 import { ownPlatform, parsePlatforms } from './platform.ts';
 import { updateBase } from './update-base.ts';
 import { writeArchive } from './write-archive.ts';
 import { writeLayer } from './write-layer.ts';
 import { writeTree } from './write-tree.ts';
 
-const repository = 'docker.io/millrace/millrace';
+const usualRepository = 'docker.io/millrace/millrace';
 
 /**
  * `npm run image [-- options]`: the image of all services and the command line, as an archive, without Docker.
@@ -39,9 +39,9 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     return 0;
   }
   const output = resolve(root, options.output ?? `image/millrace-${labels.version}.tar`);
-  const name = `${options.name ?? repository}:${labels.version}`;
+  const name = { repository: options.name ?? usualRepository, tag: labels.version };
   const digests = await progress.step('Packing', () => packImages(output, { trees, labels, name }));
-  progress.print(`  ${name} is in ${output}`);
+  progress.print(`  ${name.repository}:${name.tag} is in ${output}`);
   for (const digest of digests) progress.print(`  ${digest}`);
   return 0;
 };
@@ -60,7 +60,7 @@ function parseOptions(programArguments: string[]) {
 
 async function packImages(
   output: string,
-  { trees, labels, name }: { trees: readonly ImageTree[]; labels: Labels; name: string },
+  { trees, labels, name }: { trees: readonly ImageTree[]; labels: Labels; name: ImageName },
 ): Promise<string[]> {
   const images = [];
   for (const { platform, layers } of trees) {
@@ -68,9 +68,8 @@ async function packImages(
     for (const { title, tree } of layers) written.push({ title, layer: await writeLayer(tree) });
     images.push(platformImage(platform, { layers: written, labels }));
   }
-  const [, named = name, tag = labels.version] = name.match(/^(.*):([^:/]+)$/) ?? [];
   await mkdir(dirname(output), { recursive: true });
-  await writeArchive(output, { repository: named, tag }, images);
+  await writeArchive(output, name, images);
   return images.map(({ platform, manifest }) => `linux/${platform.architecture} ${manifest.digest}`);
 }
 

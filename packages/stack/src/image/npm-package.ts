@@ -27,7 +27,9 @@ export async function npmPackage({ name, version, integrity }: NpmPackage): Prom
     await runTar(archive, temporary);
     await rm(archive);
     // The name appears with everything in it; another process may have been quicker.
-    if (!existsSync(kept)) await rename(temporary, kept);
+    await rename(temporary, kept).catch((error) => {
+      if (!existsSync(kept)) throw error;
+    });
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
