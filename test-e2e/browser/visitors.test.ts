@@ -195,9 +195,10 @@ test('bootstrapped flags hold until the fetched ones are there', async () => {
 test('a site that changes from the other library to this one in the middle of a visit keeps one person', async () => {
   const visitor = await browser.newContext();
   const before = await enter(visitor, { library: '/reference.js' });
+  const sent = before.waitForRequest((request) => request.method() === 'POST' && request.url().includes('/e/'));
   await run(before, `posthog.register({ shop: 'north' }); posthog.capture('with the other library')`);
   const anonymous = await idOf(before);
-  await before.waitForRequest((request) => request.method() === 'POST' && request.url().includes('/e/'));
+  await sent;
   const after = await enter(visitor);
   expect(await idOf(after)).toBe(anonymous);
   await run(after, `posthog.capture('with this library'); posthog.identify('grace')`);

@@ -1,7 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
-import type { Browser, Page } from 'playwright-core';
-import { openPage } from '../support/open-page.ts';
+import type { Browser } from 'playwright-core';
+import { openPage, type Visit } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { type Comparison, startComparison } from '../support/start-comparison.ts';
 import { startSite } from '../support/start-site.ts';
@@ -152,14 +152,14 @@ describe('errors nobody caught', () => {
     ['no settings are', { advanced_disable_flags: true }, { errorTracking: { autocaptureExceptions: true } }, false],
   ];
   test.each(asked)('are captured as they should where %s', async (_, options, config, isCaptured) => {
-    const page = await open(options, config);
-    await page.evaluate(() => {
+    const visit = await open(options, config);
+    await visit.page.evaluate(() => {
       setTimeout(() => {
         throw new TypeError('nobody caught it');
       });
       Promise.reject('for a reason');
     });
-    await end(page);
+    await end(visit);
     const told = ingest.events('$exception').map(({ properties }) => (properties.$exception_list as Entry[])[0]);
     if (!isCaptured) return expect(told).toEqual([]);
     expect(told.map((entry) => [entry?.type, entry?.value]).sort()).toEqual([
@@ -175,7 +175,7 @@ describe('errors nobody caught', () => {
         ? { delayMs: 500, body: { errorTracking: { autocaptureExceptions: true } } }
         : undefined,
     );
-    const page = await open({}, {});
+    const { page } = await open({}, {});
     await page.evaluate(() => void Promise.reject(new Error('early')));
     const event = await eventually(() => ingest.events('$exception')[0] ?? false);
     ingest.answerBy(null);
@@ -183,56 +183,58 @@ describe('errors nobody caught', () => {
   });
 
   test('flood nothing: ten of a kind, others still', async () => {
-    const page = await open({ capture_exceptions: true }, {});
-    await page.evaluate(() => {
+    const visit = await open({ capture_exceptions: true }, {});
+    await visit.page.evaluate(() => {
       for (let i = 0; i < 500; i++) window.dispatchEvent(new ErrorEvent('error', { error: new Error(`again ${i}`) }));
       window.dispatchEvent(new ErrorEvent('error', { error: new TypeError('another') }));
     });
-    await end(page);
+    await end(visit);
     const types = ingest.events('$exception').map((event) => listOf([event])[0]?.type);
     expect(types).toEqual([...Array.from({ length: 10 }, () => 'Error'), 'TypeError']);
   });
 
   test('are not captured from extensions', async () => {
-    const page = await open({ capture_exceptions: true }, {});
-    await page.evaluate(() => {
+    const visit = await open({ capture_exceptions: true }, {});
+    await visit.page.evaluate(() => {
       const error = new Error('of an extension');
       error.stack = 'Error: of an extension\n    at f (chrome-extension://abcdef/content.js:1:2)';
       window.dispatchEvent(new ErrorEvent('error', { error }));
     });
-    await end(page);
+    await end(visit);
     expect(ingest.events('$exception')).toHaveLength(0);
   });
 
   test('a picture that does not load is none, and a client that was shut down tells nothing', async () => {
-    const page = await open({ capture_exceptions: true }, {});
-    await page.evaluate(async () => {
+    const visit = await open({ capture_exceptions: true }, {});
+    await visit.page.evaluate(async () => {
       await new Promise((resolve) =>
         Object.assign(document.body.appendChild(new Image()), { onerror: resolve, src: 'data:,' }),
       );
       await posthog.shutdown();
       window.dispatchEvent(new ErrorEvent('error', { error: new Error('late') }));
     });
-    await end(page);
+    await end(visit);
     expect(ingest.events('$exception')).toHaveLength(0);
   });
 
-  async function open(options: object, config: object): Promise<Page> {
+  async function open(options: object, config: object): Promise<Visit> {
     Object.assign(
       ingest.config,
       { autocaptureExceptions: false, errorTracking: { autocaptureExceptions: false } },
       config,
     );
-    const { page } = await openPage(await browser.newContext(), site.url);
+    const visit = await openPage(await browser.newContext(), site.url);
+    const { page } = visit;
     await page.waitForFunction('window.posthog');
     const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false, ...options };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
-    return page;
+    return visit;
   }
 
-  async function end(page: Page): Promise<void> {
-    // The settings are asked for at init, so they are known when the service has answered something asked for later.
+  async function end({ page, untilIdle }: Visit): Promise<void> {
+    // The settings are asked for at init.
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
+    await untilIdle();
     await page.evaluate(async () => {
       posthog.capture('end');
       await posthog.flush();

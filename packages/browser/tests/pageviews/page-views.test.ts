@@ -147,7 +147,7 @@ describe('page views', () => {
       ],
       [
         'back',
-        `history.pushState({}, '', '/next'); history.back()`,
+        `history.pushState({}, '', '/next'); history.back(); new Promise((resolve) => addEventListener('popstate', () => resolve()))`,
         { $pathname: '/start', navigation_type: 'popstate' },
       ],
       ['another query', `history.pushState({}, '', '?q=2')`, null],

@@ -108,17 +108,19 @@ test('a batch that is too large is halved until it fits; a single event that is 
 });
 
 test.each([
-  ['seconds', () => '6'],
-  ['a date', () => new Date(Date.now() + 6000).toUTCString()],
+  ['seconds', () => '60'],
+  ['a date', () => new Date(Date.now() + 60_000).toUTCString()],
 ])('Retry-After in %s is waited for, also by flush', async (_, header) => {
   answerFirst({ status: 503, headers: { 'retry-after': header() } });
   const { page } = await open();
+  await stopClock(page);
   await captureMany(page, 'early', 1);
   await page.evaluate(() => window.posthog.flush());
   await page.evaluate(() => window.posthog.flush());
   await page.evaluate(() => window.posthog.capture('instant', {}, { send_instantly: true }));
   await page.evaluate(() => window.dispatchEvent(new Event('online')));
   expect(posts()).toHaveLength(1);
+  await page.clock.runFor(65_000);
   await eventually(() => expect(names()).toEqual(['early 0', 'instant']));
   expect(posts()).toHaveLength(2);
   await page.context().close();

@@ -93,15 +93,23 @@ test.each(['XHR', 'fetch', 'sendBeacon'] as const)('transport %s: at once, after
 });
 
 test('while a request is under way, others wait: the order stays', async () => {
-  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { delayMs: 500 } : undefined));
+  let answer = () => {};
+  const after = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
   const { page } = await open();
-  await page.evaluate(async () => {
-    window.posthog.capture('first', {}, { send_instantly: true });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  await page.evaluate(() => void window.posthog.capture('first', {}, { send_instantly: true }));
+  await eventually(() => expect(posts()).toHaveLength(1));
+  const flushed = page.evaluate(() => {
     window.posthog.capture('second', {}, { send_instantly: true });
     window.posthog.capture('third', {}, { send_instantly: true });
-    await window.posthog.flush();
+    return window.posthog.flush();
   });
+  // By then the page has captured both.
+  await page.title();
+  answer();
+  await flushed;
   expect(posts().map((request) => batchOf(request).map(({ event }) => event))).toEqual([
     ['first'],
     ['second', 'third'],

@@ -31,6 +31,8 @@ export interface ScriptedAnswer {
   /** Closes the connection without an answer. */
   isDropped?: boolean;
   delayMs?: number;
+  /** It is given when this has come true. */
+  after?: Promise<unknown>;
 }
 
 /** Answers one request in another way than usual; undefined leaves it as usual. */
@@ -64,6 +66,7 @@ export async function startScriptedIngest(): Promise<ScriptedIngest> {
     if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     requests.push(received);
     const answer = script?.(received) ?? { body: usualAnswer(received, ingest) };
+    await answer.after;
     if (answer.delayMs) await setTimeout(answer.delayMs, undefined, { ref: false });
     if (answer.isDropped) return void request.socket.destroy();
     if ((answer.status ?? 200) === 200) accepted.push(...eventsOf(received.body));
