@@ -28,54 +28,40 @@ describe.each(reactVersions)('hooks on React %s', (react) => {
     return pages.page(react).evaluate((text) => kit.readHook(JSON.parse(text)), reading);
   }
 
-  it.each<[FlagHook, unknown[], unknown]>([
-    ['useFeatureFlagEnabled', ['on'], true],
-    ['useFeatureFlagEnabled', ['off'], false],
-    ['useFeatureFlagEnabled', ['test'], true],
-    ['useFeatureFlagEnabled', ['missing'], nothing],
-    ['useFeatureFlagEnabled', ['missing', true], true],
-    ['useFeatureFlagEnabled', ['missing', false], false],
-    ['useFeatureFlagEnabled', ['off', true], false],
-    ['useFeatureFlagVariantKey', ['on'], true],
-    ['useFeatureFlagVariantKey', ['off'], false],
-    ['useFeatureFlagVariantKey', ['test'], 'blue'],
-    ['useFeatureFlagVariantKey', ['missing'], nothing],
-    ['useFeatureFlagPayload', ['on'], { discount: 5 }],
-    ['useFeatureFlagPayload', ['test'], 'a text'],
-    ['useFeatureFlagPayload', ['off'], nothing],
-    ['useFeatureFlagPayload', ['missing'], nothing],
-    ['useFeatureFlagResult', ['on'], { key: 'on', enabled: true, variant: undefined, payload: { discount: 5 } }],
-    ['useFeatureFlagResult', ['off'], { key: 'off', enabled: false, variant: undefined, payload: undefined }],
-    ['useFeatureFlagResult', ['test'], { key: 'test', enabled: true, variant: 'blue', payload: 'a text' }],
-    ['useFeatureFlagResult', ['missing'], nothing],
-    ['useActiveFeatureFlags', [], ['on', 'test']],
-  ])('%s(%j) with loaded flags shows %j, in one render', async (hook, given, expected) => {
-    const { shown } = await read(hook, given, loaded);
-    expect(shown).toEqual([expected]);
+  describe.each([
+    ['loaded', loaded],
+    ['bootstrapped, before they are loaded', bootstrapped],
+  ])('flags %s', (_, client) => {
+    it.each<[FlagHook, unknown[], unknown]>([
+      ['useFeatureFlagEnabled', ['on'], true],
+      ['useFeatureFlagEnabled', ['off'], false],
+      ['useFeatureFlagEnabled', ['test'], true],
+      ['useFeatureFlagEnabled', ['missing'], nothing],
+      ['useFeatureFlagEnabled', ['missing', true], true],
+      ['useFeatureFlagEnabled', ['missing', false], false],
+      ['useFeatureFlagEnabled', ['off', true], false],
+      ['useFeatureFlagVariantKey', ['on'], true],
+      ['useFeatureFlagVariantKey', ['off'], false],
+      ['useFeatureFlagVariantKey', ['test'], 'blue'],
+      ['useFeatureFlagVariantKey', ['missing'], nothing],
+      ['useFeatureFlagPayload', ['on'], { discount: 5 }],
+      ['useFeatureFlagPayload', ['test'], 'a text'],
+      ['useFeatureFlagPayload', ['off'], nothing],
+      ['useFeatureFlagPayload', ['missing'], nothing],
+      ['useFeatureFlagResult', ['on'], { key: 'on', enabled: true, variant: undefined, payload: { discount: 5 } }],
+      ['useFeatureFlagResult', ['off'], { key: 'off', enabled: false, variant: undefined, payload: undefined }],
+      ['useFeatureFlagResult', ['test'], { key: 'test', enabled: true, variant: 'blue', payload: 'a text' }],
+      ['useFeatureFlagResult', ['missing'], nothing],
+      ['useActiveFeatureFlags', [], ['on', 'test']],
+    ])('%s(%j) shows %j, in one render', async (hook, given, expected) => {
+      const { shown } = await read(hook, given, client);
+      expect(shown).toEqual([expected]);
+    });
   });
 
-  it.each<[FlagHook, unknown[], unknown]>([
-    ['useFeatureFlagEnabled', ['on'], true],
-    ['useFeatureFlagEnabled', ['off'], false],
-    ['useFeatureFlagEnabled', ['off', true], false],
-    ['useFeatureFlagEnabled', ['test'], true],
-    ['useFeatureFlagEnabled', ['missing'], nothing],
-    ['useFeatureFlagEnabled', ['missing', true], true],
-    // Names that every object inherits are no flags.
-    ['useFeatureFlagEnabled', ['constructor'], nothing],
-    ['useFeatureFlagVariantKey', ['on'], true],
-    ['useFeatureFlagVariantKey', ['test'], 'blue'],
-    ['useFeatureFlagVariantKey', ['missing'], nothing],
-    ['useFeatureFlagPayload', ['on'], { discount: 5 }],
-    ['useFeatureFlagPayload', ['missing'], nothing],
-    ['useFeatureFlagResult', ['on'], { key: 'on', enabled: true, variant: undefined, payload: { discount: 5 } }],
-    ['useFeatureFlagResult', ['off'], { key: 'off', enabled: false, variant: undefined, payload: undefined }],
-    ['useFeatureFlagResult', ['test'], { key: 'test', enabled: true, variant: 'blue', payload: 'a text' }],
-    ['useFeatureFlagResult', ['missing'], nothing],
-    ['useActiveFeatureFlags', [], ['on', 'test']],
-  ])('%s(%j) before flags are loaded shows the bootstrap: %j', async (hook, given, expected) => {
-    const { shown } = await read(hook, given, bootstrapped);
-    expect(shown).toEqual([expected]);
+  it('names that every object inherits are no flags of the bootstrap', async () => {
+    const { shown } = await read('useFeatureFlagEnabled', ['constructor'], bootstrapped);
+    expect(shown).toEqual([nothing]);
   });
 
   it.each<[FlagHook, unknown[], unknown]>([
