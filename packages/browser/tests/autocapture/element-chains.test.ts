@@ -1,9 +1,12 @@
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
 import { type Comparison, startComparison } from '../support/start-comparison.ts';
-import { type ChainCase, chainCases } from './chain-cases.ts';
+import type { ChainCase } from './chain-case.ts';
+import { contentCases } from './content-cases.ts';
+import { fieldCases } from './field-cases.ts';
 import { gestureCases } from './gesture-cases.ts';
 import { optionCases } from './option-cases.ts';
+import { targetCases } from './target-cases.ts';
 import { treeCases } from './tree-cases.ts';
 
 /** Both libraries run on one page and see the same events: what they capture is the same to the byte. */
@@ -21,7 +24,8 @@ describe('elements chains', () => {
     await browser?.close();
   });
 
-  test.each(chainCases.map((row) => [row.of, row] as const))('of %s', async (_, row) => expectSame(row));
+  const elementCases = [...targetCases, ...fieldCases, ...contentCases];
+  test.each(elementCases.map((row) => [row.of, row] as const))('of %s', async (_, row) => expectSame(row));
   test.each(optionCases.map((row) => [row.of, row] as const))('with %s', async (_, row) => expectSame(row));
   test.each(treeCases.map((row) => [row.of, row] as const))('in %s', async (_, row) => expectSame(row));
   test.each(gestureCases.map((row) => [row.of, row] as const))('after %s', async (_, row) => expectSame(row));

@@ -1,4 +1,4 @@
-import type { ChainCase } from './chain-cases.ts';
+import type { ChainCase } from './chain-case.ts';
 
 const press = `const press = (selector, x = 10, y = 10) => at(selector).dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: x, clientY: y }));
   const rest = () => new Promise((resolve) => setTimeout(resolve, 1100));`;

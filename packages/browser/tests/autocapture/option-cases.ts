@@ -1,4 +1,4 @@
-import type { ChainCase } from './chain-cases.ts';
+import type { ChainCase } from './chain-case.ts';
 
 const page = `<form id="f" onsubmit="return false" class="box"><label class="own">Name <input name="n" value="v"></label>
   <a id="out" class="own nav" href="https://elsewhere.example/?q=1" title="t" data-attr="d" onclick="return false">Out <span>there</span></a>

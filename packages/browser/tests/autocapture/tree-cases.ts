@@ -1,4 +1,4 @@
-import type { ChainCase } from './chain-cases.ts';
+import type { ChainCase } from './chain-case.ts';
 
 const shadow = (mode: 'open' | 'closed', within: string) =>
   `const root = at('x-host').attachShadow({ mode: '${mode}' }); root.innerHTML = ${JSON.stringify(within)};`;

@@ -1,0 +1,157 @@
+import { type ChainCase, change, click, long } from './chain-case.ts';
+
+const icon = '<svg class="icon big" viewBox="0 0 9 9"><g><path id="p" d="M0 0h9v9z"/></g></svg>';
+
+/** What is clicked: the element that counts, or none. */
+export const targetCases: ChainCase[] = [
+  {
+    of: 'a button',
+    html: '<button id="b1" class="btn primary" data-attr="cta-buy">Buy now</button>',
+    act: click('button'),
+  },
+  {
+    of: 'a span in a button',
+    html: '<button>Add <span>to <b>the</b> <span>cart</span></span> now</button>',
+    act: click('b'),
+  },
+  {
+    of: 'an own property',
+    html: '<div data-ph-capture-attribute-plan="pro" data-ph-capture-attribute-at="outer"><button data-ph-capture-attribute-at="inner" data-ph-capture-attribute-empty="">Go</button></div>',
+    act: click('button'),
+  },
+  {
+    of: 'an own property called as what every object has',
+    html: '<button data-ph-capture-attribute-toString="yes" data-ph-capture-attribute-constructor="no">Go</button>',
+    act: click('button'),
+  },
+  {
+    of: 'an own property with a card number',
+    html: '<button data-ph-capture-attribute-n="4111 1111 1111 1111">Go</button>',
+    act: click('button'),
+  },
+  {
+    of: 'an own property in something sensitive',
+    html: '<div class="ph-sensitive" data-ph-capture-attribute-a="1"><button data-ph-capture-attribute-b="2">Go</button></div>',
+    act: click('button'),
+  },
+  { of: 'a link to the page', html: '<a href="#part">Part</a>', act: click('a') },
+  {
+    of: 'a link elsewhere',
+    html: '<a href="https://elsewhere.example/page?a=1#b" onclick="return false">Out</a>',
+    act: click('a'),
+  },
+  {
+    of: 'a word in a link elsewhere',
+    html: '<a href="//elsewhere.example" onclick="return false">Out <em class="strong">there</em></a>',
+    act: click('em'),
+  },
+  {
+    of: 'a change in a link elsewhere',
+    html: '<a href="//elsewhere.example"><input type="checkbox"></a>',
+    act: change('input'),
+  },
+  { of: 'a link by mail', html: '<a href="mailto:a@b.example" onclick="return false">Mail</a>', act: click('a') },
+  { of: 'a link that is a script', html: '<a href="javascript:void 0">Run</a>', act: click('a') },
+  { of: 'a link that is no address', html: '<a href="http://[::bad" onclick="return false">Bad</a>', act: click('a') },
+  { of: 'a link without address', html: '<a>Nowhere</a>', act: click('a') },
+  { of: 'a picture in a link', html: '<a href="#x"><img alt="A shoe" src="data:," width="20"></a>', act: click('img') },
+  {
+    of: 'a link in a link',
+    html: '<a id="outer" href="#outer"><span>x</span></a>',
+    act: `const inner = document.createElement('a'); inner.href = '#inner'; inner.textContent = 'in'; at('span').append(inner); inner.click()`,
+  },
+  {
+    of: 'a long address',
+    html: `<a href="#${long(3000)}">Long</a>`,
+    act: click('a'),
+    otherwise: {
+      because: 'an address that is an attribute ends as its `href` does: the whole of a data: address would be sent',
+      events: (events) =>
+        expectChain(events, (chain) => expect(chain.match(/attr__href="#x*"/)?.[0].length).toBe(2048 + 13)),
+    },
+  },
+  {
+    of: 'an icon in a button',
+    html: `<button class="round"> ${icon} Save</button>`,
+    act: `at('path').dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true }))`,
+  },
+  {
+    of: 'an icon in a link',
+    html: `<p><a href="#i">${icon}<span>Save</span></a></p>`,
+    act: `at('g').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+  },
+  {
+    of: 'an icon in a label',
+    html: `<label>${icon}Pick</label>`,
+    act: `at('path').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+  },
+  {
+    of: 'a sensitive icon in a button',
+    html: `<button>Save<i class="ph-sensitive">${icon}</i></button>`,
+    act: `at('path').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+  },
+  {
+    of: 'a link within a drawing',
+    html: '<svg><a href="#s" xlink:href="#t"><text>Go</text><linearGradient/></a></svg>',
+    act: `at('text').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+  },
+  {
+    of: 'a drawing with the hand',
+    html: `<div style="cursor:pointer">${icon}</div>`,
+    act: `at('svg').dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+  },
+  { of: 'a label', html: '<label for="n">Name</label><input id="n" type="checkbox">', act: click('label') },
+  {
+    of: 'a form sent',
+    html: '<form id="f" name="order" action="/x" onsubmit="return false"><b>Order</b> form <input name="q"></form>',
+    act: `at('form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }))`,
+  },
+  { of: 'a form clicked', isNothing: true, html: '<form>Order</form>', act: click('form') },
+  { of: 'a form with the hand clicked', html: '<form style="cursor:pointer">Order</form>', act: click('form') },
+  { of: 'a paragraph in a form', html: '<form><p>Order</p></form>', act: click('p') },
+  { of: 'a paragraph', isNothing: true, html: '<p>Read me</p>', act: click('p') },
+  { of: 'a paragraph with the hand', html: '<p style="cursor:pointer">Read <b>me</b> now</p>', act: click('p') },
+  {
+    of: 'a paragraph in one with the hand',
+    html: '<div style="cursor:pointer"><p style="cursor:default">Read me</p></div>',
+    act: click('p'),
+  },
+  { of: 'the body', isNothing: true, html: '', act: 'document.body.click()' },
+  {
+    of: 'the body with the hand',
+    html: '',
+    act: `document.body.style.cursor = 'pointer'; document.body.click(); document.body.removeAttribute('style')`,
+  },
+  { of: 'the document', isNothing: true, html: '', act: 'document.documentElement.click()' },
+  {
+    of: 'the document itself',
+    isNothing: true,
+    html: '',
+    act: `document.dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+  },
+  {
+    of: 'a text',
+    html: '<button>Text</button>',
+    act: `at('button').firstChild.dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+  },
+  {
+    of: 'a comment',
+    html: '<button><!--c-->Text</button>',
+    act: `at('button').firstChild.dispatchEvent(new MouseEvent('click', { bubbles: true }))`,
+    otherwise: { because: 'what is in a button is of it', events: (events) => expect(events).toHaveLength(1) },
+  },
+  {
+    of: 'an editor',
+    html: '<div contenteditable="true" id="e" title="t" aria-label="Notes">typed</div>',
+    act: click('#e'),
+  },
+  { of: 'a change of a button', isNothing: true, html: '<button>x</button>', act: change('button') },
+  { of: 'a change of a link', isNothing: true, html: '<a href="#x">x</a>', act: change('a') },
+  {
+    of: 'a summary',
+    html: '<details><summary style="cursor:pointer">More</summary>text</details>',
+    act: click('summary'),
+  },
+  { of: 'an element of its own', html: '<x-item class="y" style="cursor:pointer">Item</x-item>', act: click('x-item') },
+  { of: 'an upper-case element', html: '<BUTTON ID="UP" CLASS="Big">Up</BUTTON>', act: click('button') },
+];
