@@ -51,6 +51,11 @@ const programsOfExamples: Record<string, string> = {
   export: 'settings for what follows',
   kubectl: 'packages/cluster, on a real Kubernetes',
   helm: 'packages/cluster, on a real Kubernetes',
+  pg_basebackup: 'packages/bench/src/chaos/restore, on a real PostgreSQL',
+  pg_ctl: 'packages/bench/src/chaos/restore, on a real PostgreSQL',
+  cp: 'of every shell',
+  echo: 'of every shell',
+  touch: 'of every shell',
   docker: 'by nobody here; packages/stack/src/compose/compose.test.ts looks at what they start',
 };
 
