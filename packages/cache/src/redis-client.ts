@@ -7,34 +7,44 @@ export type ClientOptions = RedisOptions & { retryStrategy(attempt: number): num
 
 /** A client for what the connection describes: one server, the server that sentinels name, or a cluster. */
 export function createRedisClient(connection: RedisConnection, options: ClientOptions): RedisClient {
-  const { nodes, sentinel, isCluster, username, password, database, tls } = connection;
+  const { nodes, sentinel, isCluster, database, tls } = connection;
   const server: RedisOptions = {
     ...options,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
+    ...connection.credentials(),
     ...(database !== undefined && { db: database }),
     ...(tls && { tls }),
   };
   const { retryStrategy, keyPrefix = '', enableOfflineQueue = true } = options;
   if (isCluster) {
-    return new Cluster(nodes, {
+    const cluster = new Cluster(nodes, {
       redisOptions: server,
       keyPrefix,
       enableOfflineQueue,
       clusterRetryStrategy: retryStrategy,
     });
+    // Before it connects for the first time.
+    cluster.on('+node', (node: Redis) => followCredentials(node.options, connection));
+    return cluster;
   }
-  if (sentinel) {
-    return new Redis({
-      ...server,
-      sentinels: nodes,
-      name: sentinel.master,
-      ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
-      // Told by the sentinels, and not only by a connection that broke.
-      failoverDetector: true,
-      sentinelRetryStrategy: retryStrategy,
-      ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
-    });
+  const client = sentinel
+    ? new Redis({
+        ...server,
+        sentinels: nodes,
+        name: sentinel.master,
+        // Told by the sentinels, and not only by a connection that broke.
+        failoverDetector: true,
+        sentinelRetryStrategy: retryStrategy,
+        ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
+      })
+    : new Redis({ ...server, ...nodes[0] });
+  followCredentials(client.options, connection);
+  return client;
+}
+
+/** The driver looks at its options whenever it connects. */
+function followCredentials(options: RedisOptions, { credentials }: RedisConnection): void {
+  for (const name of ['username', 'password', 'sentinelPassword'] as const) {
+    if (options[name] === undefined || options[name] === null) continue;
+    Object.defineProperty(options, name, { get: () => credentials()[name], enumerable: true, configurable: true });
   }
-  return new Redis({ ...server, ...nodes[0] });
 }

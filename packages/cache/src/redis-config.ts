@@ -1,4 +1,12 @@
-import { ConfigError, readPem } from '@millrace/runtime';
+import {
+  ConfigError,
+  type FollowedTls,
+  followTls,
+  readForEachConnection,
+  readPem,
+  secretOf,
+  secretSetting,
+} from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
 /**
@@ -6,24 +14,32 @@ import { type Static, Type } from 'typebox';
  * its name (`redisCaFile` ← `REDIS_CA_FILE`).
  */
 export const redisConfigFields = {
-  redisUrl: Type.Optional(
-    Type.String({
-      pattern: '^rediss?://[^\\s]+$',
-      description:
-        'redis://host:port, or rediss:// to demand TLS; several host:port by commas with REDIS_MODE; without it this process counts and remembers alone',
-    }),
+  ...secretSetting(
+    'redisUrl',
+    Type.Optional(
+      Type.String({
+        pattern: '^rediss?://[^\\s]+$',
+        description:
+          'redis://host:port, or rediss:// to demand TLS; several host:port by commas with REDIS_MODE; without it this process counts and remembers alone',
+      }),
+    ),
+    'user and password in it are read again for each new connection',
   ),
   redisMode: Type.Union([Type.Literal('single'), Type.Literal('sentinel'), Type.Literal('cluster')], {
     default: 'single',
     description: 'what REDIS_URL names: single (the server), sentinel (sentinels) or cluster (some nodes of a cluster)',
   }),
   redisUsername: Type.Optional(Type.String({ description: 'the user, when REDIS_URL names none' })),
-  redisPassword: Type.Optional(
-    Type.String({ description: 'its password, when REDIS_URL has none; as it is, nothing encoded' }),
+  ...secretSetting(
+    'redisPassword',
+    Type.Optional(Type.String({ description: 'its password, when REDIS_URL has none; as it is, nothing encoded' })),
+    readForEachConnection,
   ),
   redisSentinelMaster: Type.String({ default: 'mymaster', description: 'how the sentinels call the server' }),
-  redisSentinelPassword: Type.Optional(
-    Type.String({ description: 'the password of the sentinels themselves, when they ask for one' }),
+  ...secretSetting(
+    'redisSentinelPassword',
+    Type.Optional(Type.String({ description: 'the password of the sentinels themselves, when they ask for one' })),
+    readForEachConnection,
   ),
   redisCaFile: Type.Optional(Type.String({ description: 'PEM file of the authority that signed the server' })),
 } as const;
@@ -34,14 +50,21 @@ export interface RedisConnection {
   /** The server, some nodes of the cluster, or the sentinels. */
   nodes: { host: string; port: number }[];
   /** With it, the nodes are sentinels that know where the server of this name is. */
-  sentinel?: { master: string; password?: string };
+  sentinel?: { master: string };
   isCluster?: true;
-  username?: string;
-  password?: string;
+  /** Who this process is to the server and to the sentinels, at the moment. */
+  credentials(): RedisCredentials;
   /** The number of a database; clusters have one only. */
   database?: number;
   /** With it, always TLS and a certificate of this host by a known authority; without it, in the clear. */
-  tls?: { rejectUnauthorized: true; ca?: string };
+  tls?: FollowedTls;
+}
+
+/** Named as the options of the driver. */
+export interface RedisCredentials {
+  username?: string;
+  password?: string;
+  sentinelPassword?: string;
 }
 
 /**
@@ -62,21 +85,37 @@ export function redisConnection(config: RedisConfig): RedisConnection | undefine
   if (address !== undefined) checkTogether(address, config, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   if (address === undefined) return undefined;
-  const { redisSentinelMaster: master = 'mymaster', redisSentinelPassword } = config;
+  const { redisSentinelMaster: master = 'mymaster' } = config;
+  const { nodes, database } = address;
   return {
-    ...address,
-    ...(config.redisUsername !== undefined && { username: config.redisUsername }),
-    ...(config.redisPassword !== undefined && { password: config.redisPassword }),
+    nodes,
+    ...(database !== undefined && { database }),
+    credentials: followCredentials(config),
     ...(redisMode === 'cluster' && { isCluster: true }),
-    ...(redisMode === 'sentinel' && {
-      sentinel: { master, ...(redisSentinelPassword !== undefined && { password: redisSentinelPassword }) },
-    }),
-    // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED does not change what is demanded here.
-    ...(isSecure && { tls: { rejectUnauthorized: true, ...(ca && { ca }) } }),
+    ...(redisMode === 'sentinel' && { sentinel: { master } }),
+    ...(isSecure && { tls: followTls({ ca }) }),
   };
 }
 
-type Address = Pick<RedisConnection, 'nodes' | 'username' | 'password' | 'database'>;
+/** In the address or beside it, in the environment or in a file. */
+function followCredentials(config: RedisConfig): () => RedisCredentials {
+  const url = secretOf(config, 'redisUrl');
+  const ownPassword = secretOf(config, 'redisPassword');
+  const ofSentinels = secretOf(config, 'redisSentinelPassword');
+  return () => {
+    const said = readAddress(url?.() ?? '', []);
+    const username = config.redisUsername ?? said?.username;
+    const password = ownPassword?.() ?? said?.password;
+    const sentinelPassword = ofSentinels?.();
+    return {
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      ...(sentinelPassword !== undefined && { sentinelPassword }),
+    };
+  };
+}
+
+type Address = Pick<RedisConnection, 'nodes' | 'database'> & RedisCredentials;
 
 /** `redis://user:password@host:port,host:port/database`; undefined when it cannot be read. */
 function readAddress(url: string, problems: string[]): Address | undefined {

@@ -102,7 +102,7 @@ export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): str
 
 /** What the services read of it, so that the same environment serves both. */
 function addressIn(env: Terminal['env']): string | undefined {
-  if (!env.DATABASE_URL) return undefined;
+  if (!env.DATABASE_URL && !env.DATABASE_URL_FILE) return undefined;
   try {
     return databaseAddress(readConfig(Type.Object(databaseConfigFields), env));
   } catch (error) {

@@ -92,7 +92,12 @@ function readTls(
   const key = readPem('sslkey', sslkey, problems);
   if (isOff || (sslmode === undefined && isAsked === undefined && demands.length === 0)) return false;
   // Given explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED could weaken it.
-  return { rejectUnauthorized: sslmode !== 'no-verify', ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  return {
+    rejectUnauthorized: sslmode !== 'no-verify',
+    ...(ca && { ca: ca.text }),
+    ...(cert && { cert: cert.text }),
+    ...(key && { key: key.text }),
+  };
 }
 
 /** A name somebody wrote, in an error of one line. */

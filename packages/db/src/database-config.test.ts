@@ -1,7 +1,7 @@
 import { testServers } from '@millrace/testing';
 import pg from 'pg';
 import { connectionConfig } from './connection-config.ts';
-import { databaseAddress, withDatabaseAddress } from './database-config.ts';
+import { databaseAddress } from './database-config.ts';
 
 test.each([
   [{ databaseUrl: 'postgresql://u:p@h:5432/d' }, 'postgresql://u:p@h:5432/d'],
@@ -31,7 +31,7 @@ test.each([
 });
 
 test('TLS that address and settings say is refused by connecting, not guessed', () => {
-  const { databaseUrl } = withDatabaseAddress({
+  const databaseUrl = databaseAddress({
     databaseUrl: 'postgresql://u:p@h/d?sslmode=disable',
     databaseSslMode: 'verify-full',
   });

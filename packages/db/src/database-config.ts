@@ -1,4 +1,4 @@
-import { ConfigError } from '@millrace/runtime';
+import { ConfigError, readForEachConnection, secretOf, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
 /**
@@ -6,10 +6,20 @@ import { type Static, Type } from 'typebox';
  * its name (`databaseSslCaFile` ← `DATABASE_SSL_CA_FILE`). `withDatabaseAddress` makes one address of them.
  */
 export const databaseConfigFields = {
-  databaseUrl: Type.String({ description: 'postgresql://user:password@host:port/database' }),
-  databaseUser: Type.Optional(Type.String({ description: 'the user, when DATABASE_URL names none' })),
-  databasePassword: Type.Optional(
-    Type.String({ description: 'its password, when DATABASE_URL has none; as it is, nothing encoded' }),
+  ...secretSetting(
+    'databaseUrl',
+    Type.String({ description: 'postgresql://user:password@host:port/database' }),
+    readForEachConnection,
+  ),
+  ...secretSetting(
+    'databaseUser',
+    Type.Optional(Type.String({ description: 'the user, when DATABASE_URL names none' })),
+    readForEachConnection,
+  ),
+  ...secretSetting(
+    'databasePassword',
+    Type.Optional(Type.String({ description: 'its password, when DATABASE_URL has none; as it is, nothing encoded' })),
+    readForEachConnection,
   ),
   databaseSslMode: Type.Optional(
     Type.String({ description: 'verify-full, no-verify or disable, when DATABASE_URL has no sslmode' }),
@@ -29,9 +39,31 @@ type DatabaseConfig = {
   readonly [Name in keyof typeof databaseConfigFields]?: Static<(typeof databaseConfigFields)[Name]> | undefined;
 };
 
+/** An address, or what it is at the moment: parts of it may be in files, which change. */
+export type DatabaseAddress = string | (() => string);
+
+export type WithDatabaseAddress<C> = Readonly<Omit<C, 'databaseUrl'> & { databaseUrl: DatabaseAddress }>;
+
 /** The same config with everything about the database in its address. @throws ConfigError as `databaseAddress`. */
-export function withDatabaseAddress<C extends DatabaseConfig & { readonly databaseUrl: string }>(config: C): C {
-  return Object.freeze({ ...config, databaseUrl: databaseAddress(config) });
+export function withDatabaseAddress<C extends DatabaseConfig & { readonly databaseUrl: string }>(
+  config: C,
+): WithDatabaseAddress<C> {
+  const address = databaseAddress(config);
+  const { databaseUrlFile, databaseUserFile, databasePasswordFile } = config;
+  const isFixed = [databaseUrlFile, databaseUserFile, databasePasswordFile].every((file) => file === undefined);
+  return Object.freeze({ ...config, databaseUrl: isFixed ? address : followAddress(config) });
+}
+
+function followAddress(config: DatabaseConfig & { readonly databaseUrl: string }): () => string {
+  const [url, user, password] = [
+    secretOf(config, 'databaseUrl'),
+    secretOf(config, 'databaseUser'),
+    secretOf(config, 'databasePassword'),
+  ];
+  return () => {
+    const [databaseUrl = config.databaseUrl, databaseUser, databasePassword] = [url?.(), user?.(), password?.()];
+    return databaseAddress({ ...config, databaseUrl, databaseUser, databasePassword });
+  };
 }
 
 /**

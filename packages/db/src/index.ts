@@ -1,7 +1,12 @@
 export { deleteExpiredSalts } from './cookieless-salts.ts';
 export { type CopyRow, copyRows } from './copy-format.ts';
 export { createDatabase, type Database } from './database.ts';
-export { databaseAddress, databaseConfigFields, withDatabaseAddress } from './database-config.ts';
+export {
+  databaseAddress,
+  databaseConfigFields,
+  type WithDatabaseAddress,
+  withDatabaseAddress,
+} from './database-config.ts';
 export {
   type DeadLetterDecision,
   type DeadLetterPosition,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stoppable } from '@millrace/runtime';
 import pg from 'pg';
+import type { CurrentConfig } from './open-pool.ts';
 
 export interface ListenOptions {
   /** A plain name: letters, digits and underscores. */
@@ -37,7 +38,7 @@ const echoPrefix = 'echo ';
  */
 export function listen(
   { channel, onMessage, onStart, onInterrupted }: ListenOptions,
-  { config, notify }: { config: pg.ClientConfig; notify: (channel: string, payload: string) => Promise<unknown> },
+  { config, notify }: { config: CurrentConfig; notify: (channel: string, payload: string) => Promise<unknown> },
 ): Listener {
   const stopping = new AbortController();
   let isListening = false;
@@ -59,7 +60,7 @@ export function listen(
 
   /** Resolves when it is stopped. */
   async function listenOnce(): Promise<void> {
-    const client = new pg.Client({ ...config, query_timeout: answerWithinMs });
+    const client = new pg.Client({ ...config(), query_timeout: answerWithinMs });
     const lost = new Promise<never>((_, reject) => {
       client.on('error', reject);
       client.on('end', () => reject(new Error('The connection was closed.')));

@@ -1,10 +1,11 @@
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
 import { connectionConfig } from './connection-config.ts';
+import type { DatabaseAddress } from './database-config.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
 
 export interface PoolOptions {
-  url: string;
+  url: DatabaseAddress;
   logger: Logger;
   /** Connections of this process at most. */
   poolSize?: number;
@@ -31,21 +32,40 @@ export interface PoolOptions {
 /** An idle connection whose server is gone is noticed after about ten seconds; by itself the system waits two hours. */
 const keepAliveAfterMs = 10_000;
 
-/** What every connection of the process shares. */
-export function poolConfig(options: PoolOptions): pg.ClientConfig {
-  return {
-    ...connectionConfig(options.url),
+/** What every connection of the process shares, as it is when one is made. */
+export type CurrentConfig = () => pg.ClientConfig;
+
+/**
+ * Reads what may change for each connection: parts of the address that are in files, and the files of TLS. While they cannot be
+ * used, because they are just being exchanged, connections are made with what was read before.
+ *
+ * @throws ConfigError when they cannot be used from the start.
+ */
+export function poolConfig(options: PoolOptions): CurrentConfig {
+  const { url, logger } = options;
+  const read = () => connectionConfig(typeof url === 'string' ? url : url());
+  const shared = {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
     application_name: options.applicationName ?? 'millrace',
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
   };
+  let last = read();
+  return () => {
+    try {
+      last = read();
+    } catch (error) {
+      logger.warn('how to reach the database cannot be read any more; going on with what was read before', { error });
+    }
+    return { ...last, ...shared };
+  };
 }
 
-export function openPool(config: pg.ClientConfig, options: PoolOptions): pg.Pool {
+export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
   const { logger, statementTimeoutMs = 30_000, idleInTransactionTimeoutMs, lockTimeoutMs } = options;
   const pool = new pg.Pool({
-    ...config,
+    ...config(),
+    Client: clientOf(config),
     max: options.poolSize ?? 10,
     onConnect: (client: pg.ClientBase) => noticeLostClients(client, { idleInTransactionTimeoutMs, lockTimeoutMs }),
     statement_timeout: statementTimeoutMs,
@@ -59,4 +79,13 @@ export function openPool(config: pg.ClientConfig, options: PoolOptions): pg.Pool
     logger.debug('an idle database connection was lost', { error });
   });
   return pool;
+}
+
+/** The pool hands every client what it was given itself at the start. */
+function clientOf(config: CurrentConfig): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(given?: string | pg.ClientConfig) {
+      super({ ...(typeof given === 'string' ? {} : given), ...config() });
+    }
+  };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
+import type { CurrentConfig } from './open-pool.ts';
 import { watchFailedConnects } from './pg-internals/failed-connects.ts';
 import { watchSilentConnections } from './pg-internals/silent-connections.ts';
 import { isConnectionError } from './transient-error.ts';
@@ -21,7 +22,7 @@ export interface Reachability {
  */
 export function watchReachability(
   pool: pg.Pool,
-  { config, logger, pingIntervalMs }: { config: pg.ClientConfig; logger: Logger; pingIntervalMs: number },
+  { config, logger, pingIntervalMs }: { config: CurrentConfig; logger: Logger; pingIntervalMs: number },
 ): Reachability {
   let isReachable = true;
   let isStopped = false;
@@ -30,7 +31,7 @@ export function watchReachability(
 
   async function pingUntilReachable(): Promise<void> {
     while (!isStopped) {
-      const error = await ping(config);
+      const error = await ping(config());
       if (isStopped) return;
       if (error === null) {
         if (!isReachable) logger.info('the database is back');

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { withArrayLiterals } from './array-literals.ts';
 import { createTransactions } from './create-transactions.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
-import { openPool, type PoolOptions, poolConfig } from './open-pool.ts';
+import { type CurrentConfig, openPool, type PoolOptions, poolConfig } from './open-pool.ts';
 import { createStatementNames, isOutdatedPreparation } from './prepared-statements.ts';
 import { watchReachability } from './reachability.ts';
 import type { NameOf, Noting, RunTransaction, Sql } from './transaction.ts';
@@ -51,7 +51,7 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
   const config = poolConfig(options);
   const pool = openPool(config, options);
   const reachability = watchReachability(pool, {
-    config: { ...config, query_timeout: config.connectionTimeoutMillis },
+    config: withinConnectTimeout(config),
     logger,
     pingIntervalMs: 500,
   });
@@ -78,6 +78,14 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
     },
   };
   return { database, pool };
+}
+
+/** A ping has as long as connecting. */
+function withinConnectTimeout(config: CurrentConfig): CurrentConfig {
+  return () => {
+    const current = config();
+    return { ...current, query_timeout: current.connectionTimeoutMillis };
+  };
 }
 
 function createSql(pool: pg.Pool, { noting, nameOf }: { noting: Noting; nameOf: NameOf }): Sql {

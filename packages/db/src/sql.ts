@@ -2,7 +2,7 @@
 export { deleteExpiredSalts, keepSalt } from './cookieless-salts.ts';
 export { releaseChunks } from './copy-buffer.ts';
 export { type CopyRow, copyRows } from './copy-format.ts';
-export { databaseConfigFields, withDatabaseAddress } from './database-config.ts';
+export { databaseConfigFields, type WithDatabaseAddress, withDatabaseAddress } from './database-config.ts';
 export { type ProjectChanges, unsubscribedMaxAgeMs, watchProjectChanges } from './project-changes.ts';
 export { createSqlDatabase, type DatabaseOptions, type SqlDatabase } from './sql-database.ts';
 export { takeChunks } from './take-chunks.ts';

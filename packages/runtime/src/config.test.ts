@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { ConfigError, environmentName, integerSetting, readConfig } from './config.ts';
+import { ConfigError, integerSetting, readConfig } from './config.ts';
+import { environmentName } from './environment-name.ts';
 
 const schema = Type.Object({
   ingestPort: integerSetting(8000, 'a TCP port', { max: 65_535 }),

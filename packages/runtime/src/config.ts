@@ -1,10 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import Value from 'typebox/value';
-
-/** Environment variable name of a config field: `drainTimeoutMs` → `DRAIN_TIMEOUT_MS`. */
-export function environmentName(field: string): string {
-  return field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
-}
+import { environmentName } from './environment-name.ts';
+import { readSecretFiles } from './read-secret-files.ts';
 
 /** Raised once at start with every mistake in it, so that nobody fixes them one restart at a time. */
 export class ConfigError extends Error {
@@ -19,7 +16,8 @@ export class ConfigError extends Error {
 
 /**
  * Reads one service's config from the environment by its schema: field `ingestPort` from `INGEST_PORT`, with the
- * schema's default, coerced to the field's type, all problems reported together. An empty variable counts as unset.
+ * schema's default, coerced to the field's type, all problems reported together. An empty variable counts as unset. A field
+ * with a companion (`redisPassword`, `redisPasswordFile`) may be in the file that the companion names.
  *
  * @throws ConfigError naming each variable that is missing or wrong, never its value: it may be a secret.
  */
@@ -27,14 +25,17 @@ export function readConfig<P extends TProperties>(
   schema: TObject<P>,
   env: Record<string, string | undefined>,
 ): Readonly<Static<TObject<P>>> {
+  const files = readSecretFiles(Object.keys(schema.properties), env);
   const raw: Record<string, unknown> = {};
   for (const [field, fieldSchema] of Object.entries(schema.properties)) {
-    const text = env[environmentName(field)]?.trim();
+    const text = files.texts.get(field) ?? env[environmentName(field)]?.trim();
     if (text) raw[field] = coerce(fieldSchema, text);
   }
   const value = Value.Default(schema, raw) as Record<string, unknown>;
   const problems = Object.entries(schema.properties).flatMap(([field, fieldSchema]) => {
     const name = environmentName(field);
+    const problem = files.problems.get(field);
+    if (problem !== undefined) return [problem];
     if (value[field] === undefined) {
       return isOptional(schema, field) ? [] : [`${name} is required${describe(fieldSchema)}`];
     }

@@ -1,6 +1,8 @@
 export { reportCertificates } from './certificate-metrics.ts';
-export { ConfigError, environmentName, integerSetting, readConfig } from './config.ts';
+export { ConfigError, integerSetting, readConfig } from './config.ts';
 export { environment } from './environment.ts';
+export { environmentName } from './environment-name.ts';
+export { type FollowedTls, followTls } from './followed-tls.ts';
 export { createHealth, type Health, type HealthCheck } from './health.ts';
 export { startHealthServer } from './health-server.ts';
 export { type Lifecycle, runService, type Stoppable } from './lifecycle.ts';
@@ -18,4 +20,5 @@ export {
 } from './metrics.ts';
 export { metricsConfigFields, moveMetrics } from './metrics-server.ts';
 export { readPem } from './read-pem.ts';
-export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeySetting } from './secret-box.ts';
+export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeyFields } from './secret-box.ts';
+export { readAtStart, readForEachConnection, secretOf, secretSetting } from './secret-setting.ts';

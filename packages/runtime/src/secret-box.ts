@@ -1,14 +1,19 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { ConfigError } from './config.ts';
+import { secretSetting } from './secret-setting.ts';
 
-/** Setting of every service that keeps or uses other people's secrets (`secretsKey` ← `SECRETS_KEY`). */
-export const secretsKeySetting = Type.Optional(
-  Type.String({
-    pattern: '^[A-Za-z0-9+/_-]{43}=?(\\s*,\\s*[A-Za-z0-9+/_-]{43}=?)*$',
-    description:
-      'encrypts the secrets of batch exports and the encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
-  }),
+/** Settings of every service that keeps or uses other people's secrets (`secretsKey` ← `SECRETS_KEY`). */
+export const secretsKeyFields = secretSetting(
+  'secretsKey',
+  Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9+/_-]{43}=?(\\s*,\\s*[A-Za-z0-9+/_-]{43}=?)*$',
+      description:
+        'encrypts the secrets of batch exports and the encrypted payloads of feature flags: 32 bytes in base64 (`openssl rand -base64 32`); several separated by commas: the first encrypts, all decrypt',
+    }),
+  ),
+  'read again for each secret that is encrypted, and where a key is missing',
 );
 
 /** Something secret as it lies in the database: which key opens it, and what that key opens. */
@@ -44,39 +49,77 @@ export interface SecretBox {
 export class SecretBoxError extends Error {}
 
 const version = 'v1';
+const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** @param setting as `secretsKeySetting` allows it; undefined: nothing can be sealed, and nothing sealed be opened. */
-export function createSecretBox(setting: string | undefined): SecretBox {
-  const keys = (setting?.split(',') ?? []).map((text) => Buffer.from(text.trim(), 'base64'));
-  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
-  const [newest] = byId;
+/**
+ * @param setting as `secretsKeyFields` allow it; undefined: nothing can be sealed, and nothing sealed be opened. What it is at
+ * the moment may be asked for by a function.
+ */
+export function createSecretBox(setting: string | (() => string) | undefined): SecretBox {
+  const current = keyRing(typeof setting === 'function' ? setting : () => setting ?? '');
   return {
-    newestPrefix: newest ? `${version}:${newest[0]}:` : null,
-    keyIds: [...byId.keys()],
+    get newestPrefix() {
+      const { newest } = current();
+      return newest ? `${version}:${newest.id}:` : null;
+    },
+    get keyIds() {
+      return [...current().byId.keys()];
+    },
     requireKeys(used) {
+      const { byId } = current();
       const missing = used.filter((id) => !byId.has(id));
       if (missing.length === 0) return;
       const names = missing.join(', ');
       throw new ConfigError([`SECRETS_KEY lacks the key ${names}, with which secrets in the database are encrypted`]);
     },
     seal(secret, context) {
+      const { newest } = current();
       if (!newest) throw new Error('There is no key to encrypt secrets with.');
       const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv('aes-256-gcm', newest[1], iv).setAAD(Buffer.from(context));
+      const cipher = createCipheriv('aes-256-gcm', newest.key, iv).setAAD(Buffer.from(context));
       const text = Buffer.concat([cipher.update(JSON.stringify(secret), 'utf8'), cipher.final()]);
       const bytes = Buffer.concat([iv, cipher.getAuthTag(), text]);
-      return { sealed: `${version}:${newest[0]}:${bytes.toString('base64url')}` };
+      return { sealed: `${version}:${newest.id}:${bytes.toString('base64url')}` };
     },
     open(stored, context) {
       if (typeof stored.sealed !== 'string') return stored;
       const [found, keyId = '', text = ''] = stored.sealed.split(':');
-      const key = byId.get(keyId);
+      const key = current(keyId).byId.get(keyId);
       if (found !== version || !key) throw new SecretBoxError(`SECRETS_KEY lacks the key ${keyId}.`);
       return JSON.parse(decrypt(key, Buffer.from(text, 'base64url'), context)) as Record<string, unknown>;
     },
   };
+}
+
+interface Keys {
+  newest: { id: string; key: Buffer } | undefined;
+  byId: ReadonlyMap<string, Buffer>;
+}
+
+/** The keys as the setting has them now. Whoever needs one that was there before is spared asking. */
+function keyRing(setting: () => string): (needed?: string) => Keys {
+  let text: string | undefined;
+  let keys: Keys = { newest: undefined, byId: new Map() };
+  return (needed) => {
+    if (needed !== undefined && keys.byId.has(needed)) return keys;
+    const now = setting();
+    // What is no list of keys, because somebody has just mistyped it, is not taken.
+    if (now !== text) keys = readKeys(now) ?? keys;
+    text = now;
+    return keys;
+  };
+}
+
+function readKeys(text: string): Keys | null {
+  const all = text
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map((part) => Buffer.from(part.trim(), 'base64'))
+    .map((key) => ({ id: keyIdOf(key), key }));
+  if (all.some(({ key }) => key.length !== keyBytes)) return null;
+  return { newest: all[0], byId: new Map(all.map(({ id, key }) => [id, key])) };
 }
 
 /** Names a key without telling anything of it, so that nobody has to number keys. */

@@ -8,6 +8,7 @@ export { type HostileBody, hostileBodies } from './hostile-json.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
+export { type MountedSecret, mountSecret } from './mounted-secret.ts';
 export { seededRandom } from './seeded-random.ts';
 export { type ServiceProcess, startService } from './service-process.ts';
 export { startServer, type TestServer } from './start-server.ts';

@@ -1,5 +1,5 @@
 import { databaseConfigFields } from '@millrace/db';
-import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, readAtStart, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
@@ -8,7 +8,11 @@ export const configSchema = Type.Object({
   healthHost: Type.String({ default: '0.0.0.0', description: 'the address to listen on' }),
   ...databaseConfigFields,
   databasePoolSize: integerSetting(8, 'database connections at most', { min: 2, max: 1000 }),
-  smtpUrl: Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
+  ...secretSetting(
+    'smtpUrl',
+    Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
+    readAtStart,
+  ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   smtpTimeoutMs: integerSetting(20_000, 'milliseconds one attempt to send a mail may take', { min: 1, max: 60_000 }),
   mailsPerOrganizationHour: integerSetting(
@@ -22,7 +26,7 @@ export const configSchema = Type.Object({
     default: false,
     description: 'true lets webhooks and exports lead into private networks',
   }),
-  secretsKey: secretsKeySetting,
+  ...secretsKeyFields,
   keepOutcomesDays: integerSetting(90, 'days for which it can be seen what came of reports and runs', { min: 1 }),
   eventRetentionDays: integerSetting(
     0,

@@ -10,6 +10,7 @@ import {
   readConfig,
   reportCertificates,
   runService,
+  secretOf,
   startHealthServer,
 } from '@millrace/runtime';
 import { configSchema } from './config.ts';
@@ -42,12 +43,12 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
   else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');
   const { healthPort: port, healthHost: host } = config;
   const server = lifecycle.own('health server', await startHealthServer(health, { port, host }));
-  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs, secretsKey } = config;
+  const { publicAppUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
   const { keepOutcomesDays, keepDeletedIdsDays, keepWarningsDays, keepActivityDays, eventRetentionDays } = config;
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
   // An export keeps a connection as long as it takes, and needs others for a moment.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
-  const secretBox = createSecretBox(secretsKey);
+  const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
   secretBox.requireKeys(await sealingKeyIds(database.sql));
   const worker = startWorker(
     { database, mailer, logger, metrics, secretBox },

@@ -1,5 +1,5 @@
 import { type Lane, lanes } from '@millrace/contracts';
-import { databaseConfigFields } from '@millrace/db/sql';
+import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, metricsConfigFields } from '@millrace/runtime';
 import { tracingConfigFields } from '@millrace/tracing';
@@ -56,7 +56,7 @@ export const consumerConfigSchema = Type.Object({
   drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),
 });
 
-export type ConsumerConfig = Readonly<Static<typeof consumerConfigSchema>>;
+export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;
 
 /** The lanes this process works on, each with the number of partitions it works on at once. */
 export function configuredLanes(config: ConsumerConfig): { lane: Lane; partitionConcurrency: number }[] {

@@ -1,7 +1,7 @@
 import { redisConfigFields } from '@millrace/cache';
-import { databaseConfigFields } from '@millrace/db/sql';
+import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, secretsKeyFields } from '@millrace/runtime';
 import { traceChoiceConfigFields, tracingConfigFields } from '@millrace/tracing';
 import { type Static, Type } from 'typebox';
 
@@ -68,7 +68,7 @@ export const gatewayConfigSchema = Type.Object({
   trafficReportMs: integerSetting(60_000, 'a project is told of drops and refusals by one warning in this time', {
     min: 1,
   }),
-  secretsKey: secretsKeySetting,
+  ...secretsKeyFields,
   flagDatabaseConnections: integerSetting(
     4,
     'connections to PostgreSQL for questions about flags, of each process; two more read definitions',
@@ -92,7 +92,7 @@ export const gatewayConfigSchema = Type.Object({
   drainTimeoutMs: integerSetting(25_000, 'how long stopping may take'),
 });
 
-export type GatewayConfig = Readonly<Static<typeof gatewayConfigSchema>>;
+export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;
 
 /** What one request may cost; the part of the config that the capture steps need. */
 export type CaptureLimits = Pick<

@@ -1,6 +1,6 @@
 import type { KeyValue } from '@millrace/cache';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
-import { createSecretBox, type Metrics, type Stoppable } from '@millrace/runtime';
+import { createSecretBox, type Metrics, type Stoppable, secretOf } from '@millrace/runtime';
 import type { GatewayConfig } from './config.ts';
 import { createEarlyAccessFeatures, type EarlyAccessFeatures } from './config-and-flags/early-access-features.ts';
 import { createEnvironmentSettings, type EnvironmentSettings } from './config-and-flags/environment-settings.ts';
@@ -31,7 +31,10 @@ export interface FlagPartsOptions {
   cache: KeyValue;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   config: FlagLimitConfig &
-    Pick<GatewayConfig, 'flagDatabaseConnections' | 'flagDefinitionsMemoryMb' | 'limitFlushMs' | 'secretsKey'>;
+    Pick<
+      GatewayConfig,
+      'flagDatabaseConnections' | 'flagDefinitionsMemoryMb' | 'limitFlushMs' | 'secretsKey' | 'secretsKeyFile'
+    >;
   metrics: Metrics;
 }
 
@@ -55,7 +58,7 @@ export function createFlagParts(options: FlagPartsOptions): FlagParts {
     flagLimits: createFlagLimits(config, { counters, now: Date.now }),
     metrics: createFlagMetrics(metrics),
     rights: createBearerRights(database.requests, changes),
-    openPayload: createPayloadOpener(createSecretBox(config.secretsKey)),
+    openPayload: createPayloadOpener(createSecretBox(secretOf(config, 'secretsKey'))),
     stop: counters.stop,
   };
 }

@@ -1,6 +1,6 @@
 import { redisConfigFields } from '@millrace/cache';
 import { databaseConfigFields } from '@millrace/db';
-import { integerSetting, metricsConfigFields, secretsKeySetting } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, readAtStart, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
@@ -27,11 +27,15 @@ export const configSchema = Type.Object({
       description: 'name servers that prove domains, as addresses separated by commas; the system’s own by default',
     }),
   ),
-  smtpUrl: Type.Optional(
-    Type.String({
-      pattern: '^smtps?://[^\\s]+$',
-      description: 'smtp://user:password@host:port of the mail server; without it no mail is sent',
-    }),
+  ...secretSetting(
+    'smtpUrl',
+    Type.Optional(
+      Type.String({
+        pattern: '^smtps?://[^\\s]+$',
+        description: 'smtp://user:password@host:port of the mail server; without it no mail is sent',
+      }),
+    ),
+    readAtStart,
   ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   ...redisConfigFields,
@@ -51,15 +55,19 @@ export const configSchema = Type.Object({
     'requests for invites without a key from one address per minute, and wrong ones for one invite; 0 = no limit',
   ),
   apiUserChangesPerMinute: integerSetting(5, 'changes of their own account one user may try per minute; 0 = no limit'),
-  secretsKey: secretsKeySetting,
+  ...secretsKeyFields,
   nodeEnv: Type.Optional(
     Type.String({ description: '`production`: secrets of batch exports are stored encrypted or not at all' }),
   ),
-  tokenSecret: Type.Optional(
-    Type.String({
-      minLength: 16,
-      description: 'signs tokens for other services; by default one that dies with the process',
-    }),
+  ...secretSetting(
+    'tokenSecret',
+    Type.Optional(
+      Type.String({
+        minLength: 16,
+        description: 'signs tokens for other services; by default one that dies with the process',
+      }),
+    ),
+    readAtStart,
   ),
   ...metricsConfigFields,
   logLevel: Type.String({

@@ -16,6 +16,7 @@ import {
   readConfig,
   reportCertificates,
   runService,
+  secretOf,
 } from '@millrace/runtime';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
@@ -55,7 +56,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
   );
   health.require('database', () => (watch.isAnswering() ? null : 'The database does not answer.'));
-  const secretBox = createSecretBox(config.secretsKey);
+  const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
   if (watch.isAnswering()) secretBox.requireKeys(await sealingKeyIds(database.sql));
   const isProduction = config.nodeEnv === 'production';
   if (!config.secretsKey) warnOfMissingKey(isProduction);

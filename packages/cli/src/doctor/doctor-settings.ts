@@ -1,5 +1,5 @@
 import { fallbackConfigFields } from '@millrace/event-log';
-import { integerSetting, secretsKeySetting } from '@millrace/runtime';
+import { integerSetting, readAtStart, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
 /** Settings of all services that are looked at, beside those of the stores' connections. Their defaults are those of docs/configuration.md. */
@@ -19,10 +19,10 @@ export const doctorSettingsSchema = Type.Object({
   /** Gateways and the management API have different defaults, so that only what is said counts. */
   trustProxy: Type.Optional(Type.Boolean()),
   allowPrivateDestinations: Type.Boolean({ default: false }),
-  smtpUrl: Type.Optional(Type.String()),
+  ...secretSetting('smtpUrl', Type.Optional(Type.String()), readAtStart),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>' }),
-  secretsKey: secretsKeySetting,
-  tokenSecret: Type.Optional(Type.String()),
+  ...secretsKeyFields,
+  ...secretSetting('tokenSecret', Type.Optional(Type.String()), readAtStart),
   nodeEnv: Type.Optional(Type.String()),
 });
 

@@ -14,7 +14,7 @@ export interface SilentConnections {
 
 export interface SilentConnectionsOptions {
   /** Makes one more connection like those of the pool. */
-  config: pg.ClientConfig;
+  config: () => pg.ClientConfig;
   logger: Logger;
   /** A connection that waits for an answer and has moved no byte for this long is checked. */
   silentMs?: number;
@@ -71,7 +71,7 @@ export function watchSilentConnections(
   async function look(): Promise<void> {
     if (isLooking || isPooled || silentClients().length === 0) return;
     isLooking = true;
-    const probe = new pg.Client(config);
+    const probe = new pg.Client(config());
     probe.on('error', () => {});
     try {
       await probe.connect();
@@ -130,8 +130,8 @@ async function giveUp(
   try {
     await probe.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE pid = ANY ($1::int[]) AND usename = current_user AND application_name = $2`,
-      [forgotten.map((client) => inside(client).processID), config.application_name ?? ''],
+        WHERE pid = ANY ($1::int[]) AND usename = session_user AND application_name = $2`,
+      [forgotten.map((client) => inside(client).processID), config().application_name ?? ''],
     );
   } finally {
     for (const client of forgotten) inside(client).connection.stream.destroy(forgottenError());

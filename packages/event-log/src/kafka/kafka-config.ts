@@ -1,4 +1,4 @@
-import { ConfigError, readPem } from '@millrace/runtime';
+import { ConfigError, followTls, readForEachConnection, readPem, secretOf, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import type { KafkaLogOptions } from './kafka-options.ts';
 
@@ -19,8 +19,16 @@ export const kafkaConfigFields = {
       description: 'plain, scram-sha-256 or scram-sha-512',
     }),
   ),
-  kafkaSaslUsername: Type.Optional(Type.String({ description: 'who this service is to the brokers' })),
-  kafkaSaslPassword: Type.Optional(Type.String({ description: 'the password of KAFKA_SASL_USERNAME' })),
+  ...secretSetting(
+    'kafkaSaslUsername',
+    Type.Optional(Type.String({ description: 'who this service is to the brokers' })),
+    readForEachConnection,
+  ),
+  ...secretSetting(
+    'kafkaSaslPassword',
+    Type.Optional(Type.String({ description: 'the password of KAFKA_SASL_USERNAME' })),
+    readForEachConnection,
+  ),
 } as const;
 
 type KafkaConfig = { readonly [Name in keyof typeof kafkaConfigFields]?: Static<(typeof kafkaConfigFields)[Name]> };
@@ -59,20 +67,33 @@ function readSsl(config: KafkaConfig, problems: string[]): KafkaConnection['ssl'
   if ((kafkaSslCertFile === undefined) !== (kafkaSslKeyFile === undefined)) {
     problems.push('KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE are only of use together');
   }
-  const ca = readPem('KAFKA_SSL_CA_FILE', kafkaSslCaFile, problems);
-  const cert = readPem('KAFKA_SSL_CERT_FILE', kafkaSslCertFile, problems);
-  const key = readPem('KAFKA_SSL_KEY_FILE', kafkaSslKeyFile, problems);
-  if (!config.kafkaSsl) return undefined;
-  // Given explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED could weaken it.
-  return { rejectUnauthorized: true, ...(ca ? { ca: [ca] } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+  const files = {
+    ca: readPem('KAFKA_SSL_CA_FILE', kafkaSslCaFile, problems),
+    cert: readPem('KAFKA_SSL_CERT_FILE', kafkaSslCertFile, problems),
+    key: readPem('KAFKA_SSL_KEY_FILE', kafkaSslKeyFile, problems),
+  };
+  if (!config.kafkaSsl || problems.length > 0) return undefined;
+  return followTls(files);
 }
 
 function readSasl(config: KafkaConfig, problems: string[]): KafkaConnection['sasl'] {
-  const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: username, kafkaSaslPassword: password } = config;
+  const { kafkaSaslMechanism: mechanism } = config;
+  const username = secretOf(config, 'kafkaSaslUsername');
+  const password = secretOf(config, 'kafkaSaslPassword');
   if (mechanism === undefined && username === undefined && password === undefined) return undefined;
   if (mechanism === undefined) problems.push('KAFKA_SASL_MECHANISM is required with a user name or a password');
   if (username === undefined) problems.push('KAFKA_SASL_USERNAME is required with SASL');
   if (password === undefined) problems.push('KAFKA_SASL_PASSWORD is required with SASL');
   if (mechanism === undefined || username === undefined || password === undefined) return undefined;
-  return { mechanism, username, password } as NonNullable<KafkaConnection['sasl']>;
+  // Read by kafkajs for each connection that it makes.
+  const credentials = {
+    mechanism,
+    get username() {
+      return username();
+    },
+    get password() {
+      return password();
+    },
+  };
+  return credentials as NonNullable<KafkaConnection['sasl']>;
 }

@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { createLogger, readConfig } from '@millrace/runtime';
+import {
+  createTestDatabase,
+  eventually,
+  keepLogs,
+  type MountedSecret,
+  mountSecret,
+  startTlsProxy,
+  type TestDatabase,
+  testCertificates,
+} from '@millrace/testing';
+import pg from 'pg';
+import { Type } from 'typebox';
+import { databaseConfigFields, withDatabaseAddress } from './database-config.ts';
+import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
+
+/** Secrets are exchanged while a pool is in use: what was opened goes on, and what is opened uses what the files say then. */
+const logger = createLogger('test', 'error');
+const [one, two] = ['one', 'two'].map((name) => `rotated_${name}_${process.pid}_${Date.now()}`) as [string, string];
+let testDatabase: TestDatabase;
+let admin: pg.Client;
+let secret: MountedSecret;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ isMigrated: false });
+  admin = new pg.Client(testDatabase.url);
+  await admin.connect();
+  for (const role of [one, two]) await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'first'`);
+});
+afterEach(() => secret.remove());
+afterAll(async () => {
+  for (const role of [one, two]) await admin.query(`DROP ROLE ${role}`);
+  await admin.end();
+  await testDatabase.drop();
+});
+
+/** The address without who connects. */
+function placeOf(url: string): string {
+  const place = new URL(url);
+  place.username = '';
+  place.password = '';
+  return place.toString();
+}
+
+function open(settings: Record<string, string>): SqlDatabase {
+  const { databaseUrl: url } = withDatabaseAddress(readConfig(Type.Object(databaseConfigFields), settings));
+  return createSqlDatabase({ url, logger, poolSize: 2 });
+}
+
+const endConnections = (role: string) =>
+  admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
+async function whoAmI({ sql }: SqlDatabase): Promise<string | undefined> {
+  const [row] = await sql.query<{ name: string }>('SELECT current_user AS name');
+  return row?.name;
+}
+
+/** Told of a connection that was ended, the pool makes another one at the next question. */
+const answers = (database: SqlDatabase, who: string) =>
+  eventually(async () => (await whoAmI(database)) === who, { what: `an answer to ${who}` });
+
+test.each([
+  [
+    'a password beside the address',
+    (password: string) => ({ password }),
+    () => ({
+      DATABASE_URL: placeOf(testDatabase.url),
+      DATABASE_USER: one,
+      DATABASE_PASSWORD_FILE: secret.file('password'),
+    }),
+  ],
+  [
+    'an address with a password',
+    (password: string) => ({ uri: placeOf(testDatabase.url).replace('://', `://${one}:${password}@`) }),
+    () => ({ DATABASE_URL_FILE: secret.file('uri') }),
+  ],
+])('%s: open connections stay, new ones use the new password', async (_, entries, settings) => {
+  await admin.query(`ALTER ROLE ${one} PASSWORD 'first'`);
+  // As an editor leaves it: with a line break.
+  secret = mountSecret(Object.fromEntries(Object.entries(entries('first')).map(([key, text]) => [key, `${text}\n`])));
+  const database = open(settings());
+  try {
+    await answers(database, one);
+    await admin.query(`ALTER ROLE ${one} PASSWORD 'second'`);
+    expect(await whoAmI(database)).toBe(one);
+    await endConnections(one);
+    await eventually(() => expect(whoAmI(database)).rejects.toMatchObject({ code: '28P01' }), { what: 'the refusal' });
+    secret.exchange(entries('second'));
+    await answers(database, one);
+    await eventually(() => database.isHealthy(), { what: 'a healthy database' });
+  } finally {
+    await database.stop();
+  }
+});
+
+test('with two roles there is no moment without one: the next connection is the other role', async () => {
+  await admin.query(`ALTER ROLE ${one} PASSWORD 'first'`);
+  secret = mountSecret({ username: one, password: 'first' });
+  const [DATABASE_USER_FILE, DATABASE_PASSWORD_FILE] = [secret.file('username'), secret.file('password')];
+  const database = open({ DATABASE_URL: placeOf(testDatabase.url), DATABASE_USER_FILE, DATABASE_PASSWORD_FILE });
+  try {
+    await answers(database, one);
+    secret.exchange({ username: two, password: 'first' });
+    await endConnections(one);
+    await answers(database, two);
+  } finally {
+    await database.stop();
+  }
+});
+
+test('the authority of the server is exchanged, and what cannot be read is not taken', async () => {
+  const { authorityFile, otherAuthorityFile } = testCertificates;
+  secret = mountSecret({ 'ca.crt': readFileSync(otherAuthorityFile, 'utf8') });
+  const target = new URL(testDatabase.url);
+  const proxy = await startTlsProxy({
+    target: { host: target.hostname, port: Number(target.port) },
+    protocol: 'postgres',
+    certificate: testCertificates.ofThisHost(),
+  });
+  target.host = `127.0.0.1:${proxy.port}`;
+  const database = open({
+    DATABASE_URL: target.toString(),
+    DATABASE_SSL_MODE: 'verify-full',
+    DATABASE_SSL_CA_FILE: secret.file('ca.crt'),
+  });
+  try {
+    await expect(whoAmI(database)).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+    secret.exchange({ 'ca.crt': readFileSync(authorityFile, 'utf8') });
+    await eventually(async () => (await whoAmI(database)) !== undefined, { what: 'an answer' });
+    const warner = createLogger('test', 'warn');
+    const url = target.toString();
+    const { logged } = await keepLogs(warner, async () => {
+      const second = createSqlDatabase({
+        url: `${url}?sslmode=verify-full&sslrootcert=${secret.file('ca.crt')}`,
+        logger: warner,
+      });
+      secret.exchange({ 'ca.crt': 'half a fi' });
+      expect(await whoAmI(second)).toBeDefined();
+      await second.stop();
+    });
+    expect(logged.map(({ message }) => message)).toContain(
+      'how to reach the database cannot be read any more; going on with what was read before',
+    );
+  } finally {
+    await database.stop();
+    await proxy.stop();
+  }
+});

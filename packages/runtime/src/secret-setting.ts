@@ -1,0 +1,37 @@
+import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox';
+import { environmentName } from './environment-name.ts';
+import { followFile } from './followed-file.ts';
+
+type FileOf<N extends string> = `${N}File`;
+
+/**
+ * Two settings for one secret: `redisPassword` from `REDIS_PASSWORD`, or from the file that `REDIS_PASSWORD_FILE` names
+ * (`readConfig` reads it, and refuses both). Spread into the schema of a service's config.
+ *
+ * @param follows when the file is looked at again, for the documents.
+ */
+export function secretSetting<N extends string, S extends TSchema>(
+  name: N,
+  schema: S,
+  follows: string,
+): Record<N, S> & Record<FileOf<N>, TOptional<TString>> {
+  const description = `file that holds ${environmentName(name)} instead; ${follows}`;
+  return { [name]: schema, [fileOf(name)]: Type.Optional(Type.String({ description })) } as Record<N, S> &
+    Record<FileOf<N>, TOptional<TString>>;
+}
+
+export const readForEachConnection = 'read again for each new connection';
+export const readAtStart = 'read at the start';
+
+type SecretConfig<N extends string> = { readonly [Name in N | FileOf<N>]?: Static<TString> | undefined };
+
+/** The secret as it is at each call, undefined when it is not set. */
+export function secretOf<N extends string>(config: SecretConfig<N>, name: N): (() => string) | undefined {
+  const [value, file] = [config[name], config[fileOf(name)]];
+  if (file !== undefined) return followFile(file, value ?? '');
+  return value === undefined ? undefined : () => value;
+}
+
+function fileOf<N extends string>(name: N): FileOf<N> {
+  return `${name}File`;
+}
