@@ -1,9 +1,10 @@
+import { basename } from 'node:path';
 import { redisConnection } from '@millrace/cache';
 import { databaseAddress } from '@millrace/db';
 import { kafkaConnection } from '@millrace/event-log';
 import { environmentName, readConfig } from '@millrace/runtime';
 import { configSchemas } from '@millrace/stack/src/docs/config-schemas.ts';
-import { testCertificates } from '@millrace/testing';
+import { mountSecret, testCertificates } from '@millrace/testing';
 import { type TProperties, Type } from 'typebox';
 import { containerOf, type Manifest } from './testing/manifest.ts';
 import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.ts';
@@ -20,10 +21,22 @@ const inSecrets: Record<string, string> = {
   SECRETS_KEY: Buffer.alloc(32).toString('base64'),
 };
 
+const mounted = mountSecret({
+  ...inSecrets,
+  DATABASE_PASSWORD: 'p',
+  KAFKA_SASL_PASSWORD: 'p',
+  REDIS_PASSWORD: 'p',
+  REDIS_SENTINEL_PASSWORD: 's',
+  SMTP_URL: 'smtp://mail',
+  TOKEN_SECRET: 'long enough for tokens',
+});
+afterAll(() => mounted.remove());
+
 /** The environment of a pod as its process sees it: secrets and files are there. */
 function seenBy(deployment: Manifest, secrets: Manifest[]): Record<string, string> {
   const variables = containerOf(deployment).env.map(({ name, value, valueFrom }) => {
-    if (name.endsWith('_FILE')) return [name, testCertificates.authorityFile];
+    if (value?.startsWith('/etc/millrace/certificates/')) return [name, testCertificates.authorityFile];
+    if (value?.startsWith('/etc/millrace/secrets/')) return [name, mounted.file(basename(value))];
     if (value !== undefined) return [name, value];
     const { name: secret, key } = valueFrom?.secretKeyRef ?? { name: '', key: '' };
     const made = secrets.find(({ metadata }) => metadata.name === secret)?.data?.[key];

@@ -1,4 +1,4 @@
-import { environmentOf, type Manifest, podOf } from './testing/manifest.ts';
+import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
 import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
 
 /** Values, and what they become in the environment of a gateway (a secret's value as `secret/key`). */
@@ -190,9 +190,12 @@ describe.each(cases)('%s', (_, values, expected) => {
   test('every file that is named is mounted', () => {
     for (const deployment of ofKind(rendered, 'Deployment')) {
       const files = Object.entries(environmentOf(deployment)).filter(([name]) => name.endsWith('_FILE'));
-      const sources = podOf(deployment)?.volumes?.find(({ name }) => name === 'certificates')?.projected?.sources ?? [];
-      const mounted = JSON.stringify(sources);
-      for (const [, file] of files) expect(mounted).toContain(`"${file.replace('/etc/millrace/certificates/', '')}"`);
+      const volumes = podOf(deployment)?.volumes ?? [];
+      for (const [, file] of files) {
+        const [, volume, path] = /^\/etc\/millrace\/(\w+)\/(.+)$/.exec(file) ?? [];
+        const sources = volumes.find(({ name }) => name === volume)?.projected?.sources;
+        expect(JSON.stringify(sources)).toContain(`"${path}"`);
+      }
     }
   });
 });
@@ -208,6 +211,28 @@ test('no secret stands in the open', async () => {
   expect(JSON.stringify(rendered.filter(({ kind }) => kind !== 'Secret'))).not.toContain('hush');
   const kept = ofKind(rendered, 'Secret').map(({ data = {} }) => Object.values(data).map((value) => atob(value)));
   expect(kept.flat().filter((value) => value.includes('hush')).length).toBe(6);
+});
+
+test('as files, secrets are mounted and no variable holds one, but those of the operator', async () => {
+  const own = { name: 'OWN', valueFrom: { secretKeyRef: { name: 'theirs', key: 'own' } } };
+  const values = {
+    ...leastValues,
+    secretsAsFiles: true,
+    postgresql: { host: 'db', existingSecret: { name: 'pg' } },
+    redis: { nodes: ['r:1'], existingSecret: { name: 'redis' } },
+    gateway: { extraEnv: [own] },
+  };
+  const gateway = gatewayOf(await renderChart({ values }));
+  expect(environmentOf(gateway)).toMatchObject({
+    DATABASE_USER_FILE: '/etc/millrace/secrets/DATABASE_USER',
+    DATABASE_PASSWORD_FILE: '/etc/millrace/secrets/DATABASE_PASSWORD',
+    REDIS_PASSWORD_FILE: '/etc/millrace/secrets/REDIS_PASSWORD',
+    SECRETS_KEY_FILE: '/etc/millrace/secrets/SECRETS_KEY',
+  });
+  expect(containerOf(gateway).env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([own]);
+  expect(podOf(gateway)?.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources).toContainEqual({
+    secret: { name: 'redis', items: [{ key: 'redis-password', path: 'REDIS_PASSWORD' }] },
+  });
 });
 
 test('a change of what the chart keeps replaces the pods', async () => {

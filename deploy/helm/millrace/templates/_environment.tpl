@@ -83,3 +83,39 @@ docs/configuration.md. Takes: root, kind, values.
 {{- define "millrace.fromSecret" -}}
 - { name: {{ .name }}, valueFrom: { secretKeyRef: { name: {{ .secret | quote }}, key: {{ .key | quote }} } } }
 {{- end -}}
+
+{{- define "millrace.secretFiles" -}}/etc/millrace/secrets{{- end -}}
+
+{{/*
+The same for the pod: with `secretsAsFiles` each secret that the chart passes on is named by its file, which services read
+again. Takes: as "millrace.environment".
+*/}}
+{{- define "millrace.podEnvironment" -}}
+{{- if .root.Values.secretsAsFiles -}}
+{{- $files := include "millrace.secretSources" . | fromYamlArray -}}
+{{- $paths := list -}}
+{{- range $files }}{{- $paths = append $paths (first .secret.items).path -}}{{- end -}}
+{{- range include "millrace.environment" . | fromYamlArray }}
+{{- if has .name $paths }}
+- { name: {{ .name }}_FILE, value: {{ include "millrace.secretFiles" $ }}/{{ .name }} }
+{{- else }}
+- {{ toJson . }}
+{{- end }}
+{{- end -}}
+{{- else -}}
+{{- include "millrace.environment" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Secrets as sources of one projected volume; empty when they are in the environment. Takes: as "millrace.environment". */}}
+{{- define "millrace.secretSources" -}}
+{{- if and .root.Values.secretsAsFiles (has .kind (list "gateway" "flags" "managementApi" "deliveryWorker" "consumer")) -}}
+{{- $named := dict "root" .root "kind" .kind "values" (omit .values "extraEnv") -}}
+{{- range include "millrace.environment" $named | fromYamlArray }}
+{{- $name := .name -}}
+{{- with .valueFrom }}
+- secret: { name: {{ .secretKeyRef.name | quote }}, items: [{ key: {{ .secretKeyRef.key | quote }}, path: {{ $name }} }] }
+{{- end }}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -29,6 +29,13 @@ volumes:
       sources:
         {{- . | nindent 8 }}
   {{- end }}
+  {{- with include "millrace.secretSources" . | trim }}
+  - name: secrets
+    projected:
+      defaultMode: 0440
+      sources:
+        {{- . | nindent 8 }}
+  {{- end }}
 {{- end -}}
 
 {{/* What every container has. Takes: root, values, stores. */}}
@@ -47,6 +54,9 @@ volumeMounts:
   - { name: tmp, mountPath: /tmp }
   {{- if include "millrace.certificateSources" . | trim }}
   - { name: certificates, mountPath: {{ include "millrace.certificates" . }}, readOnly: true }
+  {{- end }}
+  {{- if include "millrace.secretSources" . | trim }}
+  - { name: secrets, mountPath: {{ include "millrace.secretFiles" . }}, readOnly: true }
   {{- end }}
 {{- end -}}
 

@@ -1,31 +1,30 @@
 import { leastValues } from './render-chart.ts';
 
-/** Values that together have the chart set every variable it knows. */
-export const variants: object[] = [
-  leastValues,
-  {
-    ...leastValues,
-    host: 'events.example.com',
-    postgresql: {
-      host: 'db',
-      user: 'u',
-      password: 'p',
-      tls: { mode: 'verify-full', ca: { secret: 'ca' }, client: { secret: 'c' } },
-    },
-    kafka: {
-      brokers: ['k:9093'],
-      sasl: { mechanism: 'plain', username: 'u', password: 'p' },
-      tls: { enabled: true, ca: { secret: 'ca' }, client: { secret: 'c' } },
-    },
-    redis: {
-      nodes: ['s:26379'],
-      mode: 'sentinel',
-      username: 'u',
-      password: 'p',
-      sentinel: { password: 's' },
-      tls: { enabled: true, ca: { secret: 'ca' } },
-    },
-    mail: { url: 'smtp://mail', from: 'us@example.com' },
-    flags: { enabled: true },
+const everyStore = {
+  ...leastValues,
+  host: 'events.example.com',
+  postgresql: {
+    host: 'db',
+    user: 'u',
+    password: 'p',
+    tls: { mode: 'verify-full', ca: { secret: 'ca' }, client: { secret: 'c' } },
   },
-];
+  kafka: {
+    brokers: ['k:9093'],
+    sasl: { mechanism: 'plain', username: 'u', password: 'p' },
+    tls: { enabled: true, ca: { secret: 'ca' }, client: { secret: 'c' } },
+  },
+  redis: {
+    nodes: ['s:26379'],
+    mode: 'sentinel',
+    username: 'u',
+    password: 'p',
+    sentinel: { password: 's' },
+    tls: { enabled: true, ca: { secret: 'ca' } },
+  },
+  mail: { url: 'smtp://mail', from: 'us@example.com' },
+  flags: { enabled: true },
+};
+
+/** Values that together have the chart set every variable it knows. */
+export const variants: object[] = [leastValues, everyStore, { ...everyStore, secretsAsFiles: true }];

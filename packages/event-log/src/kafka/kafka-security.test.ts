@@ -1,12 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readConfig } from '@millrace/runtime';
+import { findJava } from '@millrace/stack/src/kafka/java.ts';
+import { kafkaJars } from '@millrace/stack/src/kafka/kafka-jars.ts';
 import { runProgram } from '@millrace/stack/src/process/run-program.ts';
-import { eventually, testServers } from '@millrace/testing';
+import { eventually, mountSecret, testCertificates, testServers } from '@millrace/testing';
+import { Type } from 'typebox';
 import { range, readAll } from '../testing/contract-fixture.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
-import { kafkaConnection } from './kafka-config.ts';
+import { kafkaConfigFields, kafkaConnection } from './kafka-config.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
 
 /** A broker that lets nobody in who is not who they say, and speaks only TLS. */
@@ -92,4 +96,83 @@ describeWithJava('a broker with SASL over TLS', () => {
       await log.close();
     }
   });
+
+  test('a password and an authority that are exchanged are used by the next connection, of the same log', async () => {
+    const secret = mountSecret({ password: 'right', 'ca.crt': readFileSync(caFile, 'utf8') });
+    const log = createKafkaLog({
+      ...kafkaConnection(
+        readConfig(Type.Object(kafkaConfigFields), {
+          ...{ KAFKA_BROKERS: cluster.brokers.join(','), KAFKA_SSL: 'true', KAFKA_SSL_CA_FILE: secret.file('ca.crt') },
+          ...{ KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: 'millrace' },
+          ...{ KAFKA_SASL_PASSWORD_FILE: secret.file('password') },
+        }),
+      ),
+      clientId: 'rotation-test',
+      logger: testLogger(),
+    });
+    const topic = 'rotated';
+    const acknowledged: number[] = [];
+    let isRunning = true;
+    const sending = (async () => {
+      for (let n = 0; isRunning; n += 1) {
+        await log
+          .append([{ topic, key: 'k', value: Buffer.from(String(n)) }])
+          .then(() => acknowledged.push(n))
+          .catch(() => {});
+      }
+    })();
+    const seen = () => acknowledged.length;
+    const goesOn = async () => {
+      const before = seen();
+      await eventually(() => seen() > before, { what: 'an acknowledged append' });
+    };
+    try {
+      await log.ensureTopics([{ topic, partitions: 1 }]);
+      await goesOn();
+      await setPassword('millrace', 'new');
+      // What is open stays as it is.
+      await goesOn();
+      secret.exchange({ password: 'new', 'ca.crt': readFileSync(testCertificates.otherAuthorityFile, 'utf8') });
+      await cluster.kill(0);
+      await cluster.start(0);
+      await eventually(() => !log.isHealthy(), { what: 'the refusal of a broker whose authority is not known' });
+      secret.exchange({ password: 'new', 'ca.crt': readFileSync(caFile, 'utf8') });
+      await goesOn();
+      isRunning = false;
+      await sending;
+      const stored = (await readAll(log, topic, seen())).map(({ value }) => Number(value.toString()));
+      expect(acknowledged.filter((n) => !stored.includes(n))).toEqual([]);
+    } finally {
+      isRunning = false;
+      await log.close();
+      await sending;
+      secret.remove();
+    }
+  });
+
+  /** By Kafka's own tool, as an operator does. */
+  async function setPassword(user: string, password: string): Promise<void> {
+    const config = join(directory, 'client.properties');
+    const login = `org.apache.kafka.common.security.plain.PlainLoginModule required username="millrace" password="right";`;
+    writeFileSync(
+      config,
+      [
+        ...['security.protocol=SASL_SSL', 'sasl.mechanism=PLAIN', `sasl.jaas.config=${login}`],
+        ...['ssl.truststore.type=PEM', `ssl.truststore.location=${caFile}`, ''],
+      ].join('\n'),
+    );
+    const java = (await findJava()) ?? 'java';
+    const { status, output } = await runProgram(java, [
+      ...[
+        '-cp',
+        `${await kafkaJars()}/*`,
+        'kafka.admin.ConfigCommand',
+        '--bootstrap-server',
+        cluster.brokers.join(','),
+      ],
+      ...['--command-config', config, '--alter', '--entity-type', 'users', '--entity-name', user],
+      ...['--add-config', `SCRAM-SHA-512=[password=${password}]`],
+    ]);
+    if (status !== 0) throw new Error(output);
+  }
 });

@@ -82,6 +82,7 @@ function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchem
     host: text,
     apiHost: text,
     ...storeSchemas,
+    secretsAsFiles: flag,
     keys: object({ existingSecret: text, secretsKeyKey: text, tokenSecretKey: text }),
     mail: object({
       url: text,
