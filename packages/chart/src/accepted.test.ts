@@ -23,7 +23,10 @@ const inSecrets: Record<string, string> = {
 
 const mounted = mountSecret({
   ...inSecrets,
+  DATABASE_USER: 'u',
   DATABASE_PASSWORD: 'p',
+  KAFKA_SASL_USERNAME: 'u',
+  REDIS_URL: 'redis://r',
   KAFKA_SASL_PASSWORD: 'p',
   REDIS_PASSWORD: 'p',
   REDIS_SENTINEL_PASSWORD: 's',

@@ -30,7 +30,7 @@ test('every variable the chart sets is a setting of the service it is set for', 
 });
 
 test('what a migration is told of the database is what services are told', () => {
-  expect(migrations.length).toBe(5);
+  expect(migrations.length).toBe(8);
   const known = Object.keys(settings['event-consumer'] ?? {}).filter((name) => name.startsWith('DATABASE_'));
   expect(migrations.flatMap((job) => Object.keys(environmentOf(job))).filter((name) => !known.includes(name))).toEqual(
     [],

@@ -1,6 +1,8 @@
+import { mountSecret } from '@millrace/testing';
 import { Type } from 'typebox';
 import { ConfigError, integerSetting, readConfig } from './config.ts';
 import { environmentName } from './environment-name.ts';
+import { readAtStart, secretSetting } from './secret-setting.ts';
 
 const schema = Type.Object({
   ingestPort: integerSetting(8000, 'a TCP port', { max: 65_535 }),
@@ -85,6 +87,31 @@ test('all problems are reported together, without values', () => {
   ]);
   expect(() => readConfig(schema, env)).toThrow(/4 problem\(s\):\n {2}- INGEST_PORT/);
   expect(() => readConfig(schema, env)).not.toThrow('secret');
+});
+
+describe('a secret in a file', () => {
+  const withSecret = Type.Object({ ...schema.properties, ...secretSetting('databaseUrl', Type.String(), readAtStart) });
+  const secret = mountSecret({ url: 'postgresql://in-file\n', empty: ' \n' });
+  afterAll(() => secret.remove());
+
+  test('is read, without the line break at its end, and named', () => {
+    expect(readConfig(withSecret, { DATABASE_URL_FILE: secret.file('url') })).toMatchObject({
+      databaseUrl: 'postgresql://in-file',
+      databaseUrlFile: secret.file('url'),
+    });
+  });
+
+  test.each([
+    [{ DATABASE_URL_FILE: '/nowhere' }, 'DATABASE_URL_FILE names a file that cannot be read (ENOENT)'],
+    [{ DATABASE_URL_FILE: secret.file('empty') }, 'DATABASE_URL_FILE names a file that is empty'],
+    [
+      { DATABASE_URL: 'postgresql://hush', DATABASE_URL_FILE: secret.file('url') },
+      'DATABASE_URL and DATABASE_URL_FILE are both set',
+    ],
+  ])('%j is refused', (env, problem) => {
+    expect(() => readConfig(withSecret, env)).toThrow(problem);
+    expect(() => readConfig(withSecret, env)).not.toThrow('hush');
+  });
 });
 
 function problemsOf(env: Record<string, string>): string[] {

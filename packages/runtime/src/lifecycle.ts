@@ -75,8 +75,11 @@ export async function runService(
     void stop();
   };
 
-  process.on('SIGTERM', () => void stop());
-  process.on('SIGINT', () => void stop());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    // Whoever heard it while the program was still being read in.
+    process.removeAllListeners(signal);
+    process.on(signal, () => void stop());
+  }
   process.on('unhandledRejection', (reason) => fail(reason instanceof Error ? reason : new Error(String(reason))));
   process.on('uncaughtException', fail);
   try {

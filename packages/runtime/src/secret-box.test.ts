@@ -35,6 +35,22 @@ test('keys are rotated: the first seals, all of them open', () => {
   expect(() => createSecretBox(undefined).open(sealed, 'x')).toThrow(SecretBoxError);
 });
 
+test('a setting that changes is followed: for sealing at once, for opening where a key is missing', () => {
+  const [old, young] = [newKey(), newKey()];
+  let setting = old;
+  const box = createSecretBox(() => setting);
+  const sealed = { ...box.seal(secret, 'x') };
+  setting = `${young},${old}`;
+  expect(box.open(sealed, 'x')).toEqual(secret);
+  expect(createSecretBox(young).open({ ...box.seal(secret, 'x') }, 'x')).toEqual(secret);
+  const elsewhere = createSecretBox(() => setting);
+  const youngest = newKey();
+  setting = `${young},${youngest}`;
+  expect(elsewhere.open({ ...createSecretBox(youngest).seal(secret, 'x') }, 'x')).toEqual(secret);
+  setting = 'no key';
+  expect(() => box.seal(secret, 'x')).not.toThrow();
+});
+
 test('a key that is needed and missing is named, a key that is there is not', () => {
   const box = createSecretBox(newKey());
   expect(() => box.requireKeys(box.keyIds)).not.toThrow();
@@ -60,7 +76,7 @@ test.each([
   [randomBytes(31).toString('base64').slice(0, 40), false],
   [`${newKey()},`, false],
 ])('a setting is 32 bytes in base64: %#', (text, isRight) => {
-  const read = () => readConfig(Type.Object({ secretsKey: secretsKeyFields }), { SECRETS_KEY: text });
+  const read = () => readConfig(Type.Object(secretsKeyFields), { SECRETS_KEY: text });
   if (isRight) expect(read().secretsKey).toBe(text);
   else expect(read).toThrow(/SECRETS_KEY is not valid/);
 });

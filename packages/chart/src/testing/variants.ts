@@ -27,4 +27,19 @@ const everyStore = {
 };
 
 /** Values that together have the chart set every variable it knows. */
-export const variants: object[] = [leastValues, everyStore, { ...everyStore, secretsAsFiles: true }];
+export const variants: object[] = [
+  leastValues,
+  everyStore,
+  { ...everyStore, secretsAsFiles: true },
+  {
+    ...leastValues,
+    secretsAsFiles: true,
+    redis: { url: 'redis://r' },
+  },
+  {
+    ...everyStore,
+    secretsAsFiles: true,
+    postgresql: { host: 'db', existingSecret: { name: 'pg' } },
+    kafka: { brokers: ['k:9093'], sasl: { mechanism: 'plain', existingSecret: { name: 'k', usernameKey: 'user' } } },
+  },
+];

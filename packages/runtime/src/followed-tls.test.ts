@@ -1,0 +1,28 @@
+import { mountSecret, testCertificates } from '@millrace/testing';
+import { followTls } from './followed-tls.ts';
+import { readPem } from './read-pem.ts';
+
+test('certificate and key are those of the files when a connection is made, and never of two exchanges', () => {
+  const [ours, theirs] = [testCertificates.ofThisHost(), testCertificates.ofOtherHost()];
+  const secret = mountSecret({ 'tls.crt': ours.cert, 'tls.key': ours.key });
+  try {
+    const problems: string[] = [];
+    const tls = followTls({
+      cert: readPem('CERT', secret.file('tls.crt'), problems),
+      key: readPem('KEY', secret.file('tls.key'), problems),
+    });
+    const first = tls.secureContext;
+    expect([first === undefined, problems]).toEqual([false, []]);
+    expect(tls.secureContext).toBe(first);
+    secret.exchange({ 'tls.crt': theirs.cert, 'tls.key': ours.key });
+    expect(tls.secureContext).toBe(first);
+    secret.exchange({ 'tls.crt': theirs.cert, 'tls.key': theirs.key });
+    expect(tls.secureContext).not.toBe(first);
+  } finally {
+    secret.remove();
+  }
+});
+
+test('without files of its own it demands a certificate all the same', () => {
+  expect(followTls({})).toEqual({ rejectUnauthorized: true });
+});
