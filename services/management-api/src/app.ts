@@ -10,6 +10,7 @@ import { createRateLimit } from './access/rate-limit.ts';
 import { createSignUpLimit } from './access/sign-up-limit.ts';
 import { docsContentSecurityPolicy, docsPage } from './resources/schema/docs-page.ts';
 import { type RouteDeps, routes } from './routes.ts';
+import { isOfSdk } from './sdk-requests/is-of-sdk.ts';
 import { translateDatabaseError } from './translate-database-error.ts';
 
 export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange' | 'signUpLimit' | 'userChangeLimit'> {
@@ -30,6 +31,8 @@ export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange' | 'signUpLi
   publicUrl?: string | undefined;
   /** How many proxies of ours are in front, whose `X-Forwarded-…` is believed; none by default. */
   trustedProxies?: number;
+  /** Takes the requests of SDKs that are a gateway's; without it they are answered as those of scripts. */
+  gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Answers that do not fit their schema become errors; for tests. */
   checkResponses?: boolean;
 }
@@ -38,7 +41,7 @@ export interface AppDeps extends Omit<RouteDeps, 'announceKeyChange' | 'signUpLi
  * The management API as a request listener. Express serves what is not a route: probes and the page of documentation.
  */
 export function createApp(deps: AppDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { sql, logger, metrics, health, publicUrl, trustedProxies, checkResponses, keyValue, limits } = deps;
+  const { sql, logger, metrics, health, publicUrl, trustedProxies, checkResponses, keyValue, limits, gateway } = deps;
   const requestLimit = createRateLimit({
     keyValue,
     name: 'key',
@@ -86,6 +89,7 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
   app.use(api);
 
   return (request, response) => {
+    if (gateway !== undefined && isOfSdk(request)) return gateway(request, response);
     const isRoute = request.url?.startsWith('/api/') && !request.url.startsWith(docsPath);
     if (!isRoute) return app(request, response);
     setSecurityHeaders(response);

@@ -12,6 +12,13 @@ export const configSchema = Type.Object({
   publicApiUrl: Type.Optional(
     Type.String({ pattern: '^https?://[^\\s?#]+$', description: 'http(s) address under which clients reach the API' }),
   ),
+  ingestUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s?#]+$',
+      description:
+        'http(s) address of a gateway, which is asked what SDKs that evaluate flags by themselves ask this API',
+    }),
+  ),
   trustProxy: Type.Boolean({
     default: false,
     description: 'true when a proxy in front sets X-Forwarded-Proto and X-Forwarded-Host',

@@ -24,6 +24,7 @@ import { createDestinationSecrets } from './resources/batch-exports/destination-
 import { createChallengeLookup } from './resources/domains/look-up-challenge.ts';
 import { createPayloadSecrets } from './resources/feature-flags/payload-secrets.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/invite-mailing.ts';
+import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any list should take, shorter than what a person or a proxy waits. */
@@ -83,6 +84,9 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     health,
     publicUrl: config.publicApiUrl,
     trustedProxies: config.trustProxy ? config.proxyHops : 0,
+    gateway: config.ingestUrl
+      ? passToGateway({ url: config.ingestUrl, isBehindProxy: config.trustProxy, timeoutMs: 10_000, logger })
+      : undefined,
   });
   const server = await serve(app, {
     port: config.apiPort,

@@ -44,12 +44,19 @@ docs/configuration.md. Takes: root, kind, values.
 
 {{- define "millrace.env.managementApi" -}}
 - { name: NODE_ENV, value: production }
+- { name: INGEST_URL, value: {{ include "millrace.flagsUrl" .root | quote }} }
 - { name: API_PORT, value: {{ include "millrace.text" .values.port | quote }} }
 - { name: TRUST_PROXY, value: {{ include "millrace.trustsProxy" .root | quote }} }
 - { name: PROXY_HOPS, value: {{ include "millrace.text" .root.Values.proxy.hops | quote }} }
 {{- with ternary "" (include "millrace.apiUrl" .root) (hasKey (default dict .values.settings) "PUBLIC_API_URL") }}
 - { name: PUBLIC_API_URL, value: {{ . | quote }} }
 {{- end }}
+{{- end -}}
+
+{{/* Where flags are answered, inside the cluster. */}}
+{{- define "millrace.flagsUrl" -}}
+{{- $flags := ternary "flags" "gateway" .Values.flags.enabled -}}
+http://{{ include "millrace.fullname" . }}-{{ $flags }}:{{ include "millrace.servicePort" (dict "root" . "service" $flags) }}
 {{- end -}}
 
 {{- define "millrace.env.deliveryWorker" -}}

@@ -8,6 +8,7 @@ import type { JsonSchema } from './json-schema.ts';
  */
 const setByChart = [
   /^(INGEST|API|HEALTH|METRICS)_PORT$/,
+  /^INGEST_URL$/,
   /^DATABASE_(URL|USER|PASSWORD|SSL_)/,
   /^REDIS_/,
   /^(EVENT_LOG|TOPIC)_?/,

@@ -1,0 +1,65 @@
+import { Agent, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
+import { request as requestHttps, Agent as SecureAgent } from 'node:https';
+import { pipeline } from 'node:stream';
+import { AppError } from '@millrace/errors';
+import { toErrorBody } from '@millrace/http';
+import type { Logger } from '@millrace/runtime';
+
+export interface GatewayOptions {
+  /** Address of a gateway. */
+  url: string;
+  /** False: what a client says of proxies in front of it is not passed on. */
+  isBehindProxy: boolean;
+  timeoutMs: number;
+  logger: Logger;
+}
+
+/**
+ * Hands the requests of SDKs that evaluate flags by themselves to a gateway. It knows secret keys of projects, remembers definitions
+ * and counts them against the plan. On one host a path alone does not tell these requests from those of scripts.
+ */
+export function passToGateway(options: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const base = new URL(options.url);
+  const isSecure = base.protocol === 'https:';
+  const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, maxSockets: 64 });
+  return (request, response) => {
+    const asked = (isSecure ? requestHttps : requestHttp)(new URL(request.url ?? '/', base), {
+      agent,
+      method: request.method ?? 'GET',
+      headers: headersFor(request, base.host, options.isBehindProxy),
+      timeout: options.timeoutMs,
+    });
+    asked.on('timeout', () => asked.destroy(new Error('The gateway did not answer in time.')));
+    asked.on('error', (error) => {
+      options.logger.warn('a request for definitions of flags could not be passed to a gateway', { error });
+      refuse(response);
+    });
+    asked.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, withoutConnection(answer.headers));
+      pipeline(answer, response, () => {});
+    });
+    response.on('close', () => asked.destroy());
+    asked.end();
+  };
+}
+
+function headersFor(request: IncomingMessage, host: string, isBehindProxy: boolean) {
+  const address = request.socket.remoteAddress ?? '';
+  const before = request.headers['x-forwarded-for'];
+  const forwarded = isBehindProxy && before !== undefined ? `${String(before)}, ${address}` : address;
+  // A question has no body.
+  const { 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = withoutConnection(request.headers);
+  return { ...headers, host, 'x-forwarded-for': forwarded };
+}
+
+/** Headers that are about one connection. */
+function withoutConnection({ connection: _c, 'keep-alive': _k, upgrade: _u, ...headers }: IncomingMessage['headers']) {
+  return headers;
+}
+
+function refuse(response: ServerResponse): void {
+  if (response.headersSent) return void response.destroy();
+  const error = new AppError('unavailable', 'The gateway that knows the definitions does not answer.');
+  response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '2' });
+  response.end(JSON.stringify(toErrorBody(error)));
+}
