@@ -87,7 +87,7 @@ test.each(rows)('%s, with %s: definitions and a payload', async (_place, _key, h
   try {
     expect(await client.waitForLocalEvaluationReady(20_000)).toBe(true);
     const options = { onlyEvaluateLocally: true, sendFeatureFlagEvents: false };
-    expect(await client.isFeatureEnabled('everybody', 'somebody', options)).toBe(true);
+    expect(await client.getFeatureFlagResult('everybody', 'somebody', options)).toMatchObject({ enabled: true });
     expect(await client.getRemoteConfigPayload('theme')).toEqual({ theme: 'dark' });
   } finally {
     await client.shutdown();

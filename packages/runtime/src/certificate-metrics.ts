@@ -1,10 +1,8 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { firstExpiry } from './first-expiry.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Settings that name a certificate; a file of authorities may hold several, and the first to expire counts. */
 const certificateSetting = /(?:Ca|Cert)File$/;
-const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Tells when the certificates that the settings name expire; read again each time, since files are exchanged. */
 export function reportCertificates(config: object, metrics: Metrics): void {
@@ -19,17 +17,7 @@ export function reportCertificates(config: object, metrics: Metrics): void {
   );
   Object.assign(expiry, {
     collect() {
-      for (const [setting, file] of files) expiry.set({ setting }, firstExpirySeconds(file));
+      for (const [setting, file] of files) expiry.set({ setting }, (firstExpiry(file) ?? Number.NaN) / 1000);
     },
   });
-}
-
-function firstExpirySeconds(file: string): number {
-  try {
-    const certificates = readFileSync(file, 'utf8').match(pem) ?? [];
-    const expiries = certificates.map((text) => Date.parse(new X509Certificate(text).validTo) / 1000);
-    return expiries.length === 0 ? Number.NaN : Math.min(...expiries);
-  } catch {
-    return Number.NaN;
-  }
 }

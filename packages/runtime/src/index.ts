@@ -2,6 +2,7 @@ export { reportCertificates } from './certificate-metrics.ts';
 export { ConfigError, integerSetting, readConfig } from './config.ts';
 export { environment } from './environment.ts';
 export { environmentName } from './environment-name.ts';
+export { firstExpiry } from './first-expiry.ts';
 export { type FollowedTls, followTls } from './followed-tls.ts';
 export { createHealth, type Health, type HealthCheck } from './health.ts';
 export { startHealthServer } from './health-server.ts';

@@ -1,12 +1,10 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { firstExpiry } from '@millrace/runtime';
 import { type Finding, ok, problem, warning } from '../finding.ts';
 
 const certificateSettings = [
   ...['DATABASE_SSL_CA_FILE', 'DATABASE_SSL_CERT_FILE', 'PGSSLROOTCERT'],
   ...['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'REDIS_CA_FILE'],
 ];
-const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const dayMs = 86_400_000;
 const warnDays = 21;
 
@@ -21,23 +19,13 @@ export function checkCertificates(env: Record<string, string | undefined>, now =
 }
 
 function judge(name: string, expiry: number | null, now: number): Finding {
-  if (expiry === null || Number.isNaN(expiry)) {
+  if (expiry === null) {
     return problem(`${name} names no certificate that can be read`, 'give the path of a PEM file this user may read');
   }
   const day = new Date(expiry).toISOString().slice(0, 10);
-  const advice = 'put a new certificate into the file, then replace the services that use it one at a time';
+  const advice = 'put a new certificate into the file: new connections use it';
   if (expiry <= now) return problem(`${name}: a certificate expired on ${day}`, advice);
   const days = Math.floor((expiry - now) / dayMs);
   if (days < warnDays) return warning(`${name}: a certificate expires in ${days} days, on ${day}`, advice);
   return ok(`${name}: valid until ${day}`);
-}
-
-function firstExpiry(file: string): number | null {
-  try {
-    const certificates = readFileSync(file, 'utf8').match(pem) ?? [];
-    const expiries = certificates.map((text) => Date.parse(new X509Certificate(text).validTo));
-    return expiries.length === 0 ? null : Math.min(...expiries);
-  } catch {
-    return null;
-  }
 }
