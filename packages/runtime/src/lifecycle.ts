@@ -75,11 +75,7 @@ export async function runService(
     void stop();
   };
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    // Whoever heard it while the program was still being read in.
-    process.removeAllListeners(signal);
-    process.on(signal, () => void stop());
-  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) hearInstead(signal, () => void stop());
   process.on('unhandledRejection', (reason) => fail(reason instanceof Error ? reason : new Error(String(reason))));
   process.on('uncaughtException', fail);
   try {
@@ -87,4 +83,14 @@ export async function runService(
   } catch (error) {
     fail(error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+/**
+ * Hears a signal from now on in place of whoever heard it while the program was still being read in. In this order: Node forgets a
+ * signal that has come and was not passed on yet when nobody is left who listens.
+ */
+function hearInstead(signal: 'SIGTERM' | 'SIGINT', listener: () => void): void {
+  const former = process.listeners(signal);
+  process.on(signal, listener);
+  for (const one of former) process.off(signal, one);
 }
