@@ -2,12 +2,12 @@ import type { Core } from '../client/core.ts';
 import { hasClass, isElement, matchesAny, pathOf } from '../page/dom.ts';
 import { clipboardEvents, isChosen, isMeant } from './capture-rules.ts';
 import { clipboardProperties } from './clipboard.ts';
-import { eventProperties } from './event-properties.ts';
 import { isReadable, partsOf } from './privacy.ts';
 import { createRageClick } from './rage-click.ts';
+import { readEvent } from './read-event.ts';
 
 /** Captures what an event of the document says, if it is one to capture. */
-export function createEventCapture({ options, capture }: Core): (event: Event, withElements: boolean) => void {
+export function createEventCapture({ options, captureSoon }: Core): (event: Event, withElements: boolean) => void {
   const isRageClick = createRageClick();
 
   return (event, withElements) => {
@@ -27,9 +27,10 @@ export function createEventCapture({ options, capture }: Core): (event: Event, w
     const copied = isClipboard ? clipboardProperties(type, !!canCopy) : {};
     if (!copied) return;
     const masks = { ...options, ...chosen };
-    const properties = { ...eventProperties({ type, parts, masks, withElements }), ...copied };
-    if (isRage && !matchesAny(path, calmSelectors(options.rageclick))) capture('$rageclick', properties);
-    capture(isClipboard ? '$copy_autocapture' : '$autocapture', properties);
+    const read = readEvent({ type, parts, masks, withElements });
+    const properties = () => ({ ...read(), ...copied });
+    if (isRage && !matchesAny(path, calmSelectors(options.rageclick))) captureSoon('$rageclick', properties);
+    captureSoon(isClipboard ? '$copy_autocapture' : '$autocapture', properties);
   };
 }
 

@@ -54,11 +54,10 @@ export function partsOf(path: Element[], around: Element[]): Part[] {
   let isWithinMarked = around.some(isMarked);
   let isWithinEditor = document.designMode === 'on' || around.some(isEditor);
   const parts = [...path].reverse().map((element): Part => {
-    const own = ownPrivacy(element);
     isWithinMarked ||= isMarked(element);
     isWithinEditor ||= isEditor(element);
-    const isPrivate = isWithinMarked || own.isPrivate;
-    return { element, tag: tagOf(element), isPrivate, isTyped: isWithinEditor || own.isTyped };
+    const isPrivate = isWithinMarked || isSecret(element);
+    return { element, tag: tagOf(element), isPrivate, isTyped: isWithinEditor || isField(element) };
   });
   return parts.reverse();
 }

@@ -8,7 +8,7 @@ const groupedDigits = /\b\d[\d -]{9,21}\d\b/g;
 /** Whether a text is nothing but a number that must not leave the page. */
 export function isSensitive(text: string): boolean {
   const value = text.trim();
-  return socialSecurity.test(value) || card.test(value.replace(/[- ]/g, ''));
+  return /^[\d -]+$/.test(value) && (socialSecurity.test(value) || card.test(value.replace(/[- ]/g, '')));
 }
 
 const longestRead = 5000;

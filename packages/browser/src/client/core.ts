@@ -11,6 +11,8 @@ export interface Signals {
   identity: { distinctId: string; anonymousDistinctId?: string };
   /** Person or group properties, or groups, that flags depend on have changed. */
   flagInput: undefined;
+  /** In another tab the visitor became another one, or known: by storage this tab knows it too. */
+  otherTab: undefined;
   /** Another visitor, of whom nothing is known but the options' `bootstrap`. */
   reset: undefined;
   /** A session was followed by another, in this tab or in another. */
@@ -79,8 +81,17 @@ export interface Core {
   /** Asked before an event is made; false: it is not captured. */
   addGate(mayPass: (event: string, options?: CaptureOptions) => boolean): void;
   capture(name: string, properties?: Properties | null, options?: CaptureOptions): CaptureResult | undefined;
+  /**
+   * The same for what the library hears by itself while the page is about to answer a visitor: what the page shows now is
+   * read now, all else is done in a task of its own, or by `settle` if that comes first.
+   */
+  captureSoon(name: string, properties: () => Properties): void;
+  /** Before anything that what was heard until now knows nothing of: another visitor, other properties, the end of the page. */
+  settle(): void;
   /** Adds properties to every event from now on; what the caller of `capture` gave wins. */
   addProperties(collect: (event: string, uuid: string, timestamp: Date) => Properties): void;
+  /** The same of what the page shows at the moment. */
+  addPageProperties(read: () => Properties): void;
   /** False: opted out, or a bot: nothing is captured. */
   isCapturing(): boolean;
   /** Address of a path of the ingest host, without a double slash. */

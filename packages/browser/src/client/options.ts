@@ -1,5 +1,5 @@
 import type { CaptureResult } from './captured-event.ts';
-import type { FlagValue, JsonValue } from './values.ts';
+import type { FlagValue, JsonValue, Properties } from './values.ts';
 
 export interface AutocaptureOptions {
   url_allowlist?: (string | RegExp)[];
@@ -74,6 +74,8 @@ export interface OptionValues {
   property_denylist: string[];
   properties_string_max_length: number;
   before_send: BeforeSend | BeforeSend[] | undefined;
+  /** Of before there was `before_send`, which can do more. */
+  sanitize_properties: ((properties: Properties, event: string) => Properties) | undefined;
   get_device_id: (id: string) => string;
   disable_session_recording: boolean;
   disable_surveys: boolean;

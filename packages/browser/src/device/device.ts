@@ -5,8 +5,11 @@ import { browserOf } from './browser-names.ts';
 
 /** Browser, system and kind of device, by the names the service's users filter by. */
 export const describeDevice: Feature = ({ addProperties }) => {
-  const properties = page ? deviceProperties(page.navigator) : {};
-  addProperties(() => properties);
+  let known: Properties | undefined;
+  addProperties(() => {
+    known ??= page ? deviceProperties(page.navigator) : {};
+    return known;
+  });
   return undefined;
 };
 

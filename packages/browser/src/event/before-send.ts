@@ -3,9 +3,11 @@ import type { Options } from '../client/client.ts';
 import type { Log } from '../client/core.ts';
 
 /** As the application changed it; null where it wants it not sent, or its own code failed to say. */
-export function runBeforeSend(event: CaptureResult, { before_send: given }: Options, log: Log): CaptureResult | null {
+export function runBeforeSend(event: CaptureResult, options: Options, log: Log): CaptureResult | null {
+  const { before_send, sanitize_properties } = options;
   let result: CaptureResult | null = event;
-  for (const change of given === undefined || given === null ? [] : [given].flat()) {
+  for (const change of [sanitize_properties && sanitizing(sanitize_properties), before_send].flat()) {
+    if (!change) continue;
     try {
       result = change(result);
     } catch (error) {
@@ -18,4 +20,17 @@ export function runBeforeSend(event: CaptureResult, { before_send: given }: Opti
     }
   }
   return result;
+}
+
+/** What applications had before there was `before_send`. */
+function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (event: CaptureResult) => CaptureResult {
+  return (event) => {
+    const { properties, $set_once } = event;
+    const { $process_person_profile } = properties;
+    return {
+      ...event,
+      properties: { ...sanitize(properties, event.event), $process_person_profile },
+      ...($set_once && { $set_once: sanitize($set_once, '$set_once') }),
+    };
+  };
 }

@@ -2,9 +2,15 @@ import type { CaptureResult } from '../client/captured-event.ts';
 import type { Core } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
 import type { EventParts } from './event-parts.ts';
-import { pageProperties } from './page-properties.ts';
+import { browserProperties } from './page-properties.ts';
 
 export type Collect = Parameters<Core['addProperties']>[0];
+
+/** When something happened, and what the page showed then. */
+export interface Moment {
+  now: Date;
+  page: Properties;
+}
 
 /** Everything an event says, later wins: the page, super properties, features, its own, and what nobody may set. */
 export function eventProperties(
@@ -12,7 +18,7 @@ export function eventProperties(
   collectors: Collect[],
   name: string,
   own: Properties,
-  { uuid, timestamp }: Pick<CaptureResult, 'uuid' | 'timestamp'>,
+  { uuid, timestamp, now, page }: Moment & Pick<CaptureResult, 'uuid' | 'timestamp'>,
 ): Properties {
   const { sessionId, windowId } = session.touch(+timestamp);
   const collected: Properties = {};
@@ -25,7 +31,10 @@ export function eventProperties(
   }
   const registered = store.superProperties();
   const properties: Properties = {
-    ...pageProperties(),
+    ...browserProperties(),
+    ...page,
+    $insert_id: randomText() + randomText(),
+    $time: +now / 1000,
     ...tabStore.superProperties(),
     ...registered,
     ...collected,
@@ -40,11 +49,16 @@ export function eventProperties(
     $is_identified: person.isIdentified(),
   };
   for (const denied of options.property_denylist) delete properties[denied];
-  return { ...properties, $process_person_profile: person.hasProfile() };
+  properties.$process_person_profile = person.hasProfile();
+  return properties;
 }
 
 /** Groups of the event come on top of the visitor's; an empty object is for none. */
 function groupsOf(registered: JsonValue, own: JsonValue): Properties {
   const isSaid = Object.keys(Object(own)).length > 0;
   return isSaid ? { $groups: { ...Object(registered), ...Object(own) } } : {};
+}
+
+function randomText(): string {
+  return Math.random().toString(36).slice(2, 10);
 }

@@ -3,31 +3,33 @@ import type { Properties } from '../client/values.ts';
 import { page } from '../page/globals.ts';
 import { timeZone } from '../page/time-zone.ts';
 
-/** What is true of the page and its window at this moment. */
+/** What the page and its window show at this moment. */
 export function pageProperties(): Properties {
   if (!page) return {};
-  const { location, navigator, screen } = page;
+  const { location } = page;
+  return {
+    $current_url: location.href,
+    $host: location.host,
+    $pathname: location.pathname,
+    $viewport_height: page.innerHeight,
+    $viewport_width: page.innerWidth,
+  };
+}
+
+/** What does not change by what a visitor does. */
+export function browserProperties(): Properties {
+  if (!page) return {};
+  const { navigator, screen } = page;
   const { userAgent: agent, language } = navigator;
   return {
     $timezone: timeZone(),
     $timezone_offset: new Date().getTimezoneOffset(),
-    $current_url: location.href,
-    $host: location.host,
-    $pathname: location.pathname,
     $raw_user_agent: agent.length > 1000 ? `${agent.slice(0, 997)}...` : agent,
     $browser_language: language,
     $browser_language_prefix: language?.split('-')[0],
     $screen_height: screen?.height,
     $screen_width: screen?.width,
-    $viewport_height: page.innerHeight,
-    $viewport_width: page.innerWidth,
     $lib: 'web',
     $lib_version: libraryVersion,
-    $insert_id: randomText() + randomText(),
-    $time: Date.now() / 1000,
   };
-}
-
-function randomText(): string {
-  return Math.random().toString(36).slice(2, 10);
 }

@@ -10,6 +10,8 @@ export interface FlagRequest {
   begin(): void;
   /** Soon, and after the request under way if there is one. */
   reload(): void;
+  /** The same, unless it would ask what was just answered. */
+  reloadIfChanged(): void;
   /** The next question tells who the visitor was, so that flags that keep their value for a person do. */
   tellFormerId(distinctId: string | undefined): void;
 }
@@ -21,9 +23,16 @@ export function createFlagRequest(core: Core, receive: (answer: Answer) => void)
   let isAsked = false;
   let isUnderWay = false;
   let isWantedAgain = false;
+  let isForced = false;
+  let answered = '';
   let formerId: string | undefined;
 
   function reload(): void {
+    isForced = true;
+    reloadIfChanged();
+  }
+
+  function reloadIfChanged(): void {
     if (options.advanced_disable_flags || options.advanced_disable_feature_flags) return;
     if (isUnderWay) isWantedAgain = true;
     else if (!isWaiting) setTimeout(ask, debounceMs);
@@ -32,17 +41,22 @@ export function createFlagRequest(core: Core, receive: (answer: Answer) => void)
 
   async function ask(): Promise<void> {
     isWaiting = false;
+    const question = questionOf(core);
+    const text = JSON.stringify(question);
+    if (!isForced && text === answered) return;
+    isForced = false;
     isAsked = isUnderWay = true;
-    const body = { ...questionOf(core), $anon_distinct_id: formerId };
+    const body = { ...question, $anon_distinct_id: formerId };
     const answer = await send(body, options.feature_flag_request_max_retries);
     isUnderWay = false;
+    if (answer.status === 200) answered = text;
     if (answer.status === 200 && body.$anon_distinct_id === formerId) formerId = undefined;
     // An answer for who the visitor was before says nothing of who they are now.
     if (body.distinct_id === distinctId()) receive(answer);
-    else isWantedAgain = true;
+    else isForced = isWantedAgain = true;
     if (isWantedAgain) {
       isWantedAgain = false;
-      reload();
+      reloadIfChanged();
     }
   }
 
@@ -62,6 +76,7 @@ export function createFlagRequest(core: Core, receive: (answer: Answer) => void)
       if (!isAsked) reload();
     },
     reload,
+    reloadIfChanged,
     tellFormerId(distinctId) {
       formerId = distinctId;
     },

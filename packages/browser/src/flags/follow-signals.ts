@@ -24,7 +24,8 @@ export function followSignals(core: Core, { state, request, calls, read }: FlagP
     if (anonymousDistinctId) request.tellFormerId(anonymousDistinctId);
     request.reload();
   });
-  signals.on('flagInput', request.reload);
+  signals.on('flagInput', request.reloadIfChanged);
+  signals.on('otherTab', request.reload);
   signals.on('reset', () => {
     calls.forget();
     request.tellFormerId(undefined);

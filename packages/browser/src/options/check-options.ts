@@ -11,6 +11,7 @@ const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   rageclick: isObject,
   capture_exceptions: (value) => typeof value === 'boolean' || isObject(value),
   capture_performance: (value) => typeof value === 'boolean' || isObject(value),
+  sanitize_properties: (value) => typeof value === 'function',
   before_send: (value) => [value].flat().every((one) => typeof one === 'function'),
 };
 

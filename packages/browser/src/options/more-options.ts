@@ -32,6 +32,7 @@ export function moreOptions(defaults: string | undefined): Partial<Options> {
     mask_all_element_attributes: false,
     mask_personal_data_properties: false,
     before_send: undefined,
+    sanitize_properties: undefined,
     disable_session_recording: false,
     disable_surveys: false,
     rate_limiting: {},

@@ -1,6 +1,7 @@
 import type { Core, Feature } from '../client/core.ts';
-import type { Properties } from '../client/values.ts';
+import type { JsonValue, Properties } from '../client/values.ts';
 import { page } from '../page/globals.ts';
+import { memoizeLast } from '../values/memoize-last.ts';
 import { campaignOf, maskAddress, searchOf } from './campaign.ts';
 import { originNow, propertiesOf, referrer } from './origin.ts';
 
@@ -9,6 +10,8 @@ export const createOrigin: Feature = (core) => {
   const { options, store, signals } = core;
   const remember = createMemory(core);
   let isTold = false;
+  // To read it out of addresses takes longer than all the rest of an event.
+  const entryOf = memoizeLast((props: JsonValue) => said(propertiesOf(props, '$session_entry_')));
 
   core.addGate(() => {
     remember();
@@ -19,11 +22,11 @@ export const createOrigin: Feature = (core) => {
     const known = Object(store.get('$client_session_props')) as { sessionId?: string; props?: Properties };
     const props = known.sessionId === sessionId ? known.props : { ...originNow(options) };
     if (known.sessionId !== sessionId) store.set({ $client_session_props: { sessionId, props } });
-    return {
-      ...(options.mask_personal_data_properties && { $current_url: maskAddress(page?.location.href ?? '', true) }),
-      ...said(propertiesOf(props, '$session_entry_')),
-    };
+    return entryOf(props);
   });
+  core.addPageProperties(() =>
+    options.mask_personal_data_properties ? { $current_url: maskAddress(page?.location.href ?? '', true) } : {},
+  );
   core.initialPersonProperties = () => propertiesOf(store.get('$initial_person_info'), '$initial_');
 
   // A person that has nothing of it yet gets it: once per page, and with every `$identify`.

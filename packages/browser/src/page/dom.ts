@@ -17,7 +17,6 @@ const firstChild = reader<ChildNode | null>('firstChild');
 const nextSibling = reader<ChildNode | null>('nextSibling');
 const tagName = reader<string>('tagName');
 const classList = reader<DOMTokenList>('classList');
-export const attributesOf = reader<NamedNodeMap>('attributes');
 const previousElementSibling = reader<Element | null>('previousElementSibling');
 
 export const isElement = (node: Node | null): node is Element => node !== null && nodeType(node) === 1;
@@ -25,6 +24,10 @@ export const tagOf = (element: Element): string => tagName(element).toLowerCase(
 export const hasClass = (element: Element, name: string): boolean => classList(element).contains(name);
 export const attributeOf = (element: Element, name: string): string | null =>
   Element.prototype.getAttribute.call(element, name);
+
+/** By their names: to ask for `attributes` makes a node of each. */
+export const attributesOf = (element: Element): { name: string; value: string }[] =>
+  Element.prototype.getAttributeNames.call(element).map((name) => ({ name, value: attributeOf(element, name) ?? '' }));
 
 /** A selector that is none matches nothing. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {

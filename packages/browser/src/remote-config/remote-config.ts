@@ -16,7 +16,8 @@ declare global {
  */
 export function createRemoteConfig({ token, options, store: { area }, sender, signals, url }: Core): undefined {
   const key = `ph_${token}_remote_config`;
-  void load().then((config) => signals.emit('remoteConfig', config));
+  // In a task of its own: a page that starts has enough to do, and this can wait.
+  setTimeout(async () => signals.emit('remoteConfig', await load()));
 
   async function load(): Promise<RemoteConfig | null> {
     const ofPage = page?._POSTHOG_REMOTE_CONFIG?.[token]?.config;

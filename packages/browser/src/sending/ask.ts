@@ -21,8 +21,11 @@ const mostSeconds = 3600;
 /** gzip, or the text itself where the browser has none. */
 export async function pack(text: string): Promise<Body> {
   if (typeof CompressionStream === 'undefined') return text;
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'));
-  return new Response(stream).arrayBuffer();
+  const { readable, writable } = new CompressionStream('gzip');
+  const writer = writable.getWriter();
+  writer.write(new TextEncoder().encode(text));
+  writer.close();
+  return new Response(readable).arrayBuffer();
 }
 
 /** Never rejects: without an answer the status is 0. */
@@ -34,7 +37,7 @@ export async function ask({ options }: Pick<Core, 'options'>, url: string, quest
     const response = await fetch(url, {
       method,
       headers: { ...(body && { 'Content-Type': contentType }), ...options.request_headers },
-      keepalive: method === 'POST' && new Blob([body ?? '']).size <= mostKeptBytes,
+      keepalive: method === 'POST' && sizeOf(body) <= mostKeptBytes,
       signal: abort.signal,
       ...(body && { body }),
     });
@@ -49,6 +52,8 @@ export async function ask({ options }: Pick<Core, 'options'>, url: string, quest
     clearTimeout(timer);
   }
 }
+
+const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob([body]).size : body.byteLength);
 
 /** Seconds, or a date. */
 function retryAfter(text: string | null): Pick<Answer, 'retryAfter'> {

@@ -31,7 +31,7 @@ export function createSender(core: SenderParts): Sender {
   const pace: Pace = { failures: 0, pausedUntil: 0 };
   const envelope = createEnvelope(core);
   const delivery = createDelivery(core, envelope, { queue, pace });
-  const { schedule, flush } = createFlushTimer(core, { delivery, queue, pace, isOpen: () => isSeen });
+  const { schedule, flush, flushSoon } = createFlushTimer(core, { delivery, queue, pace, isOpen: () => isSeen });
   const beacon = (events: QueuedEvent[]) => void sendBeacon(envelope.url(), events, envelope.wrap);
 
   const begin = () => {
@@ -80,7 +80,7 @@ export function createSender(core: SenderParts): Sender {
       if (hasLeft) {
         beacon([queued]);
         queue.leave();
-      } else if (isUrgent && pace.failures === 0) flush();
+      } else if (isUrgent && pace.failures === 0) flushSoon();
       else schedule();
     },
     flush,

@@ -31,7 +31,8 @@ const orphanMs = 60_000;
 export function createEventRecords({ token, store: { area } }: Pick<Core, 'token' | 'store'>): EventRecords {
   const prefix = `ph_${token}_queue_`;
   const newPage = () => `${prefix}${Math.random().toString(36).slice(2)}_`;
-  const { locks } = navigator;
+  // Asked for when there is something to lock: the first time, it takes milliseconds.
+  const locks = (): LockManager | undefined => navigator.locks;
   let page = newPage();
   let last = 0;
   let release: (() => void) | undefined;
@@ -46,7 +47,7 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
   const isLeft = (name: string) =>
     name.startsWith(prefix) &&
     !isOwn(name) &&
-    (locks || Math.abs(Date.now() - Number(name.split('_').pop())) > orphanMs);
+    (locks() || Math.abs(Date.now() - Number(name.split('_').pop())) > orphanMs);
   const hold = (isNeeded: boolean) => {
     if (isNeeded === !!release) return;
     release?.();
@@ -55,7 +56,9 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
     const end = new Promise<void>((resolve) => {
       release = resolve;
     });
-    locks?.request(page, () => end).catch(() => {});
+    locks()
+      ?.request(page, () => end)
+      .catch(() => {});
   };
   return {
     keep(text) {
@@ -86,7 +89,8 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
           done();
           return new Promise((resolve) => setTimeout(resolve, settleMs));
         };
-        if (locks) locks.request(of, { ifAvailable: true }, (lock) => lock && run()).catch(() => {});
+        const all = locks();
+        if (all) all.request(of, { ifAvailable: true }, (lock) => lock && run()).catch(() => {});
         else run();
       }
     },

@@ -7,6 +7,8 @@ export interface FlushTimer {
   /** Sends what is queued some time after its first event, or when the next attempt makes sense. */
   schedule(): void;
   flush(): Promise<void>;
+  /** In a task of its own: to pack many events takes its time, and what captured the last of them may be a click. */
+  flushSoon(): void;
 }
 
 interface FlushTimerParts {
@@ -22,6 +24,7 @@ export function createFlushTimer(
   { delivery, queue, pace, isOpen }: FlushTimerParts,
 ): FlushTimer {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isSoon = false;
 
   function schedule(): void {
     if (timer !== undefined || !isOpen() || queue.count() === 0) return;
@@ -36,5 +39,13 @@ export function createFlushTimer(
     if (isOpen()) await delivery.flush();
     schedule();
   }
-  return { schedule, flush };
+  function flushSoon(): void {
+    if (!isSoon) setTimeout(flushNow);
+    isSoon = true;
+  }
+  function flushNow(): void {
+    isSoon = false;
+    flush();
+  }
+  return { schedule, flush, flushSoon };
 }

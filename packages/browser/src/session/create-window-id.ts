@@ -11,7 +11,7 @@ export function createWindowId({ persistence, persistence_name, token }: Options
   const area = tabArea(persistence);
   const name = `ph_${persistence_name || token}_`;
   const [idName, mark] = [`${name}window_id`, `${name}primary_window_exists`];
-  let id = area.read(mark) ? undefined : attempt<unknown>(() => JSON.parse(area.read(idName) ?? ''));
+  let id = area.read(mark) ? undefined : attempt<unknown>(() => JSON.parse(area.read(idName) ?? 'null'));
   area.write(mark, 'true');
   page?.addEventListener('pagehide', () => area.remove(mark));
   page?.addEventListener('pageshow', () => area.write(mark, 'true'));

@@ -1,5 +1,5 @@
 import type { Client, InitOptions, Options } from '../client/client.ts';
-import type { Feature, Log } from '../client/core.ts';
+import type { Core, Feature, Log } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import { page } from '../page/globals.ts';
 import { createCore } from './create-core.ts';
@@ -17,15 +17,22 @@ export interface ClientParts extends OptionsParts {
   always?: (client: Client) => Partial<Client>;
 }
 
+interface ClientState {
+  options: Options;
+  members?: Partial<Client>;
+  settle?: Core['settle'];
+}
+
 /** A client that waits for `init`. Its members are there from the beginning, and none ever throws. */
 export function createClient(parts: ClientParts): Client {
-  const state: { options: Options; members?: Partial<Client> } = { options: {} as Options };
+  const state: ClientState = { options: {} as Options };
   const log = createLog(() => state.options.debug);
   const early = createEarlySubscriptions();
   const named: Record<string, Client> = {};
 
   const call = (name: string, args: unknown[]): unknown => {
-    const { members } = state;
+    const { members, settle } = state;
+    settle?.();
     if (!members && subscriptionNames.includes(name)) return early.add(name, args);
     const member = (members ?? always)?.[name as keyof Client] as Member | undefined;
     if (member) return guarded(name, member, log)(...args);
@@ -41,6 +48,7 @@ export function createClient(parts: ClientParts): Client {
     // A server renders with the options' bootstrap, and does no more.
     if (!page) return client;
     const started = createCore(client, options, log);
+    state.settle = started.core.settle;
     state.members = Object.assign(membersOf(started, parts), always);
     const { featureFlags = {} } = state.members;
     for (const [name, member] of Object.entries(featureFlags))
@@ -80,11 +88,7 @@ function guarded(name: string, member: Member, log: Log): Member {
   };
 }
 
-function clientOf(
-  state: { options: Options; members?: Partial<Client> },
-  call: (name: string, args: unknown[]) => unknown,
-  init: Client['init'],
-): Client {
+function clientOf(state: ClientState, call: (name: string, args: unknown[]) => unknown, init: Client['init']): Client {
   const client: Partial<Client> = {
     init,
     get config() {

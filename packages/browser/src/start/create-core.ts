@@ -3,6 +3,7 @@ import type { Core, Log } from '../client/core.ts';
 import { createConsent } from '../consent/create-consent.ts';
 import { createCapture } from '../event/create-capture.ts';
 import type { EventParts } from '../event/event-parts.ts';
+import { followOtherTabs } from '../identity/follow-other-tabs.ts';
 import { page } from '../page/globals.ts';
 import { createPerson } from '../person/create-person.ts';
 import { createSender } from '../sending/create-sender.ts';
@@ -26,6 +27,7 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const { store, tabStore } = openStores(options, isPersistent);
   signals.on('consent', () => [store, tabStore].forEach((one) => void one.followConsent()));
   const identified = startVisitor(options, store, log);
+  followOtherTabs(store, signals);
   const url: Core['url'] = (path, of = 'api') => {
     const hosts = { api: null, flags: options.flags_api_host, assets: options.asset_host };
     return (hosts[of] ?? options.api_host) + path;
@@ -37,7 +39,12 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   const parts: EventParts = { options, consent, store, tabStore, session, person, sender, signals, log };
   const events = createCapture(parts);
   // `pagehide` comes where `unload` does not: phones, and pages that the browser keeps for coming back.
-  page?.addEventListener('pagehide', () => signals.emit('leaving', undefined));
+  page?.addEventListener('pagehide', () => {
+    events.settle();
+    signals.emit('leaving', undefined);
+  });
+  // On the way down to the document, where the sender listens.
+  page?.addEventListener('visibilitychange', events.settle, true);
   const core: Core = {
     ...{ token, client, options, store, tabStore, sender, signals, log, url, ...events },
     initialPersonProperties: () => ({}),

@@ -11,14 +11,16 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
   const { distinctID: given, isIdentifiedID } = options.bootstrap;
   const [known, device] = [store.get('distinct_id'), store.get('$device_id')];
   const isIdentified = store.get('$user_state') === 'identified';
-  store.set({ $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: idleMsOf(options) });
+  const start = { $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: idleMsOf(options) };
   if (known && (!given || (isIdentifiedID && given !== known))) {
+    store.set(start);
     if (given && isIdentified)
       log.warn('bootstrap.distinctID is not used: another visitor is identified. Call reset()');
     return isIdentified ? undefined : given;
   }
   const id = options.get_device_id(newUuid());
   store.set({
+    ...start,
     distinct_id: given || id,
     $device_id: given && !isIdentifiedID ? given : (known && device) || id,
     $user_state: given && isIdentifiedID ? 'identified' : 'anonymous',

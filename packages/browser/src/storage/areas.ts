@@ -8,10 +8,15 @@ export interface Area {
   remove(name: string): void;
 }
 
-/** Null where the browser blocks or lacks it, or it takes nothing (full, private mode). */
+const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } = {};
+
+/** Null where the browser blocks or lacks it, or it takes nothing (full, private mode). Tried once: it takes milliseconds. */
 export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
-  const storage = attempt(() => page?.[kind]) ?? null;
-  return storage && doesKeep(storageArea(storage)) ? storage : null;
+  if (known[kind] === undefined) {
+    const storage = attempt(() => page?.[kind]) ?? null;
+    known[kind] = storage && doesKeep(storageArea(storage)) ? storage : null;
+  }
+  return known[kind];
 }
 
 export function doesKeep(area: Area): boolean {

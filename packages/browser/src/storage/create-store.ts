@@ -1,6 +1,7 @@
 import type { Store } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
+import { memoizeLast } from '../values/memoize-last.ts';
 import { toPlain } from '../values/to-plain.ts';
 import type { Area } from './areas.ts';
 import { cookieNames, isSentWithEvents } from './own-names.ts';
@@ -18,6 +19,7 @@ interface StorePlace {
 
 /** Of the core only: what all other parts need not know. */
 export interface WholeStore extends Store {
+  readonly name: string;
   clear(): void;
   /** Writes what is known, or removes what was written, as consent now asks. */
   followConsent(): void;
@@ -29,6 +31,7 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
   let knownText: string | null = null;
   let writtenCookie = '';
   let isFresh = false;
+  const sentOf = memoizeLast((all: Properties) => without(all, (one) => !isSentWithEvents(one)));
 
   const readAgain = () => {
     if (!isPersistent()) return;
@@ -38,13 +41,14 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
     values = parse(text);
   };
   /** Once per task is enough: nobody else writes meanwhile. */
-  const refresh = () => {
-    if (isFresh) return;
+  const refresh = (): Properties => {
+    if (isFresh) return values;
     isFresh = true;
     queueMicrotask(() => {
       isFresh = false;
     });
     readAgain();
+    return values;
   };
   const save = () => {
     if (!isPersistent()) return;
@@ -68,11 +72,9 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
   values = doesCookieWin ? { ...values, ...fromCookie } : { ...fromCookie, ...values };
 
   return {
+    name,
     area,
-    get(wanted) {
-      refresh();
-      return values[wanted];
-    },
+    get: (wanted) => refresh()[wanted],
     set(changes) {
       readAgain();
       const plain = isObject(changes) ? (Object(toPlain(changes)) as Properties) : {};
@@ -86,10 +88,7 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
       values = without(values, (one) => names.includes(one));
       save();
     },
-    superProperties() {
-      refresh();
-      return without(values, (one) => !isSentWithEvents(one));
-    },
+    superProperties: () => sentOf(refresh()),
     clear() {
       values = {};
       erase();
@@ -99,7 +98,7 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
 }
 
 function parse(text: string | null): Properties {
-  const value: unknown = attempt(() => JSON.parse(text ?? ''));
+  const value: unknown = attempt(() => JSON.parse(text || '{}'));
   return isObject(value) ? (value as Properties) : {};
 }
 

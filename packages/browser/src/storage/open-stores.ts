@@ -17,9 +17,7 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
   const own = token.replace(/\+/g, 'PL').replace(/\//g, 'SL').replace(/=/g, 'EQ');
   const name = given ? `ph_${given}` : `ph_${own}_posthog`;
   const local = kind === 'memory' ? null : webStorage('localStorage');
-  const hasCookies = kind === 'cookie' || kind === 'localStorage+cookie';
-  const cookieJar = cookieArea(options);
-  const cookies = hasCookies && doesKeep(cookieJar) ? cookieJar : undefined;
+  const cookies = kind === 'cookie' || kind === 'localStorage+cookie' ? cookieArea(options) : undefined;
   const doesCookieWin = defaults !== 'unset' && defaults >= '2026-08-29';
   const area = kind === 'sessionStorage' ? webStorage(kind) : local;
   const storeIn = (main: Area, more?: object) => createStore({ name, main, isPersistent, area, ...more });
@@ -27,5 +25,5 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
   const tabStore = storeIn(tabArea(kind));
   if (kind === 'sessionStorage') return { store: tabStore, tabStore };
   if (local && kind !== 'cookie') return { store: storeIn(storageArea(local), { cookies, doesCookieWin }), tabStore };
-  return { store: storeIn(cookies ?? memoryArea()), tabStore };
+  return { store: storeIn(cookies && doesKeep(cookies) ? cookies : memoryArea()), tabStore };
 }

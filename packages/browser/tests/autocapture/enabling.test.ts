@@ -109,6 +109,7 @@ describe('autocapture is on as the service said last', () => {
       const names: string[] = [];
       const stop = posthog.on('eventCaptured', ({ event }) => names.push(event));
       document.querySelector('button')?.click();
+      await new Promise((resolve) => setTimeout(resolve));
       stop();
       return names;
     });

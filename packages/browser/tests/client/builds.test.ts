@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { eventually } from '@millrace/testing';
 import { bundleLibrary, bundles } from '../../bundle/bundle-library.ts';
@@ -82,3 +83,26 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
     }
   },
 );
+
+test('on a page from the disk, without cookies and of no origin, everything is captured and remembered', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-page-'));
+  try {
+    await writeFile(join(folder, 'array.js'), (await bundleLibrary('array.js')).code);
+    const init = `posthog.init('phc_disk', { api_host: '${lab.ingest.url}', opt_out_useragent_filter: true });`;
+    const content = `<!doctype html><title>Disk</title><script src="array.js"></script><script>${init}</script>`;
+    await writeFile(join(folder, 'page.html'), content);
+    lab.ingest.clear();
+    const address = pathToFileURL(join(folder, 'page.html')).href;
+    const { page, complaints } = await openPage(await lab.browser.newContext(), address);
+    const id = await page.evaluate(() => window.posthog.get_distinct_id());
+    await page.evaluate(() => window.posthog.capture('from the disk'));
+    await page.reload();
+    expect(await page.evaluate(() => window.posthog.get_distinct_id())).toBe(id);
+    const event = await eventually(() => lab.ingest.events('from the disk').at(0) ?? false);
+    expect(event.properties).toMatchObject({ distinct_id: id, $current_url: address });
+    await eventually(() => lab.ingest.events('$pageleave').length > 0);
+    expect(complaints).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

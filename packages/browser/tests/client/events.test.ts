@@ -61,6 +61,26 @@ describe('before_send', () => {
   });
 });
 
+test.each<[what: string, option: string, expected: object | undefined]>([
+  ['changes properties', `(all, event) => ({ ...all, secret: 'masked', of: event })`, { secret: 'masked', of: 'one' }],
+  ['leaves out what it wants', '({ token, distinct_id }) => ({ token, distinct_id })', { secret: undefined }],
+  ['drops an event when it fails', `() => { throw new Error('mine'); }`, undefined],
+])('sanitize_properties %s', async (_, option, expected) => {
+  const { page } = await visitWith(`sanitize_properties: ${option}, person_profiles: 'always'`);
+  const event = await page.evaluate(() => window.posthog.capture('one', { secret: 'x' }));
+  if (expected === undefined) expect(event).toBeUndefined();
+  else expect({ secret: undefined, ...event?.properties }).toMatchObject(expected);
+});
+
+test('sanitize_properties is asked of what a person is told once, and cannot decide whether there is one', async () => {
+  const { page } = await visitWith(`person_profiles: 'always', sanitize_properties: (all, of) => ({ of })`);
+  const event = await page.evaluate(() => window.posthog.capture('one'));
+  expect(event).toMatchObject({
+    properties: { of: 'one', $process_person_profile: true },
+    $set_once: { of: '$set_once' },
+  });
+});
+
 test('get_device_id makes the id of a device', async () => {
   const { page } = await visitWith(`get_device_id: (id) => 'device-' + id`);
   expect(await page.evaluate(() => window.posthog.get_distinct_id())).toMatch(/^device-[\da-f-]{36}$/);

@@ -262,3 +262,47 @@ it('does not take the flags of another visitor for those of this one', async () 
   expect(await heard(page, 1)).toEqual([['identified']]);
   expect(shop.questions().map(({ distinct_id }) => distinct_id === 'user-7')).toEqual([false, true]);
 });
+
+it.each<[what: string, act: () => void]>([
+  ['the same identify', () => window.posthog.identify('user-7', { plan: 'pro' })],
+  ['the same group', () => window.posthog.group('company', 'acme', { name: 'Acme' })],
+  [
+    'both',
+    () => {
+      window.posthog.identify('user-7', { plan: 'pro' });
+      window.posthog.group('company', 'acme', { name: 'Acme' });
+    },
+  ],
+])('asks once on a page that says what is known already, when its flags are there: %s', async (_what, act) => {
+  const first = await shop.enter();
+  await first.evaluate(() => {
+    window.posthog.identify('user-7', { plan: 'pro' });
+    window.posthog.group('company', 'acme', { name: 'Acme' });
+  });
+  await flagsLoaded(first);
+  const page = await shop.enter({}, { visitor: first.context() });
+  await flagsLoaded(page);
+  shop.ingest.clear();
+  await page.evaluate(act);
+  await page.evaluate(() => void window.posthog.capture('a moment later'));
+  await shop.received('a moment later', 1);
+  expect(shop.questions()).toEqual([]);
+  await page.evaluate(() => window.posthog.identify('user-7', { plan: 'free' }));
+  await eventually(() => expect(shop.questions()).toHaveLength(1));
+});
+
+it('loads the flags of who the visitor became in another tab', async () => {
+  const page = await shop.enter();
+  const other = await shop.enter({}, { visitor: page.context() });
+  await Promise.all([flagsLoaded(page), flagsLoaded(other)]);
+  await page.evaluate(listen);
+  shop.ingest.clear();
+  shop.ingest.flags = { 'for-ada': true };
+  await other.evaluate(() => window.posthog.identify('ada'));
+  expect((await heard(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
+  expect(shop.questions().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']);
+  shop.ingest.flags = { 'for-anybody': true };
+  await other.evaluate(() => window.posthog.reset());
+  expect((await heard(page, 3))[2]).toEqual([['for-anybody'], { 'for-anybody': true }, { errorsLoading: false }]);
+  expect(await page.evaluate(() => window.posthog.get_distinct_id())).toBe(shop.questions().at(-1)?.distinct_id);
+});

@@ -14,26 +14,28 @@ interface Seen {
   withElements: boolean;
 }
 
-/** What is sent of an event. */
-export function eventProperties({ type, parts, masks, withElements }: Seen): Properties {
+/** What is sent of an event: read from the page at once, put together when it is asked for. */
+export function readEvent({ type, parts, masks, withElements }: Seen): () => Properties {
   const isClick = type === 'click';
   const control = isClick ? controlOfIcon(parts) : 0;
   const mask_all_text = masks.mask_all_text || (control > 0 && !parts.slice(0, control + 1).every(isReadable));
-  const elements = parts.slice(control).map((part, at) => describeElement(part, { ...masks, mask_all_text }, at === 0));
+  const asMasked = { ...masks, mask_all_text };
+  const elements = parts.slice(control).map((part, at) => describeElement(part, asMasked, at === 0));
   const [target = { $el_text: '', attr__href: '' }] = elements;
 
   const areLinksMasked = masks.mask_all_element_attributes || masks.element_attribute_ignorelist?.includes('href');
   const address = areLinksMasked ? '' : addressOf(parts);
   if (address) target.attr__href = address;
-  return {
+  const own = ownProperties(parts);
+  return () => ({
     $event_type: type,
     $ce_version: 1,
     ...(withElements && { $elements: elements as unknown as Properties[] }),
     $elements_chain: elementsChain(elements),
     ...(target.$el_text && { $el_text: target.$el_text }),
     ...(isClick && address && isElsewhere(address) && { $external_click_url: address }),
-    ...ownProperties(parts),
-  };
+    ...own,
+  });
 }
 
 /** A click on a drawing is one on the link or button it is drawn in: which of these, as a place in the path. */

@@ -1,0 +1,103 @@
+import { eventually } from '@millrace/testing';
+import type { Page } from 'playwright-core';
+import type { ReceivedEvent } from '../support/scripted-ingest.ts';
+import { type Lab, startLab } from '../support/start-lab.ts';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await startLab({ body: '<button id="act" class="before">Before</button>' });
+});
+afterAll(() => lab.stop());
+beforeEach(() => lab.ingest.clear());
+
+/** A shop where a click does something; the library heard of the click before the shop did. */
+async function open(onClick: string): Promise<Page> {
+  const { page } = await lab.visit({
+    options: { autocapture: true, rageclick: false, capture_pageleave: false, flushAt: 20 },
+  });
+  await page.evaluate(`
+    window.heard = [];
+    posthog.on('eventCaptured', ({ event }) => heard.push(event));
+    act.addEventListener('click', () => { ${onClick} });
+  `);
+  // Autocapture begins when the settings are there.
+  await eventually(async () => {
+    await page.evaluate(
+      'document.body.append(other = document.createElement("button")), other.click(), other.remove()',
+    );
+    expect(await page.evaluate('posthog.get_session_id(), heard.splice(0).length')).toBeGreaterThan(0);
+  });
+  return page;
+}
+
+const received = (names: string[]) =>
+  eventually(() => {
+    const events = lab.ingest.events().filter(({ properties }) => properties.$el_text !== undefined || properties.own);
+    expect(events.map(({ event }) => event)).toEqual(names);
+    return events as [ReceivedEvent, ...ReceivedEvent[]];
+  });
+
+test('a click says what the page showed then, whatever the page makes of it', async () => {
+  const page = await open(`
+    history.pushState(null, '', '/basket');
+    act.textContent = 'After';
+    act.className = 'after';
+  `);
+  await page.evaluate('act.click(); posthog.flush()');
+  const [{ properties }] = await received(['$autocapture']);
+  expect(properties).toMatchObject({ $el_text: 'Before', $pathname: '/shop' });
+  expect(properties.$current_url).toBe(`${lab.site.url}/shop`);
+  expect(properties.$elements_chain).toContain('button.before:');
+  await page.context().close();
+});
+
+test.each([
+  ['identifies', `posthog.identify('ada')`],
+  ['resets', 'posthog.reset()'],
+])('a click is of the visitor who clicked, though the page %s', async (_, act) => {
+  const page = await open(act);
+  const before = await page.evaluate('posthog.get_distinct_id()');
+  await page.evaluate('act.click(); posthog.flush()');
+  const [{ properties }] = await received(['$autocapture']);
+  expect(properties.distinct_id).toBe(before);
+  expect(await page.evaluate('posthog.get_distinct_id()')).not.toBe(before);
+  await page.context().close();
+});
+
+test('a click has the properties of before, and comes before what the page captures in it', async () => {
+  const page = await open(`posthog.register({ shelf: 'lower' }); posthog.capture('bought', { own: true });`);
+  await page.evaluate('act.click(); posthog.flush()');
+  const [click, bought] = await received(['$autocapture', 'bought']);
+  expect([click.properties.shelf, bought?.properties.shelf]).toEqual([undefined, 'lower']);
+  expect(click.uuid < String(bought?.uuid)).toBe(true);
+  expect(click.timestamp <= String(bought?.timestamp)).toBe(true);
+  await page.context().close();
+});
+
+test('a click that leaves the page is sent with it, and stored', async () => {
+  const page = await open(`location.assign('about:blank')`);
+  await page.evaluate('act.click()');
+  await received(['$autocapture']);
+  await page.context().close();
+});
+
+test('a click in a page that is hidden in the same task is sent', async () => {
+  const page = await open(`
+    Object.defineProperty(document, 'hidden', { value: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+    heard.push('hidden');
+  `);
+  await page.evaluate('act.click()');
+  await received(['$autocapture']);
+  expect(await page.evaluate('heard')).toEqual(['$autocapture', 'hidden']);
+  await page.context().close();
+});
+
+test('many clicks of one task are captured in their order', async () => {
+  const page = await open('');
+  await page.evaluate('for (let n = 0; n < 50; n += 1) { act.textContent = "Buy " + n; act.click(); }');
+  const events = await received(Array.from({ length: 50 }, () => '$autocapture'));
+  expect(events.map(({ properties }) => properties.$el_text)).toEqual(Array.from({ length: 50 }, (_, n) => `Buy ${n}`));
+  await page.context().close();
+});
