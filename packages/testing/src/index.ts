@@ -3,7 +3,7 @@ export { type DeafPooler, startDeafPooler } from './deaf-pooler.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
 export { eventually } from './eventually.ts';
 export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
-export { findChromium } from './find-chromium.ts';
+export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';
 export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-fault-proxy.ts';
 export { keepLogs } from './keep-logs.ts';

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { patienceMs } from './eventually.ts';
-import { findChromium } from './find-chromium.ts';
+import { findChromium } from './find-browser.ts';
 
 const switches = [
   '--no-sandbox',

@@ -1,5 +1,5 @@
 import { createReaper } from '../process/reaper.ts';
-import { chromiumSources } from './chromium-sources.ts';
+import { chromiumSources, firefoxSources } from './browser-sources.ts';
 import { kafkaSources, postgresSources, redisSources } from './sources.ts';
 
 const reaper = createReaper();
@@ -15,6 +15,9 @@ test.each([
   expect(sources(options).map(({ name }) => name)).toEqual(order);
 });
 
-test('Chromium: a path given, a local program, an installed package', () => {
-  expect(chromiumSources().map(({ name }) => name)).toEqual(['CHROMIUM_PATH', 'a local program', 'Debian packages']);
+test.each([
+  [chromiumSources, 'CHROMIUM_PATH'],
+  [firefoxSources, 'FIREFOX_PATH'],
+])('%p: a path given, a local program, an installed package', (sources, variable) => {
+  expect(sources().map(({ name }) => name)).toEqual([variable, 'a local program', 'Debian packages']);
 });

@@ -1,12 +1,12 @@
 import type { Progress } from '../command.ts';
 import type { Reaper } from '../process/reaper.ts';
 import type { RunningServer } from '../process/running-server.ts';
-import { chromiumSources } from '../provision/chromium-sources.ts';
+import { chromiumSources, firefoxSources } from '../provision/browser-sources.ts';
 import { NotProvided, provide, type Source } from '../provision/provision.ts';
 import { kafkaSources, postgresSources, redisSources } from '../provision/sources.ts';
 
 export interface TestServerSet {
-  /** DATABASE_URL, KAFKA_BROKERS, REDIS_URL and CHROMIUM_PATH, as far as they could be had. */
+  /** DATABASE_URL, KAFKA_BROKERS, REDIS_URL, CHROMIUM_PATH and FIREFOX_PATH, as far as they could be had. */
   addresses: Record<string, string>;
   /** The variables of servers that could not be had. */
   missing: string[];
@@ -25,6 +25,7 @@ export async function provideTestServers(
     ['KAFKA_BROKERS', 'Kafka', kafkaSources(options)],
     ['REDIS_URL', 'Redis', redisSources(options)],
     ['CHROMIUM_PATH', 'Chromium', chromiumSources()],
+    ['FIREFOX_PATH', 'Firefox', firefoxSources()],
   ];
   const running: RunningServer[] = [];
   const addresses: Record<string, string> = {};

@@ -2,13 +2,20 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { environment } from '@millrace/runtime';
 
-const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-
 /** The path of a Chromium: CHROMIUM_PATH, which `npm test` sets, or one that is on the PATH; null when there is none. */
 export function findChromium(): string | null {
-  const { CHROMIUM_PATH, PATH = '' } = environment();
+  return find('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']);
+}
+
+/** The same of Firefox, by FIREFOX_PATH. */
+export function findFirefox(): string | null {
+  return find('FIREFOX_PATH', ['firefox-esr', 'firefox']);
+}
+
+function find(variable: string, names: string[]): string | null {
+  const { [variable]: given, PATH = '' } = environment();
   const candidates = PATH.split(delimiter).flatMap((directory) => names.map((name) => join(directory, name)));
-  return [...(CHROMIUM_PATH ? [CHROMIUM_PATH] : []), ...candidates].find(canRun) ?? null;
+  return [...(given ? [given] : []), ...candidates].find(canRun) ?? null;
 }
 
 function canRun(path: string): boolean {

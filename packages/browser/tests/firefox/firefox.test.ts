@@ -1,0 +1,115 @@
+import { eventually, type TestServer } from '@millrace/testing';
+import { type Firefox, type FirefoxTab, openFirefox } from '../support/open-firefox.ts';
+import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import { startSite } from '../support/start-site.ts';
+
+/** All other tests run in Chromium: what browsers may do differently is done in Firefox too, by one visitor after the other. */
+let firefox: Firefox;
+let ingest: ScriptedIngest;
+let site: TestServer;
+let tab: FirefoxTab;
+
+beforeAll(async () => {
+  firefox = await openFirefox();
+});
+afterAll(() => firefox?.close());
+beforeEach(async () => {
+  // A site of each test's own: what is stored belongs to its address.
+  const body =
+    '<main class="shelf"><a href="#more">More</a><button data-attr="buy" class="b a">Buy <span>rye</span></button></main>';
+  [ingest, site] = await Promise.all([startScriptedIngest(), startSite({ body })]);
+  ingest.flags = { 'price-test': 'blue' };
+  tab = await open();
+});
+afterEach(async () => {
+  await tab.close();
+  await Promise.all([ingest.stop(), site.stop()]);
+});
+
+async function open(): Promise<FirefoxTab> {
+  const opened = await firefox.openTab(site.url);
+  await eventually(() => opened.run('return window.posthog !== undefined'));
+  await start(opened);
+  return opened;
+}
+const start = (where: FirefoxTab) =>
+  where.run(`posthog.init('phc_test', { api_host: '${ingest.url}', opt_out_useragent_filter: true })`);
+const received = (name: string, count = 1) =>
+  eventually(() => {
+    const events = ingest.events(name);
+    expect(events.length).toBeGreaterThanOrEqual(count);
+    return events as [(typeof events)[0], ...typeof events];
+  });
+const kept = (where: FirefoxTab) =>
+  where.run<string[]>(`return Object.keys(localStorage).filter((name) => name.includes('_queue_'))`);
+
+test('events go out packed, with what is known of browser and page, and nothing stays behind', async () => {
+  const uuid = await tab.run(`return posthog.capture('order placed', { total: 42 }, { send_instantly: true }).uuid`);
+  const [event] = await received('order placed');
+  expect(event).toMatchObject({
+    uuid,
+    properties: { total: 42, $browser: 'Firefox', $os: 'Linux', $current_url: `${site.url}/`, $lib: 'web' },
+  });
+  expect(event.properties.$timezone).toEqual(expect.any(String));
+  const [request] = ingest.requests.filter(({ method }) => method === 'POST');
+  expect(request?.headers['content-type']).toBe('text/plain');
+  expect(request?.bytes).toBeLessThan(JSON.stringify(request?.body).length);
+  await received('$pageview');
+  await eventually(async () => expect(await kept(tab)).toEqual([]));
+});
+
+test('flags are asked for, told and remembered', async () => {
+  const flag = await tab.run(`return new Promise((resolve) => {
+    posthog.onFeatureFlags(() => resolve(posthog.getFeatureFlag('price-test')));
+  })`);
+  expect(flag).toBe('blue');
+  await received('$feature_flag_called');
+  await tab.goto(`${site.url}/next`);
+  await eventually(() => tab.run('return window.posthog !== undefined'));
+  await start(tab);
+  expect(await tab.run(`return posthog.getFeatureFlag('price-test')`)).toBe('blue');
+});
+
+test('a click is captured with its chain, and a link of the page is one that leads nowhere else', async () => {
+  await eventually(async () => {
+    await tab.click('button');
+    expect(ingest.events('$autocapture')).not.toEqual([]);
+  });
+  const [{ properties }] = await received('$autocapture');
+  expect(properties.$el_text).toBe('Buy rye');
+  expect(properties.$elements_chain).toContain(
+    'button.a.b:attr__class="b a"attr__data-attr="buy"nth-child="2"nth-of-type="1"text="Buy rye";main.shelf:',
+  );
+  await tab.click('a');
+  await tab.run('return posthog.flush()');
+  expect(ingest.events('$autocapture').at(-1)?.properties).not.toHaveProperty('$external_click_url');
+});
+
+test('what waits leaves with the page by beacon, and lies in storage until the next page has sent it', async () => {
+  await received('$pageview');
+  const uuid = await tab.run(`return posthog.capture('last words').uuid`);
+  await tab.goto('about:blank');
+  await received('$pageleave');
+  expect(ingest.events('last words').map((event) => event.uuid)).toEqual([uuid]);
+  await tab.goto(site.url);
+  await eventually(() => tab.run('return window.posthog !== undefined'));
+  await start(tab);
+  await received('last words', 2);
+  await eventually(async () => expect(await kept(tab)).toEqual([]));
+});
+
+test('tabs share the visitor: what one does, the other knows', async () => {
+  const other = await open();
+  await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
+  const seen = await other.run(`
+    const { distinct_id, shop, $session_id } = posthog.capture('in the other tab').properties;
+    return [distinct_id, shop, $session_id === posthog.get_session_id()];
+  `);
+  expect(seen).toEqual(['ada', 'north', true]);
+  await eventually(() => {
+    const asked = ingest.requests.filter(({ path }) => path === '/flags/').map(({ body }) => body as object);
+    expect(asked.filter((body) => 'distinct_id' in body && body.distinct_id === 'ada')).toHaveLength(2);
+  });
+  await other.close();
+  await received('in the other tab');
+});

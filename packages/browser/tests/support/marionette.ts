@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+/** Firefox's own protocol of remote control, on which WebDriver is built: commands and answers as JSON, each after its length. */
+export interface Marionette {
+  /** @throws with Firefox's words. */
+  send<Result>(command: string, parameters?: object): Promise<Result>;
+  close(): void;
+}
+
+type Answer = [type: 1, id: number, error: { message: string } | null, result: unknown];
+
+export async function connectMarionette(port: number): Promise<Marionette> {
+  const socket = connect(port, '127.0.0.1');
+  const waiting = new Map<number, (answer: Answer) => void>();
+  let received = Buffer.alloc(0);
+  let last = 0;
+  socket.on('data', (bytes) => {
+    received = Buffer.concat([received, bytes]);
+    for (let message = next(); message !== undefined; message = next()) {
+      // The first is a greeting.
+      if (Array.isArray(message)) waiting.get(message[1])?.(message as Answer);
+    }
+  });
+  await once(socket, 'connect');
+
+  function next(): unknown {
+    const colon = received.indexOf(':');
+    const end = colon + 1 + Number(received.subarray(0, Math.max(colon, 0)));
+    if (colon < 0 || received.length < end) return undefined;
+    const message: unknown = JSON.parse(received.subarray(colon + 1, end).toString());
+    received = received.subarray(end);
+    return message;
+  }
+
+  return {
+    async send<Result>(command: string, parameters: object = {}): Promise<Result> {
+      last += 1;
+      const id = last;
+      const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
+      const text = JSON.stringify([0, id, command, parameters]);
+      socket.write(`${Buffer.byteLength(text)}:${text}`);
+      const [, , error, result] = await answered;
+      waiting.delete(id);
+      if (error) throw new Error(`${command}: ${error.message}`);
+      return result as Result;
+    },
+    close: () => void socket.destroy(),
+  };
+}
