@@ -60,53 +60,33 @@ async function visit() {
   return { tab, asked, complaints };
 }
 
-/**
- * What pages have had pasted into them for years does this: it keeps calls in an array, each as its name and arguments, and
- * those of `init` in `_i`; `init` puts a script before the first one of the page.
- */
-const pastedStub = `
-  window.posthog = window.posthog || [];
-  (function (doc, stub) {
-    if (stub.__SV) return;
-    stub._i = [];
-    stub.init = function (token, options, name) {
-      var script = doc.createElement('script');
-      script.type = 'text/javascript';
-      script.crossOrigin = 'anonymous';
-      script.async = true;
-      script.src = options.api_host + '/static/array.js';
-      var first = doc.getElementsByTagName('script')[0];
-      first.parentNode.insertBefore(script, first);
-      var queue = name === undefined ? stub : (stub[name] = []);
-      queue.people = queue.people || [];
-      'capture identify register group opt_in_capturing people.set onFeatureFlags'.split(' ').forEach(function (method) {
-        var parts = method.split('.');
-        var holder = parts.length === 2 ? queue[parts[0]] : queue;
-        var member = parts[parts.length - 1];
-        holder[member] = function () {
-          holder.push([member].concat(Array.prototype.slice.call(arguments, 0)));
-        };
-      });
-      stub._i.push([token, options, name === undefined ? 'posthog' : name]);
-    };
-    stub.__SV = 1;
-  })(document, window.posthog);`;
+/** Word for word as the documentation of posthog-js (MIT licence) had it for years: pages still have it. */
+const pastedSnippet = `!function(t,e){var o,n,p,r;e.__SV||(window.posthog=e,e._i=[],e.init=function(i,s,a){function g(t,e){var o=e.split(".");2==o.length&&(t=t[o[0]],e=o[1]),t[e]=function(){t.push([e].concat(Array.prototype.slice.call(arguments,0)))}}(p=t.createElement("script")).type="text/javascript",p.async=!0,p.src=s.api_host+"/static/array.js",(r=t.getElementsByTagName("script")[0]).parentNode.insertBefore(p,r);var u=e;for(void 0!==a?u=e[a]=[]:a="posthog",u.people=u.people||[],u.toString=function(t){var e="posthog";return"posthog"!==a&&(e+="."+a),t||(e+=" (stub)"),e},u.people.toString=function(){return u.toString(1)+".people (stub)"},o="capture identify alias people.set people.set_once set_config register register_once unregister opt_out_capturing has_opted_out_capturing opt_in_capturing reset isFeatureEnabled onFeatureFlags getFeatureFlag getFeatureFlagPayload reloadFeatureFlags group updateEarlyAccessFeatureEnrollment getEarlyAccessFeatures getActiveMatchingSurveys getSurveys".split(" "),n=0;n<o.length;n++)g(u,o[n]);e._i.push([i,s,a])},e.__SV=1)}(document,window.posthog||[]);`;
 
 const html = (head: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title>${head}</head><body></body></html>`;
 
-test('a page with the stub that people have pasted loads the library, and what it captured arrives', async () => {
+test('a page with the snippet that people have pasted loads the library, and what it did before arrives', async () => {
   const { token } = await createTestTenant(fixture.database, { plan: 'full' });
   policy = '';
-  page = html(`<script>${pastedStub}
+  page = html(`<script>${pastedSnippet}
     posthog.init('${token}', { api_host: '${gateway.url}', opt_out_useragent_filter: true, capture_pageview: false });
-    posthog.register({ shop: 'demo' });
     posthog.capture('before the library', { total: 42 });
+    posthog.register({ shop: 'demo' });
+    posthog.identify('ada', { plan: 'pro' });
+    posthog.people.set({ email: 'ada@example.com' });
+    posthog.onFeatureFlags(function () { posthog.capture('flags are there'); });
   </script>`);
-  const { tab, complaints } = await visit();
-  await tab.waitForFunction(() => (globalThis as unknown as { posthog?: { __loaded?: boolean } }).posthog?.__loaded);
-  const [event] = await reader.events(token, 1);
-  expect(event).toMatchObject({ event: 'before the library', properties: { total: 42, shop: 'demo', $lib: 'web' } });
+  const { complaints } = await visit();
+  const events = await reader.events(token, 4);
+  const byName = Object.fromEntries(events.map((event) => [event.event, event]));
+  expect(byName).toMatchObject({
+    $identify: { distinct_id: 'ada', $set: { plan: 'pro' } },
+    // Of the visitor before: what was said of people comes first, in the other library too.
+    $set: { properties: { $set: { email: 'ada@example.com' } } },
+    'before the library': { distinct_id: 'ada', properties: { total: 42, shop: 'demo', $lib: 'web' } },
+    'flags are there': { distinct_id: 'ada' },
+  });
   expect(complaints).toEqual([]);
 });
 
