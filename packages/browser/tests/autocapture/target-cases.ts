@@ -1,3 +1,4 @@
+import type { Captured } from '../support/start-comparison.ts';
 import { type ChainCase, change, click, long } from './chain-case.ts';
 
 const icon = '<svg class="icon big" viewBox="0 0 9 9"><g><path id="p" d="M0 0h9v9z"/></g></svg>';
@@ -155,3 +156,8 @@ export const targetCases: ChainCase[] = [
   { of: 'an element of its own', html: '<x-item class="y" style="cursor:pointer">Item</x-item>', act: click('x-item') },
   { of: 'an upper-case element', html: '<BUTTON ID="UP" CLASS="Big">Up</BUTTON>', act: click('button') },
 ];
+
+function expectChain(events: Captured, check: (chain: string) => void): void {
+  expect(events).toHaveLength(1);
+  check(String(events[0]?.properties.$elements_chain));
+}
