@@ -70,8 +70,8 @@ module.exports = {
       name: 'e2e-speaks-only-the-wire',
       severity: 'error',
       from: { path: '^test-e2e/' },
-      // And serves pages the library as it is bundled for them.
-      to: { path: '^(services|packages)/', pathNot: '^packages/(testing|browser/bundle)/' },
+      // And serves pages the library as it is bundled for them, and the demo shop.
+      to: { path: '^(services|packages)/', pathNot: '^packages/(testing|browser/(bundle|demo))/' },
     },
     {
       name: 'errors-imports-nothing',

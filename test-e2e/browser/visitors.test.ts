@@ -1,6 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeLibrary } from '@millrace/browser/bundle';
 import { bundleLibrary } from '@millrace/browser/bundle-library';
+import { serveDemo } from '@millrace/browser/demo';
 import { eventually, type TestServer } from '@millrace/testing';
 import { startShopSite } from '@millrace/testing/browser-visits/shop-site';
 import { launchChromium } from '@millrace/testing/launch-chromium';
@@ -13,10 +17,16 @@ let services: RunningServices;
 let api: ManagementClient;
 let site: TestServer;
 let browser: Browser;
+let directory: string;
 
 beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-library-'));
+  await writeLibrary(directory);
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.js');
-  [services, browser] = await Promise.all([startServices({ eventLog: 'kafka' }), launchChromium()]);
+  [services, browser] = await Promise.all([
+    startServices({ eventLog: 'kafka', settings: { BROWSER_LIBRARY_DIRECTORY: directory } }),
+    launchChromium(),
+  ]);
   api = createManagementClient(services);
   const scripts = {
     '/millrace.js': (await bundleLibrary('index.js')).code,
@@ -29,6 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await Promise.all([site?.stop(), services?.stop()]);
+  await rm(directory, { recursive: true });
 });
 
 interface Visit {
@@ -211,4 +222,54 @@ test('a site that changes from the other library to this one in the middle of a 
     expect(person?.distinct_ids.sort()).toEqual([anonymous, 'grace'].sort());
   });
   await visitor.close();
+});
+
+test('what a visitor does in the demo shop is stored: views, clicks, the order, and who it was', async () => {
+  const { ingestUrl, tenant, database } = services;
+  const demo = await serveDemo({ ingestUrl, projectApiKey: tenant.projectApiKey, port: 0 });
+  // Like a person's browser: what a robot does is not captured.
+  const visitor = await browser.newContext({
+    userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
+  });
+  await visitor.addInitScript(`Object.defineProperty(navigator, 'webdriver', { value: false })`);
+  const page = await visitor.newPage();
+  await page.goto(demo.url);
+  // The settings came with the library: clicks are captured from now on.
+  const anonymous = await idOf(page);
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).first().click();
+  await press('Add to basket');
+  await press('Order');
+  await press('Sign in as Ada');
+  await page.close({ runBeforeUnload: true });
+
+  const rows = await eventually(async () => {
+    const found = await database.query<{ event: string; distinct_id: string; chain: string; total: string | null }>(
+      `SELECT event, distinct_id, elements_chain AS chain, properties ->> 'total' AS total FROM event
+       WHERE properties ->> '$current_url' = $1 ORDER BY timestamp`,
+      [demo.url],
+    );
+    expect(found.rows.map(({ event }) => event)).toContain('$pageleave');
+    return found.rows.filter(({ event }) => event !== '$feature_flag_called');
+  });
+  expect(rows.map(({ event, distinct_id }) => [event, distinct_id === anonymous ? 'anonymous' : distinct_id])).toEqual([
+    ['$pageview', 'anonymous'],
+    ['$autocapture', 'anonymous'],
+    ['product added', 'anonymous'],
+    ['$autocapture', 'anonymous'],
+    ['order placed', 'anonymous'],
+    ['$autocapture', 'anonymous'],
+    ['$identify', 'ada'],
+    ['$pageleave', 'ada'],
+  ]);
+  expect(
+    rows.filter(({ chain }) => chain).map(({ chain }) => /attr__data-attr="([^"]+)|attr_id="([^"]+)/.exec(chain)?.[0]),
+  ).toEqual(['attr__data-attr="add-millstone', 'attr__data-attr="order', 'attr_id="sign-in']);
+  expect(rows.find(({ event }) => event === 'order placed')?.total).toBe('240');
+  await eventually(async () => {
+    const [person] = await api.persons({ distinct_id: 'ada' });
+    expect(person?.distinct_ids).toContain(anonymous);
+    expect(person).toMatchObject({ is_identified: true, properties: { email: 'ada@example.com', plan: 'pro' } });
+  });
+  await visitor.close();
+  await demo.stop();
 });
