@@ -218,7 +218,7 @@ module.exports = {
       // Features, none knowing another; all of it put together; one file per build.
       ...['limits', 'device', 'origin', 'remote-config', 'flags', 'early-access'],
       ...['autocapture', 'pageviews', 'exceptions', 'web-vitals'],
-      ...['start', '.'],
+      ...['side-scripts', 'start', '.'],
     ]),
     ...roomsInOrder('packages/event-log', [
       // What all adapters share: the port; reading and its offsets; writing.

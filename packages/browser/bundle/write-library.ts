@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants } from 'node:zlib';
 import { stop } from 'esbuild';
 import { type BundleName, bundleLibrary, bundles, libraryVersion } from './bundle-library.ts';
+import { gzipTightly } from './gzip-tightly.ts';
 
 /** Beside the gateway's program, which looks for it there. */
 export const libraryFolder = 'browser-library';
@@ -34,7 +35,7 @@ async function writeFiles(folder: string, name: BundleName): Promise<string> {
   await Promise.all([
     writeFile(join(folder, name), code),
     writeFile(join(folder, `${name}.br`), await promisify(brotliCompress)(code, { params: quality })),
-    writeFile(join(folder, `${name}.gz`), await promisify(gzip)(code, { level: constants.Z_BEST_COMPRESSION })),
+    writeFile(join(folder, `${name}.gz`), await gzipTightly(code)),
   ]);
   return `sha384-${createHash('sha384').update(code).digest('base64')}`;
 }

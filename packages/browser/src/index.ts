@@ -1,8 +1,10 @@
-import { captureExceptionOf } from './exceptions/capture-exception.ts';
+import { captureExceptionOf, createExceptions } from './exceptions/create-exceptions.ts';
 import { checkOptions } from './options/check-options.ts';
 import { moreOptions } from './options/more-options.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
+import { captureVitals } from './web-vitals/capture-vitals.ts';
+import { createWebVitals } from './web-vitals/web-vitals.ts';
 
 export type * from './client/captured-event.ts';
 export type * from './client/client.ts';
@@ -13,7 +15,7 @@ export type * from './client/values.ts';
 
 /** The client of an application; `init` starts it. */
 export const posthog = createClient({
-  features: fullFeatures,
+  features: fullFeatures(createExceptions, createWebVitals(captureVitals)),
   always: captureExceptionOf,
   readOptions: checkOptions,
   moreOptions,

@@ -1,9 +1,14 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { bundleLibrary } from '@millrace/browser/bundle-library';
+import { gzipTightly } from '@millrace/browser/gzip-tightly';
+import { bundleModules } from '@millrace/stack/src/build/libraries/bundle-modules.ts';
+import { libraries } from '@millrace/stack/src/build/libraries/libraries.ts';
+import { entriesOf, type SourceManifest } from '@millrace/stack/src/build/libraries/packed-manifest.ts';
 import { build } from 'esbuild';
 import type { SizeMeasurement } from '../report/browser-measurement.ts';
 
@@ -26,25 +31,54 @@ function referenceFile(path: string): string {
 }
 
 /** Each thing that is measured, of both libraries. */
-export async function measureSizes(scripts: PageScripts): Promise<SizeMeasurement[]> {
-  const [script, slim, slimReference, react, reactReference] = await Promise.all([
-    bundle(`import '${packages}browser/src/snippet.ts';`),
-    bundle(application(`${packages}browser/src/slim.ts`)),
-    bundle(application(referenceFile('dist/module.slim.js'))),
-    bundle(`export * from '${packages}react/src/index.ts';`),
-    bundle(`export * from '${referenceFile('react/dist/esm/index.js')}';`),
-  ]);
-  return [
-    {
-      name: 'script',
-      bytes: gzipped(scripts.millrace),
-      referenceBytes: gzipped(scripts.reference),
-      rooms: script.rooms,
-    },
-    { name: 'slim', bytes: gzipped(slim.code), referenceBytes: gzipped(slimReference.code), rooms: slim.rooms },
-    { name: 'react', bytes: gzipped(react.code), referenceBytes: gzipped(reactReference.code), rooms: react.rooms },
-  ];
+export async function measureSizes({ millrace, reference }: PageScripts): Promise<SizeMeasurement[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-modules-'));
+  try {
+    const [browser, react] = await Promise.all(['browser', 'react'].map((name) => writeModules(name, directory)));
+    return await Promise.all([
+      measure('script', {
+        // Ours as the gateway serves it.
+        sizes: [gzipTightly(Buffer.from(millrace)), gzip(reference)],
+        source: `import '${packages}browser/src/snippet.ts';`,
+      }),
+      measure('slim', {
+        sizes: [sizeOf(application(`${browser}/slim.js`)), sizeOf(application(referenceFile('dist/module.slim.js')))],
+        source: application(`${packages}browser/src/slim.ts`),
+      }),
+      measure('react', {
+        sizes: [sizeOf(all(`${react}/index.js`)), sizeOf(all(referenceFile('react/dist/esm/index.js')))],
+        source: all(`${packages}react/src/index.ts`),
+      }),
+    ]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 }
+
+interface Sizes {
+  /** Of ours and of the reference's, after gzip. */
+  sizes: [Promise<Uint8Array>, Promise<Uint8Array>];
+  /** For where the bytes are. */
+  source: string;
+}
+
+async function measure(name: SizeMeasurement['name'], { sizes, source }: Sizes): Promise<SizeMeasurement> {
+  const [ours, reference] = await Promise.all(sizes);
+  const { rooms } = await bundle(source);
+  return { name, bytes: ours.length, referenceBytes: reference.length, rooms };
+}
+
+/** The modules of one of the libraries as applications install them. */
+async function writeModules(name: string, directory: string): Promise<string> {
+  const [source, outDirectory] = [join(packages, name), join(directory, name)];
+  const library = libraries.find((one) => one.directory === `packages/${name}`);
+  const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as SourceManifest;
+  if (library === undefined) throw new Error(`${name} is no library`);
+  await bundleModules(source, entriesOf(manifest), { ...library, version: manifest.version, outDirectory });
+  return join(outDirectory, 'esm');
+}
+
+const all = (library: string) => `export * from '${library}';`;
 
 /** One that does with the library what most do. */
 function application(library: string): string {
@@ -55,9 +89,11 @@ function application(library: string): string {
     posthog.onFeatureFlags(() => console.log(posthog.getFeatureFlag('beta-nav')));`;
 }
 
-function gzipped(code: string): number {
-  return gzipSync(code, { level: 9 }).length;
-}
+/** As most servers do it at best. */
+const gzip = async (code: string): Promise<Uint8Array> => gzipSync(code, { level: 9 });
+
+/** Of what an application makes of a library. */
+const sizeOf = async (contents: string): Promise<Uint8Array> => gzip((await bundle(contents)).code);
 
 /** As a common bundler makes it for production, React and what the binding binds left out; bytes before gzip by room. */
 async function bundle(contents: string) {

@@ -88,6 +88,11 @@ export interface Core {
   captureSoon(name: string, properties: () => Properties): void;
   /** Before anything that what was heard until now knows nothing of: another visitor, other properties, the end of the page. */
   settle(): void;
+  /**
+   * The same in two steps: an event of this moment, visitor and session, which is captured when the rest of its properties
+   * is known. Undefined: it may not be captured.
+   */
+  begin(...event: Parameters<Core['capture']>): ((more?: Properties) => CaptureResult | undefined) | undefined;
   /** Adds properties to every event from now on; what the caller of `capture` gave wins. */
   addProperties(collect: (event: string, uuid: string, timestamp: Date) => Properties): void;
   /** The same of what the page shows at the moment. */

@@ -13,7 +13,7 @@ export type Gate = Parameters<Core['addGate']>[0];
 
 export type EventCapture = Pick<
   Core,
-  'capture' | 'captureSoon' | 'settle' | 'addProperties' | 'addPageProperties' | 'addGate'
+  'capture' | 'begin' | 'captureSoon' | 'settle' | 'addProperties' | 'addPageProperties' | 'addGate'
 >;
 
 /** From a call to an event in the queue: may it be captured, what does it say, what does the application make of it. */
@@ -40,25 +40,31 @@ export function createCapture(parts: EventParts): EventCapture {
     return { ...Object(toPlain(event, options.properties_string_max_length)), timestamp: about.timestamp };
   };
 
-  const capture = (name: string, own: Properties, how?: CaptureOptions, at?: Moment): CaptureResult | undefined => {
+  const begin = (name: string, own: Properties, how?: CaptureOptions, at?: Moment): ReturnType<Core['begin']> => {
     if (consent.isOptedOut()) return undefined;
     if (typeof name !== 'string' || !name) return void log.error('capture: the name of an event is missing', name);
     if (!gates.every((mayPass) => mayPass(name, how))) return undefined;
-    const result = runBeforeSend(eventOf(name, own, how ?? {}, at ?? thisMoment()), options, log);
-    if (!result) return undefined;
-    signals.emit('captured', result);
-    sender.enqueue(result, { ...how, send_instantly: isUrgent(how) });
-    return result;
+    const event = eventOf(name, own, how ?? {}, at ?? thisMoment());
+    return (more) => {
+      Object.assign(event.properties, toPlain(more, options.properties_string_max_length));
+      const result = runBeforeSend(event, options, log);
+      if (!result) return undefined;
+      signals.emit('captured', result);
+      sender.enqueue(result, { ...how, send_instantly: isUrgent(how) });
+      return result;
+    };
+  };
+  const beginNow: Core['begin'] = (name, given, how) => {
+    deferred.settle();
+    return begin(name, Object(toPlain(given)), how);
   };
 
   return {
-    capture(name, given, how) {
-      deferred.settle();
-      return capture(name, Object(toPlain(given)), how);
-    },
+    begin: beginNow,
+    capture: (...event) => beginNow(...event)?.(),
     captureSoon(name, own) {
       const at = thisMoment();
-      deferred.add(() => capture(name, own(), undefined, at));
+      deferred.add(() => begin(name, own(), undefined, at)?.());
     },
     settle: deferred.settle,
     addProperties: (collect) => void collectors.push(collect),

@@ -1,7 +1,6 @@
 import type { Options } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
 import type { JsonValue } from '../client/values.ts';
-import { page } from '../page/globals.ts';
 
 interface Bucket {
   tokens: number;
@@ -11,7 +10,7 @@ interface Bucket {
 }
 
 /** Against loops that run away: 10 events a second after a burst of 100. Kept over page loads, for loops that reload. */
-export const limitRate: Feature = ({ options, store, signals, addGate, capture, sessionId, log }) => {
+export const limitRate: Feature = ({ options, store, signals, addGate, capture, log }) => {
   const bucket = bucketOf(store.get('$capture_rate_limit'), limitsOf(options).burst);
   let left: number | undefined;
   let isRefusing = false;
@@ -29,11 +28,9 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
   };
   const warn = () => {
     const { perSecond, burst } = limitsOf(options);
-    const { origin, pathname } = page?.location ?? {};
-    log.error(`Over ${perSecond} events a second: they are dropped`);
-    const message =
-      `client rate limited: ${bucket.dropped} event(s) dropped since the last warning, triggered on ${origin}${pathname}, ` +
-      `session ${sessionId()}. Config is set to ${perSecond} events per second and ${burst} events burst limit.`;
+    const limit = `${perSecond} events per second and ${burst} events burst limit`;
+    const message = `client rate limited: ${bucket.dropped} event(s) dropped since the last warning, over ${limit}`;
+    log.error(message);
     const properties = { $$client_ingestion_warning_message: message };
     const how = { skip_client_rate_limiting: true, send_instantly: true };
     if (capture('$$client_ingestion_warning', properties, how)) bucket.dropped = 0;

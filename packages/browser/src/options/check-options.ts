@@ -5,6 +5,17 @@ import { type ReadOptions, takeOptions } from './take-options.ts';
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** What an option was called before. */
+const formerNames: Record<string, string> = {
+  process_person: 'person_profiles',
+  xhr_headers: 'request_headers',
+  cookie_name: 'persistence_name',
+  disable_cookie: 'disable_persistence',
+  store_google: 'save_campaign_params',
+  verbose: 'debug',
+  property_blacklist: 'property_denylist',
+};
+
 /** Where an option may be something else than its default shows. */
 const allowed: { [Name in keyof Options]?: (value: unknown) => boolean } = {
   autocapture: isObject,
@@ -24,14 +35,16 @@ const words: { [Name in keyof Options]?: unknown[] } = {
   person_profiles: ['identified_only', 'always', 'never'],
 };
 
-/** The same, with everything that cannot be used named on the console and left out. */
+/** By today's names, with everything that cannot be used named on the console and left out. */
 export const checkOptions: ReadOptions = (given, log) => {
   if (given !== undefined && given !== null && !isObject(given)) log.error('The options must be an object');
-  const taken = takeOptions(given, log);
+  const taken: Record<string, unknown> = takeOptions(given, log);
   const known: Record<string, unknown> = { ...moreOptions(undefined), ...defaultOptions() };
   const used: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(taken)) {
+  for (const [said, value] of Object.entries(taken)) {
+    const name = formerNames[said] ?? said;
     const one = name as keyof Options;
+    if (name !== said && name in taken) continue;
     if (!(name in known)) log.debug(`The option ${name} does nothing here`);
     else if (isUsable(one, value, known[name])) used[name] = value;
     else log.error(`The option ${name} cannot be`, value, words[one] ? `but one of ${words[one].join(', ')}` : '');

@@ -1,6 +1,11 @@
 import type { Feature } from '../client/core.ts';
 import { createFlags } from '../flags/flags.ts';
-import { createRemoteConfig } from '../remote-config/remote-config.ts';
 
-/** Events, identity and flags: no autocapture, no errors, nothing that is measured. */
-export const slimFeatures: Feature[] = [createFlags, createRemoteConfig];
+/** Events, identity and flags: no autocapture, no errors, nothing that is measured, and no settings to wait for. */
+export const slimFeatures: Feature[] = [
+  createFlags,
+  ({ signals }) => {
+    signals.emit('remoteConfig', null);
+    return undefined;
+  },
+];

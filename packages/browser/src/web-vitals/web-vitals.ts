@@ -1,74 +1,26 @@
 import type { Core, Feature } from '../client/core.ts';
 import type { RemoteConfig } from '../client/remote-config.ts';
-import type { Properties } from '../client/values.ts';
-import { maskAddress } from '../origin/campaign.ts';
-import { stopSignal } from '../page/stop-signal.ts';
-import { measureVitals } from './measure-vitals.ts';
-import { rate, type TellVital, vitalLimits } from './vital.ts';
 
-/** Longer is a broken clock, or a page that slept. */
-const longestMs = 15 * 60 * 1000;
-/** The other metrics of a page are waited for so long. */
-const flushMs = 5000;
+/** Measures a page, the metrics of these names or all. */
+export type CaptureVitals = (core: Core, names: readonly string[] | undefined) => void;
 
 /** Captures `$web_vitals` when the application or the environment's settings ask for it. */
-export const createWebVitals: Feature = (core) => {
-  let isStarted = false;
-  core.signals.on('remoteConfig', (config) => {
-    const names = wantedVitals(core, config);
-    if (isStarted || names.length === 0 || !/^https?:$/.test(location.protocol)) return;
-    isStarted = true;
-    captureVitals(core, names);
-  });
-  return undefined;
-};
-
-function wantedVitals({ options }: Core, config: RemoteConfig | null): readonly string[] {
-  const own = options.capture_performance;
-  const settings = config?.capturePerformance;
-  const asked = typeof settings === 'object' ? settings : {};
-  const chosen = typeof own === 'object' ? own : { web_vitals: own };
-  if (!(chosen.web_vitals ?? asked.web_vitals)) return [];
-  return chosen.web_vitals_allowed_metrics ?? asked.web_vitals_allowed_metrics ?? Object.keys(vitalLimits);
+export function createWebVitals(captureVitals: CaptureVitals): Feature {
+  return (core) => {
+    let isStarted = false;
+    core.signals.on('remoteConfig', (config) => {
+      const { web_vitals, web_vitals_allowed_metrics: names } = wantedVitals(core, config);
+      if (isStarted || !web_vitals || names?.length === 0 || !/^https?:$/.test(location.protocol)) return;
+      isStarted = true;
+      captureVitals(core, names ?? undefined);
+    });
+    return undefined;
+  };
 }
 
-function captureVitals(core: Core, names: readonly string[]): void {
-  const told: Record<string, number> = {};
-  let waiting: Properties = {};
-  let address = '';
-  let timer: ReturnType<typeof setTimeout> | undefined;
-
-  const flush = (isLeaving = false) => {
-    clearTimeout(timer);
-    const properties = waiting;
-    waiting = {};
-    const options = isLeaving ? ({ transport: 'sendBeacon' } as const) : undefined;
-    if (timer && !signal.aborted) core.capture('$web_vitals', { $current_url: address, ...properties }, options);
-    timer = undefined;
-  };
-  const tell: TellVital = (name, value, attribution) => {
-    const { [name]: before = 0 } = told;
-    if (!names.includes(name) || value >= longestMs || told[name] === value) return;
-    told[name] = value;
-    const masked = maskAddress(location.href, core.options.mask_personal_data_properties);
-    if (address !== masked) flush();
-    address = masked;
-    timer ??= setTimeout(flush, flushMs);
-    const delta = value - before;
-    const vital = { name, value, rating: rate(name, value), delta, ...(attribution && { attribution }) };
-    const at = { $current_url: address, timestamp: Date.now(), $session_id: core.client.get_session_id() };
-    waiting[`$web_vitals_${name}_event`] = { ...vital, ...at };
-    waiting[`$web_vitals_${name}_value`] = value;
-    if (Object.keys(waiting).length === 2 * names.length) flush();
-  };
-
-  const signal = stopSignal(core);
-  const finish = measureVitals(tell, signal);
-  const leave = () => {
-    finish();
-    flush(true);
-  };
-  const onHidden = () => document.visibilityState === 'hidden' && leave();
-  document.addEventListener('visibilitychange', onHidden, { signal });
-  core.signals.on('leaving', leave);
+/** As the settings say where the application says nothing. */
+function wantedVitals({ options: { capture_performance: own } }: Core, config: RemoteConfig | null) {
+  const asked = config?.capturePerformance;
+  const chosen = typeof own === 'object' ? own : own !== undefined && { web_vitals: own };
+  return { ...Object(asked), ...chosen } as Exclude<RemoteConfig['capturePerformance'], boolean | undefined>;
 }

@@ -1,12 +1,11 @@
-// Word for word what applications know, and filter, from PostHog's provider.
+// Word for word what applications know, and filter, from PostHog's provider; each is shown behind `[PostHog.js]`.
 
 export const ignoredInFavourOfClient = (property: 'apiKey' | 'options') =>
-  `[PostHog.js] You have provided both \`client\` and \`${property}\` to \`PostHogProvider\`. \`${property}\` will be ignored in favour of \`client\`.`;
+  `You have provided both \`client\` and \`${property}\` to \`PostHogProvider\`. \`${property}\` will be ignored in favour of \`client\`.`;
 
 export const neitherKeyNorClient =
-  '[PostHog.js] No `apiKey` or `client` were provided to `PostHogProvider`. Using default global `window.posthog` instance. You must initialize it manually. This is not recommended behavior.';
+  'No `apiKey` or `client` were provided to `PostHogProvider`. Using default global `window.posthog` instance. You must initialize it manually. This is not recommended behavior.';
 
-export const alreadyLoaded = '[PostHog.js] `posthog` was already loaded elsewhere. This may cause issues.';
+export const alreadyLoaded = '`posthog` was already loaded elsewhere. This may cause issues.';
 
-export const otherApiKey =
-  '[PostHog.js] You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';
+export const otherApiKey = 'You have provided a different `apiKey` to `PostHogProvider`. It will be ignored.';

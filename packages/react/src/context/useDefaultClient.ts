@@ -20,7 +20,7 @@ export function useDefaultClient(
 
   useEffect(() => {
     const warn = (warning: string) => {
-      if (!warned.current.has(warning)) console.warn(warning);
+      if (!warned.current.has(warning)) console.warn(`[PostHog.js] ${warning}`);
       warned.current.add(warning);
     };
     if (client) {

@@ -12,12 +12,12 @@ export interface FlagSource<Value> {
   seen(client: PostHog, active: string[]): void;
 }
 
-/** For `useSyncExternalStore`. */
-export interface FlagStore<Value> {
-  subscribe(changed: () => void): () => void;
-  getSnapshot(): Value | undefined;
-  getServerSnapshot(): Value | undefined;
-}
+/** As `useSyncExternalStore` takes them. */
+export type FlagStore<Value> = [
+  subscribe: (changed: () => void) => () => void,
+  getSnapshot: () => Value | undefined,
+  getServerSnapshot: () => Value | undefined,
+];
 
 /** What one hook shows of a client's flags. */
 export function createFlagStore<Value>({ client, bootstrapped, read, seen }: FlagSource<Value>): FlagStore<Value> {
@@ -32,17 +32,17 @@ export function createFlagStore<Value>({ client, bootstrapped, read, seen }: Fla
     return last;
   }
 
-  return {
-    // React subscribes only for what has come onto the page.
-    subscribe(changed) {
-      if (!client) return () => {};
-      return client.onFeatureFlags((active) => {
-        seen(client, active);
-        changed();
-      });
-    },
-    getSnapshot,
-    // Also what the browser shows until it has taken over the server's page: a server knows no flags of the last visit.
-    getServerSnapshot: () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot()),
-  };
+  // React subscribes only for what has come onto the page.
+  function subscribe(changed: () => void): () => void {
+    if (!client) return () => {};
+    return client.onFeatureFlags((active) => {
+      seen(client, active);
+      changed();
+    });
+  }
+
+  // Also what the browser shows until it has taken over the server's page: a server knows no flags of the last visit.
+  const getServerSnapshot = () => (bootstrapped || typeof window !== 'undefined' ? bootstrapped?.value : getSnapshot());
+
+  return [subscribe, getSnapshot, getServerSnapshot];
 }

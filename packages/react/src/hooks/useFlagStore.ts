@@ -13,5 +13,5 @@ export function useFlagStore<Value>(
     () => createFlagStore({ client, ...describe(bootstrap, flag) }),
     [client, bootstrap, flag, describe],
   );
-  return useSyncExternalStore(store.subscribe, store.getSnapshot, store.getServerSnapshot);
+  return useSyncExternalStore(...store);
 }

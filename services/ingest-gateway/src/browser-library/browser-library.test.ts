@@ -120,7 +120,10 @@ test.each(['/static/array.js', '/static/library.json', '/array/<token>/array.js'
 );
 
 test.each([
-  ['/static/recorder.js', 'The browser library has no file recorder.js, only array.js, index.js, slim.js.'],
+  [
+    '/static/recorder.js',
+    'The browser library has no file recorder.js, only array.js, exceptions.js, index.js, slim.js, web-vitals.js.',
+  ],
   ['/static/9.9.9/array.js', 'There is no version 9.9.9 of the browser library here, only'],
   ['/static/<version>/surveys.js', 'The browser library has no file surveys.js'],
   ['/static/..%2flibrary.json', 'The browser library has no file ../library.json'],

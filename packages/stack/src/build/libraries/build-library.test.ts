@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { bundleLibrary as bundleScript } from '@millrace/browser/bundle-library';
+import { gzipTightly } from '@millrace/browser/gzip-tightly';
 import { build, stop } from 'esbuild';
 import { publint } from 'publint';
 import { runProgram } from '../../process/run-program.ts';
@@ -124,30 +126,36 @@ it('hooks find the client also in an application that names nothing else', async
   expect(stdout.trim()).toBe('function');
 });
 
-/** Bytes after gzip; `today` is what it was when this was last looked at, and only ever gets smaller where it is above. */
-const sizes: { what: string; code: () => Promise<string>; atMost: number; today: number }[] = [
+/** As servers of applications do it. */
+const gzip = async (code: Promise<string>) => gzipSync(await code, { level: 9 });
+
+/**
+ * Bytes after gzip, of which a KB has 1,000; `today` is what it was when this was last looked at, and only ever gets smaller
+ * where it is above.
+ */
+const sizes: { what: string; gzipped: () => Promise<Uint8Array>; atMost: number; today: number }[] = [
   {
-    what: 'the script for pages, with everything',
-    code: () => readFile(join(installed('@millrace/browser'), 'array.js'), 'utf8'),
-    atMost: 18_432,
-    today: 26_900,
+    what: 'the script for pages as the gateway serves it, with everything',
+    gzipped: async () => gzipTightly(Buffer.from((await bundleScript('array.js')).code)),
+    atMost: 18_000,
+    today: 24_100,
   },
   {
     what: 'the slim client in an application',
-    code: () => bundle(`import posthog from '@millrace/browser/slim'; globalThis.posthog = posthog;`),
-    atMost: 8_192,
-    today: 14_600,
+    gzipped: () => gzip(bundle(`import posthog from '@millrace/browser/slim'; globalThis.posthog = posthog;`)),
+    atMost: 8000,
+    today: 13_600,
   },
   {
     what: 'all of the React binding in an application',
-    code: () => bundle(`export * from '@millrace/react';`, ['react', '@millrace/browser']),
-    atMost: 3_072,
-    today: 3_072,
+    gzipped: () => gzip(bundle(`export * from '@millrace/react';`, ['react', '@millrace/browser'])),
+    atMost: 3000,
+    today: 3000,
   },
 ];
 
-it.each(sizes)('$what takes $today bytes, and may take $atMost', async ({ code, atMost, today }) => {
-  expect(gzipSync(await code(), { level: 9 }).length).toBeLessThanOrEqual(Math.max(atMost, today));
+it.each(sizes)('$what takes $today bytes, and may take $atMost', async ({ gzipped, atMost, today }) => {
+  expect((await gzipped()).length).toBeLessThanOrEqual(Math.max(atMost, today));
 });
 
 describe('types of an application', () => {

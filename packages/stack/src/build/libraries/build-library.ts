@@ -4,7 +4,7 @@ import { bundleLibrary as bundleScript } from '@millrace/browser/bundle-library'
 import { bundleModules, bundleUmd } from './bundle-modules.ts';
 import { declareTypes } from './declare-types.ts';
 import type { Library } from './libraries.ts';
-import { packedManifests, type SourceManifest } from './packed-manifest.ts';
+import { entriesOf, packedManifests, type SourceManifest } from './packed-manifest.ts';
 
 /**
  * Makes of a library the package that applications install: `npm pack <outDirectory>`.
@@ -35,12 +35,6 @@ export async function buildLibrary(root: string, library: Library, outDirectory:
     await mkdir(join(outDirectory, path, '..'), { recursive: true });
     await writeFile(join(outDirectory, path), `${JSON.stringify(content, null, 2)}\n`);
   }
-}
-
-/** The file of each entry by its name in the package: `.` is `index`, `./slim` is `slim`. */
-function entriesOf({ exports }: SourceManifest): Record<string, string> {
-  const entries = Object.entries(exports).filter(([, path]) => path.startsWith('./src/'));
-  return Object.fromEntries(entries.map(([name, path]) => [name === '.' ? 'index' : name.slice(2), path]));
 }
 
 /** The script that the gateway serves too. */

@@ -1,5 +1,7 @@
-import { join, parse } from 'node:path';
-import { browserTargets } from '@millrace/browser/bundle-library';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, parse } from 'node:path';
+import { bundleOptions } from '@millrace/browser/bundle-library';
+import { type Code, minifyCode } from '@millrace/browser/minify-code';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import type { Library } from './libraries.ts';
 
@@ -8,22 +10,17 @@ interface Target extends Library {
   outDirectory: string;
 }
 
-function common(source: string, { version }: Target): BuildOptions {
+function common(source: string, { version, options }: Target): BuildOptions {
   return {
+    ...bundleOptions(version),
+    ...options,
     absWorkingDir: source,
-    bundle: true,
     packages: 'external',
-    platform: 'browser',
-    target: browserTargets,
-    sourcemap: 'linked',
-    define: { LIBRARY_VERSION: JSON.stringify(version) },
-    legalComments: 'none',
-    logLevel: 'warning',
   };
 }
 
 /**
- * As people read them: what an application bundles is minified with it.
+ * Minified already, further than most bundlers of applications go; source maps say what was written.
  *
  * @returns the names that each entry exports
  */
@@ -32,18 +29,34 @@ export async function bundleModules(
   entries: Record<string, string>,
   target: Target,
 ): Promise<Record<string, string[]>> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     ...common(source, target),
     entryPoints: Object.entries(entries).map(([out, path]) => ({ in: path, out })),
     outdir: join(target.outDirectory, 'esm'),
     chunkNames: 'shared/[hash]',
     format: 'esm',
     splitting: true,
+    sourcemap: 'external',
+    write: false,
     metafile: true,
     ...(target.directive !== undefined && { banner: { js: target.directive } }),
   });
+  const text = Object.fromEntries(outputFiles.map((file) => [file.path, file.text]));
+  await Promise.all(
+    Object.entries(text).map(async ([path, code]) => {
+      const sourceMap = text[`${path}.map`];
+      if (sourceMap !== undefined)
+        await writeModule(path, await minifyCode({ code, sourceMap }, 'module for bundlers'));
+    }),
+  );
   const outputs = Object.entries(metafile.outputs).map(([path, { exports }]) => [parse(path).name, exports]);
   return Object.fromEntries(outputs) as Record<string, string[]>;
+}
+
+async function writeModule(path: string, { code, sourceMap }: Code): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${code}\n//# sourceMappingURL=${basename(path)}.map\n`);
+  await writeFile(`${path}.map`, sourceMap);
 }
 
 /** One file for each entry that works by `require`, and as a script, which sets a global. */
@@ -62,6 +75,7 @@ export async function bundleUmd(
         outdir: join(target.outDirectory, 'umd'),
         format: 'cjs',
         minify: true,
+        sourcemap: 'linked',
         plugins: name === 'surveys' ? [contextOfMainEntry] : [],
         banner: { js: umdHead(globals[name] ?? name, imports) },
         footer: { js: umdFoot(exported[name] ?? []) },

@@ -1,8 +1,13 @@
+import { shortNames } from '@millrace/browser/internal-names';
+import type { BuildOptions } from 'esbuild';
+
 /** A library that applications install; its `exports` in the repository are its entries. */
 export interface Library {
   directory: string;
   /** What its modules are in a page without modules: the global by entry, and the one each import stands for. */
   globals: { entries: Record<string, string>; imports: Record<string, string> };
+  /** For esbuild, beside what all libraries have. */
+  options?: BuildOptions;
   /** Begins each of its modules. */
   directive?: string;
   /** Entries that do something when they are imported, and have to stay in an application that uses only others' names. */
@@ -15,6 +20,7 @@ export const libraries: Library[] = [
   {
     directory: 'packages/browser',
     globals: { entries: { index: 'Millrace', slim: 'Millrace' }, imports: {} },
+    options: shortNames(),
     sideEffects: [],
     script: './array.js',
   },

@@ -11,6 +11,12 @@ export interface SourceManifest {
   peerDependencies?: Record<string, string>;
 }
 
+/** The file of each entry by its name in the package: `.` is `index`, `./slim` is `slim`. */
+export function entriesOf({ exports }: SourceManifest): Record<string, string> {
+  const entries = Object.entries(exports).filter(([, path]) => path.startsWith('./src/'));
+  return Object.fromEntries(entries.map(([name, path]) => [name === '.' ? 'index' : name.slice(2), path]));
+}
+
 /**
  * Every `package.json` of the packed library, by path: its own, and those that say something to older resolvers.
  *

@@ -1,0 +1,30 @@
+import { minify } from '@swc/core';
+
+export interface Code {
+  code: string;
+  /** Of `code`, with the sources in it. */
+  sourceMap: string;
+}
+
+/** What it is, and who makes something of it: a page runs it as it is, a bundler makes it part of an application. */
+export type Kind = 'script' | 'module' | 'module for bundlers';
+
+/** Bundlers name all anew, which they do worse for functions that were put into each other. */
+const forBundlers = { inline: 0, reduce_funcs: false, reduce_vars: false, collapse_vars: false } as const;
+
+/** Shortens what esbuild has put together, by some 4 % more than esbuild itself does. */
+export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
+  const isModule = kind !== 'script';
+  const { code, map = '' } = await minify(bundled.code, {
+    ecma: 2021,
+    module: isModule,
+    // `directives` would take `'use client'` for one that says nothing.
+    compress: { passes: 3, toplevel: isModule, directives: false, ...(kind === 'module for bundlers' && forBundlers) },
+    mangle: { toplevel: isModule },
+    // Without these marks a bundler keeps what nobody uses.
+    format: { comments: 'some', preserveAnnotations: true },
+    // Its types know of no map that is there already.
+    sourceMap: { content: bundled.sourceMap } as unknown as boolean,
+  });
+  return { code, sourceMap: map };
+}

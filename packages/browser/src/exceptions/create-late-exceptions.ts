@@ -1,0 +1,56 @@
+import type { CaptureResult } from '../client/captured-event.ts';
+import type { Client } from '../client/client.ts';
+import type { Core } from '../client/core.ts';
+import type { Properties } from '../client/values.ts';
+import { attempt } from '../page/globals.ts';
+import type { ReadException } from './read-exception.ts';
+import { followUncaughtErrors } from './uncaught-errors.ts';
+
+/**
+ * Captures errors by code that comes when it is needed. Until then what was thrown waits as the event it will be, of its own
+ * moment: at the longest until the page goes.
+ * @param load where it fails, errors say the least of themselves
+ */
+export function createLateExceptions(core: Core, load: () => Promise<ReadException>): Pick<Client, 'captureException'> {
+  let read: ReadException | undefined;
+  let isBegun = false;
+  let waiting: ((by: ReadException) => void)[] = [];
+
+  const tellWaiting = (by: ReadException) => {
+    const all = waiting;
+    waiting = [];
+    for (const tell of all) attempt(() => tell(by));
+  };
+  const begin = async () => {
+    if (isBegun) return;
+    isBegun = true;
+    read = await load().catch(() => readShortly);
+    tellWaiting(read);
+  };
+  const capture = (thrown: unknown, handled: boolean, more?: Properties): CaptureResult | undefined => {
+    const capturedAt = handled ? new Error().stack : undefined;
+    if (read) {
+      const told = read(thrown, handled, capturedAt);
+      return told && core.client.capture('$exception', { ...told, ...more });
+    }
+    const finish = core.begin('$exception', more);
+    if (!finish) return undefined;
+    waiting.push((by) => {
+      const told = by(thrown, handled, capturedAt);
+      if (told) finish({ ...told, ...more });
+    });
+    begin();
+    return undefined;
+  };
+
+  core.signals.on('leaving', () => tellWaiting(readShortly));
+  followUncaughtErrors(core, { onWanted: begin, tell: (event) => capture(event, false) });
+  return { captureException: (error, properties) => capture(error, true, properties) };
+}
+
+const readShortly: ReadException = (thrown, handled) => {
+  const { error, reason } = Object(thrown) as { error?: unknown; reason?: unknown };
+  const { name = 'Error', message = thrown } = Object(error ?? reason ?? thrown) as Partial<Error>;
+  const mechanism = { type: 'generic', handled, synthetic: false, exception_id: 0 };
+  return { $exception_list: [{ type: String(name), value: String(message), mechanism }], $exception_level: 'error' };
+};

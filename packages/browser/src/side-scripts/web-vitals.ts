@@ -1,0 +1,4 @@
+import { captureVitals } from '../web-vitals/capture-vitals.ts';
+import { offer } from './offer.ts';
+
+offer({ 'web-vitals': captureVitals });
