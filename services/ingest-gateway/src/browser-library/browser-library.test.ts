@@ -69,6 +69,8 @@ test.each([
   ['/static/slim.js?v=2', 'slim.js', soon],
   ['/static/<version>/array.js', 'array.js', forever],
   ['/static/<version>/slim.js', 'slim.js', forever],
+  ['/static/<version>/exceptions.js', 'exceptions.js', forever],
+  ['/static/<version>/web-vitals.js', 'web-vitals.js', forever],
   [`/static/${former}/array.js`, 'array.js', forever],
 ])('%s is the file %s, in the best form that the client reads', async (path, name, cacheControl) => {
   const at = path.replace('<version>', library.version);
