@@ -42,7 +42,12 @@ export default ({ production = false }) => ({
       ignoreDependencies: ['posthog-js'],
     },
     'packages/browser': {
-      entry: ['src/{index,slim,snippet}.ts!', '{bundle,demo}/*.{ts,mjs}!', 'demo/shop.js!', 'tests/**/*.ts'],
+      entry: [
+        'src/{index,slim,snippet,side-scripts/exceptions,side-scripts/web-vitals}.ts!',
+        '{bundle,demo}/*.{ts,mjs}!',
+        'demo/shop.js!',
+        'tests/**/*.ts',
+      ],
       project: ['{src,bundle,demo}/**/*.{ts,js,mjs}!', 'tests/**/*.ts'],
       // Compared with it in a real browser, which is served its ready-made file.
       ignoreDependencies: ['posthog-js'],
