@@ -5,7 +5,7 @@ import type { BuildOptions } from 'esbuild';
  * types, of the wire, of storage, or of what browsers have: tests/client/internal-names.test.ts holds them to that.
  */
 export const internalNames = (
-  'addGate addProperties anonymousDistinctId carryOut contentHeight doesCookieWin emit enqueue eventProperties ' +
+  'addGate addProperties anonymousDistinctId carryOut contentHeight doesCookieWin emit eventProperties ' +
   'failures followConsent hasProfile hurry initialPersonProperties isCapturing isFetched isIdentified isOpen ' +
   'isOptedOut isOwn isPersistent isStopped isTimeout isTyped lastContent lastScroll learn maxContent maxScroll ' +
   'moreOptions onHidden onOnline onReturn onSeen onTick onWanted pausedUntil perSecond putBack readOptions ' +
