@@ -1,10 +1,10 @@
-import { eventually } from '@millrace/testing';
+import { eventually, startServer, type TestServer } from '@millrace/testing';
+import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
 import { type BundleName, bundleLibrary, libraryVersion } from '../../bundle/bundle-library.ts';
 import type { InitOptions } from '../../src/client/client.ts';
-import { openBrowser, openPage } from '../support/open-browser.ts';
+import { openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import { startServer, type TestServer } from '../support/start-server.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   version = await libraryVersion();
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] satisfies BundleName[])
     codes[`/static/${version}/${name}`] = (await bundleLibrary(name)).code;
-  [browser, ingest] = await Promise.all([openBrowser(), startScriptedIngest()]);
+  [browser, ingest] = await Promise.all([launchChromium(), startScriptedIngest()]);
   // Scripts come from a host of their own, which events do not go to.
   site = await startServer(async (request, response) => {
     const path = request.url ?? '';
