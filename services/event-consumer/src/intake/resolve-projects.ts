@@ -54,12 +54,13 @@ export function createProjectResolver({
 
   changes.subscribe((change) => {
     generation += 1;
-    if (change === null) byId.clear();
-    else if (change.environmentId !== null) byId.delete(change.environmentId);
-    if (change === null) idByToken.clear();
-    // The database may have been restored, or failed over, to before the note.
-    if (change === null) withEvents.clear();
-    else for (const token of change.tokens) idByToken.delete(token);
+    if (change === null) {
+      // The database may have been restored, or failed over, to before what is remembered.
+      for (const memory of [byId, idByToken, withEvents]) memory.clear();
+      return;
+    }
+    if (change.environmentId !== null) byId.delete(change.environmentId);
+    for (const token of change.tokens) idByToken.delete(token);
   });
 
   function known(id: number | undefined): ResolvedProject | undefined {
