@@ -5,7 +5,7 @@ import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
 /** `npm run chaos -- browser` loads ten thousand. */
-const pages = 200;
+const pages = 100;
 const seed = testSeed();
 let services: RunningServices;
 
