@@ -81,11 +81,12 @@ export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** The pool hands every client what it was given itself at the start. */
+/**
+ * The pool hands every client what it was given itself at the start. No class of its own that extends pg's: with objects of such a
+ * one, storing an event takes a tenth more of Node's time.
+ */
 function clientOf(config: CurrentConfig): typeof pg.Client {
-  return class extends pg.Client {
-    constructor(given?: string | pg.ClientConfig) {
-      super({ ...(typeof given === 'string' ? {} : given), ...config() });
-    }
-  };
+  return new Proxy(pg.Client, {
+    construct: (Client, [given]: [pg.ClientConfig]) => new Client({ ...given, ...config() }),
+  });
 }
