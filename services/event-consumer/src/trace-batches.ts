@@ -11,7 +11,7 @@ const maxTracedRecords = 20;
 
 /**
  * Goes on with the traces of a batch's records, from when it is begun to its commit. A batch with such records has a trace of
- * its own with its steps, and each of their spans is linked to it. Batches without are processed as if this were not there.
+ * its own that tells how long each step took, and each of their spans is linked to it. Batches without are processed as if this were not there.
  */
 export function traceBatches(
   tracing: Tracing,
@@ -35,7 +35,7 @@ export function traceBatches(
       for (const span of [...events, batch]) span.end(ended);
     };
     try {
-      const result = await process(work, tracedSteps(tracing, batch, step));
+      const result = await process(work, tracedSteps(batch, step));
       batch.set({ 'millrace.outcome': result.outcome });
       endAll();
       return result;
@@ -65,13 +65,14 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
   return parents;
 }
 
-function tracedSteps(tracing: Tracing, { context }: TraceSpan, step: StepTimer): StepTimer {
+/** Attributes rather than spans: a batch has some fifteen steps, and each span costs the process a tenth of a millisecond. */
+function tracedSteps(batch: TraceSpan, step: StepTimer): StepTimer {
   return async (name, work) => {
-    const span = tracing.start(name, { kind: 'internal', parent: context });
+    const startedAt = performance.now();
     try {
       return await step(name, work);
     } finally {
-      span.end();
+      batch.set({ [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 });
     }
   };
 }
