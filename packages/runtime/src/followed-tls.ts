@@ -22,7 +22,7 @@ export interface FollowedTls {
  */
 export function followTls({ ca, cert, key }: TlsFiles): FollowedTls {
   const parts = Object.entries({ ca, cert, key }).flatMap(([name, part]) =>
-    part === undefined ? [] : [{ name, read: followFile(part.file, part.text) }],
+    part === undefined ? [] : [{ name, file: part.file, read: followFile(part.file, part.text) }],
   );
   if (parts.length === 0) return { rejectUnauthorized: true };
   let seen = '';
@@ -37,6 +37,11 @@ export function followTls({ ca, cert, key }: TlsFiles): FollowedTls {
       context = createSecureContext(texts);
     } catch (error) {
       if (context === undefined) throw error;
+      // Once for each state of the files: should it be the last one, somebody has to hear of it.
+      const names = parts.map(({ file }) => file).join(', ');
+      process.emitWarning(
+        `Files of TLS cannot be used, going on with what they held before: ${names} (${String(error)})`,
+      );
     }
     return context;
   }

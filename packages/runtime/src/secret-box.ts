@@ -106,8 +106,11 @@ function keyRing(setting: () => string): (needed?: string) => Keys {
     if (needed !== undefined && keys.byId.has(needed)) return keys;
     const now = setting();
     // What is no list of keys, because somebody has just mistyped it, is not taken.
-    if (now !== text) keys = readKeys(now) ?? keys;
+    if (now === text) return keys;
     text = now;
+    const read = readKeys(now);
+    if (read === null) process.emitWarning('SECRETS_KEY is no list of keys; going on with the keys there were before.');
+    else keys = read;
     return keys;
   };
 }

@@ -31,12 +31,17 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
     });
     asked.on('timeout', () => asked.destroy(new Error('The gateway did not answer in time.')));
     asked.on('error', (error) => {
+      // Whoever asked has left.
+      if (response.destroyed) return;
       options.logger.warn('a request for definitions of flags could not be passed to a gateway', { error });
       refuse(response);
     });
     asked.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, withoutConnection(answer.headers));
-      pipeline(answer, response, () => {});
+      pipeline(answer, response, (error) => {
+        if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
+          options.logger.warn('an answer of a gateway was cut off', { error });
+      });
     });
     response.on('close', () => asked.destroy());
     asked.end();
