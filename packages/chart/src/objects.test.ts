@@ -155,6 +155,19 @@ describe('scaling', () => {
     });
   });
 
+  test('KEDA trusts an authority that is in a configMap, also where nothing is secret', async () => {
+    const values = {
+      ...leastValues,
+      keda: { enabled: true },
+      kafka: { brokers: ['k:9093'], tls: { enabled: true, ca: { configMap: 'authorities', key: 'kafka.crt' } } },
+    };
+    const rendered = await renderChart({ values });
+    const { spec } = find(rendered, 'TriggerAuthentication', 'm-millrace-kafka');
+    expect(spec).toEqual({ configMapTargetRef: [{ parameter: 'ca', name: 'authorities', key: 'kafka.crt' }] });
+    const [trigger] = find(rendered, 'ScaledObject', 'm-millrace-consumer-live').spec.triggers ?? [];
+    expect(trigger).toMatchObject({ authenticationRef: { name: 'm-millrace-kafka' } });
+  });
+
   test('every deployment has a budget that lets one pod go at a time', async () => {
     const rendered = await renderChart({ values: { ...leastValues, flags: { enabled: true } } });
     const names = (kind: string) =>
