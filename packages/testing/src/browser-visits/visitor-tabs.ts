@@ -28,9 +28,14 @@ export function createVisitorTabs(context: BrowserContext, siteUrl: string): Vis
     await tab.goto(`${siteUrl}/page/${pages}`, { waitUntil: 'commit' });
     return tab;
   }
+  /** Chromium loses the wish to close a tab now and then, when it meets a navigation; Playwright then waits for ever. */
   async function close(tab: Page): Promise<void> {
     all.splice(all.indexOf(tab), 1);
-    await tab.close();
+    const closed = tab.close().then(() => true);
+    if (await Promise.race([closed, sleep(5000, false)])) return;
+    const session = await context.newCDPSession(tab);
+    await Promise.race([session.send('Page.close'), closed]);
+    await closed;
   }
   return {
     all,
