@@ -75,17 +75,13 @@ test('a request is followed from its caller through the log to the commit', asyn
   expect((await send('secret-event', { traceparent })).status).toBe(200);
   await awaitDrained(services);
   const named = (name: string) => received.find((span) => span.name === name);
-  await eventually(() => named('process an event') !== undefined && named('POST /batch') !== undefined, {
+  const names = ['POST /batch', 'append to the log', 'process an event', 'process a batch'];
+  await eventually(() => names.every(named), {
     what: 'The spans of both services',
     describe: () => JSON.stringify(received.map(({ service, name }) => `${service}: ${name}`)),
   });
 
-  const [request, append, event, batch] = [
-    'POST /batch',
-    'append to the log',
-    'process an event',
-    'process a batch',
-  ].map(named);
+  const [request, append, event, batch] = names.map(named);
   expect(request).toMatchObject({ service: 'ingest-gateway', traceId, parentSpanId: callerSpanId });
   expect(append).toMatchObject({ service: 'ingest-gateway', traceId, parentSpanId: request?.spanId });
   expect(event).toMatchObject({ service: 'event-consumer', traceId, parentSpanId: append?.spanId });
@@ -118,8 +114,9 @@ test('a request that nobody asks to trace leaves none', async () => {
   // One that is traced, after which all of those before would have arrived.
   const last = traceparent.replace(traceId, traceId.replace('0a', '1a'));
   expect((await send('last', { traceparent: last })).status).toBe(200);
-  await eventually(() => received.slice(before).some(({ name }) => name === 'process an event'), {
+  const since = (name: string) => received.slice(before).filter((span) => span.name === name);
+  await eventually(() => since('process an event').length > 0 && since('POST /batch').length > 0, {
     what: 'The spans of the last event',
   });
-  expect(received.slice(before).filter(({ name }) => name === 'POST /batch')).toHaveLength(1);
+  expect(since('POST /batch')).toHaveLength(1);
 });

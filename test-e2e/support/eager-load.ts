@@ -6,6 +6,8 @@ export interface EagerLoad {
   acknowledged(): string[];
   /** Statuses other than 200, with how often they came. */
   refused(): Map<number, number>;
+  /** Whether each of its clients got this status last: of requests that were under way before, none is left. */
+  isAnsweredBy(status: number): boolean;
   stop(): Promise<void>;
 }
 
@@ -16,10 +18,11 @@ const pauseAfterRefusalMs = 100;
 export function startEagerLoad(ingestUrl: string, projectApiKey: string): EagerLoad {
   const acknowledged: string[] = [];
   const refused = new Map<number, number>();
+  const latest = Array.from({ length: clients }, () => 0);
   let isRunning = true;
   let round = 0;
 
-  async function sendOne(): Promise<void> {
+  async function sendOne(client: number): Promise<void> {
     round += 1;
     const batch = eventsOf(round);
     const response = await fetch(`${ingestUrl}/batch/`, {
@@ -28,18 +31,20 @@ export function startEagerLoad(ingestUrl: string, projectApiKey: string): EagerL
       body: JSON.stringify({ api_key: projectApiKey, batch }),
     }).catch(() => null);
     await response?.arrayBuffer();
-    if (response?.status === 200) return void acknowledged.push(...batch.map(({ uuid }) => uuid));
     const status = response?.status ?? 0;
+    latest[client] = status;
+    if (status === 200) return void acknowledged.push(...batch.map(({ uuid }) => uuid));
     refused.set(status, (refused.get(status) ?? 0) + 1);
     await new Promise((resolve) => setTimeout(resolve, pauseAfterRefusalMs));
   }
 
-  const loops = Array.from({ length: clients }, async () => {
-    while (isRunning) await sendOne();
+  const loops = Array.from({ length: clients }, async (_, client) => {
+    while (isRunning) await sendOne(client);
   });
   return {
     acknowledged: () => [...acknowledged],
     refused: () => refused,
+    isAnsweredBy: (status) => latest.every((one) => one === status),
     async stop() {
       isRunning = false;
       await Promise.all(loops);

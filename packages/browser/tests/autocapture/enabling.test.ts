@@ -1,6 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { hold } from '../support/hold.ts';
 import { openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
@@ -62,13 +63,13 @@ describe('autocapture is on as the service said last', () => {
 
   test('not before it has answered, nor after a shutdown', async () => {
     ingest.config.autocapture_opt_out = false;
-    let isHeld = true;
+    const { after, release } = hold();
     ingest.answerBy(({ path }) =>
-      isHeld && path.startsWith('/array/') ? { delayMs: 1000, body: { autocapture_opt_out: false } } : undefined,
+      path.startsWith('/array/') ? { after, body: { autocapture_opt_out: false } } : undefined,
     );
     const page = await open({});
     expect(await clicked(page)).toEqual([]);
-    isHeld = false;
+    release();
     await eventually(async () => (await clicked(page)).length > 0);
     ingest.answerBy(null);
     await page.evaluate(() => posthog.shutdown());

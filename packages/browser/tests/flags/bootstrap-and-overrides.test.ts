@@ -1,5 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
+import { hold } from '../support/hold.ts';
 import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
 
 let shop: Shop;
@@ -20,13 +21,13 @@ const bootstrap = {
   featureFlagPayloads: { 'price-test': { color: 'green' }, 'beta-nav': 'of a flag that is off' },
 };
 const variants = (page: Page) => page.evaluate(() => window.posthog.featureFlags.getFlagVariants());
-const late = () => {
-  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { delayMs: 1_500, body: { flags: {} } } : undefined));
+const neverAnswered = () => {
+  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
 };
 
 describe('bootstrapped flags', () => {
   it.each(['ours', 'reference'] as const)('are known at once to %s, those that are off too', async (library) => {
-    late();
+    neverAnswered();
     const page = await shop.enter({ bootstrap }, { library });
     const known = await page.evaluate(() => {
       window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
@@ -96,7 +97,7 @@ describe('bootstrapped flags', () => {
   });
 
   it('may be given with reset', async () => {
-    late();
+    neverAnswered();
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset({ bootstrap: { featureFlags: { other: true } } }));
     expect(await variants(page)).toEqual({ other: true });

@@ -1,4 +1,5 @@
 import { eventually } from '@millrace/testing';
+import { hold } from '../support/hold.ts';
 import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
 import type { ReceivedEvent } from '../support/scripted-ingest.ts';
 
@@ -145,7 +146,7 @@ it('remembers flags as the reference does, so that a site that switches keeps th
   const switching = await shop.browser.newContext();
   const before = await shop.enter({}, { library: 'reference', visitor: switching });
   await flagsLoaded(before);
-  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { delayMs: 1_500, body: { flags: {} } } : undefined));
+  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
   const after = await shop.enter({}, { visitor: switching });
   expect(await after.evaluate(() => window.posthog.featureFlags.getFlagVariants())).toEqual(shop.ingest.flags);
   await switching.close();

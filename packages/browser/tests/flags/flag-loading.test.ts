@@ -1,5 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
+import { hold } from '../support/hold.ts';
 import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
 import type { ReceivedRequest, ScriptedAnswer } from '../support/scripted-ingest.ts';
 
@@ -68,8 +69,9 @@ it('tells nobody who has unsubscribed, and everybody else although one throws', 
 it('answers from the last visit until flags have come, except where fresh ones are wanted', async () => {
   const first = await shop.enter();
   await flagsLoaded(first);
-  answerFlags({ delayMs: 1_500, body: { flags: { 'price-test': detail('price-test', false) } } });
-  const page = await shop.enter({}, { visitor: first.context() });
+  const { after, release } = hold();
+  answerFlags({ after, body: { flags: { 'price-test': detail('price-test', false) } } });
+  const page = await shop.enter({ feature_flag_request_timeout_ms: 60_000 }, { visitor: first.context() });
   expect(
     await page.evaluate(() => [
       window.posthog.getFeatureFlag('price-test'),
@@ -78,6 +80,7 @@ it('answers from the last visit until flags have come, except where fresh ones a
       window.posthog.featureFlags.hasLoadedFlags,
     ]),
   ).toEqual(['blue', undefined, undefined, false]);
+  release();
   await flagsLoaded(page);
   expect(
     await page.evaluate(() => [
@@ -186,7 +189,8 @@ it.each([
 it('makes one request of the reloads of one moment, and one more of those while it is under way', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
-  answerFlags({ delayMs: 500 }, undefined);
+  const { after, release } = hold();
+  answerFlags({ after }, undefined);
   shop.ingest.clear();
   await page.evaluate(() => {
     for (let i = 0; i < 5; i += 1) window.posthog.reloadFeatureFlags();
@@ -195,6 +199,7 @@ it('makes one request of the reloads of one moment, and one more of those while 
   await page.evaluate(() => {
     for (let i = 0; i < 5; i += 1) window.posthog.reloadFeatureFlags();
   });
+  release();
   await eventually(() => expect(shop.questions()).toHaveLength(2));
   await page.evaluate(() => void window.posthog.capture('a moment later'));
   await shop.received('a moment later', 1);
@@ -249,7 +254,8 @@ it('asks again and again while the page is seen', async () => {
 it('does not take the flags of another visitor for those of this one', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
-  const slow = { delayMs: 700, body: { flags: { anonymous: detail('anonymous', true) } } };
+  const { after, release } = hold();
+  const slow = { after, body: { flags: { anonymous: detail('anonymous', true) } } };
   answerFlags(slow, { body: { flags: { identified: detail('identified', true) } } });
   shop.ingest.clear();
   await page.evaluate(() => {
@@ -259,6 +265,7 @@ it('does not take the flags of another visitor for those of this one', async () 
   });
   await eventually(() => expect(shop.questions()).toHaveLength(1));
   await page.evaluate(() => window.posthog.identify('user-7'));
+  release();
   expect(await heard(page, 1)).toEqual([['identified']]);
   expect(shop.questions().map(({ distinct_id }) => distinct_id === 'user-7')).toEqual([false, true]);
 });
@@ -280,6 +287,9 @@ it.each<[what: string, act: () => void]>([
     window.posthog.group('company', 'acme', { name: 'Acme' });
   });
   await flagsLoaded(first);
+  await eventually(() =>
+    expect(shop.questions().at(-1)).toMatchObject({ distinct_id: 'user-7', groups: { company: 'acme' } }),
+  );
   const page = await shop.enter({}, { visitor: first.context() });
   await flagsLoaded(page);
   shop.ingest.clear();
@@ -300,7 +310,8 @@ it('loads the flags of who the visitor became in another tab', async () => {
   shop.ingest.flags = { 'for-ada': true };
   await other.evaluate(() => window.posthog.identify('ada'));
   expect((await heard(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
-  expect(shop.questions().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']);
+  // The other tab's own question may come after this one's.
+  await eventually(() => expect(shop.questions().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']));
   shop.ingest.flags = { 'for-anybody': true };
   await other.evaluate(() => window.posthog.reset());
   expect((await heard(page, 3))[2]).toEqual([['for-anybody'], { 'for-anybody': true }, { errorsLoading: false }]);

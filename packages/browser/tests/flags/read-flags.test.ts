@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { hold } from '../support/hold.ts';
 import { flagsLoaded, type Library, openShop, type Shop } from '../support/open-shop.ts';
 
 let shop: Shop;
@@ -64,8 +65,8 @@ it.each(['constructor', '__proto__', 'toString'])('knows no flag %p that nobody 
 
 it('answers undefined and captures nothing before any flags are known', async () => {
   await shop.empty();
-  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { delayMs: 1_000, body: { flags: {} } } : undefined));
-  const page = await shop.enter();
+  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
+  const page = await shop.enter({ feature_flag_request_timeout_ms: 60_000 });
   const early = await page.evaluate(() => [
     window.posthog.getFeatureFlag('beta-nav'),
     window.posthog.isFeatureEnabled('beta-nav'),

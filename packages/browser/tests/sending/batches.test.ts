@@ -1,6 +1,7 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
+import { hold } from '../support/hold.ts';
 import { type ReceivedRequest, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 import { captureMany, openShop, shopOptions, stopClock, token } from './open-shop.ts';
@@ -92,10 +93,7 @@ test.each(['XHR', 'fetch', 'sendBeacon'] as const)('transport %s: at once, after
 });
 
 test('while a request is under way, others wait: the order stays', async () => {
-  let answer = () => {};
-  const after = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const { after, release } = hold();
   ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
   const { page } = await open();
   await page.evaluate(() => void window.posthog.capture('first', {}, { send_instantly: true }));
@@ -107,7 +105,7 @@ test('while a request is under way, others wait: the order stays', async () => {
   });
   // By then the page has captured both.
   await page.title();
-  answer();
+  release();
   await flushed;
   expect(posts().map((request) => batchOf(request).map(({ event }) => event))).toEqual([
     ['first'],

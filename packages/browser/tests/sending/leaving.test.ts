@@ -1,10 +1,11 @@
 import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { hold } from '../support/hold.ts';
 import { openKept } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, recordNames, shopOptions, startLibrary } from './open-shop.ts';
+import { captureMany, openShop, quick, recordNames, shopOptions, startLibrary, stopClock } from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -27,14 +28,25 @@ afterEach(async () => {
 });
 
 const open = (options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
-const start = (page: Page) => startLibrary(page, shopOptions(ingest.url));
+/** What is captured on it waits, however slow the browser is, until the page goes. */
+async function openAtRest(options = {}) {
+  const visit = await open(options);
+  await stopClock(visit.page);
+  return visit;
+}
+/** The next page of the site, on which time passes again. */
+async function comeBack(page: Page) {
+  await page.goto(site.url);
+  await page.clock.resume();
+  await startLibrary(page, shopOptions(ingest.url, quick));
+}
 const posts = () => ingest.requests.filter(({ method }) => method === 'POST');
 const beacons = () => posts().filter(({ headers }) => headers['sec-fetch-mode'] === 'no-cors');
 const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
 const unique = () => [...new Set(uuidsReceived())];
 
 test('what waits leaves with the page, by beacon, as plain text', async () => {
-  const { page } = await open();
+  const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
@@ -43,7 +55,7 @@ test('what waits leaves with the page, by beacon, as plain text', async () => {
 });
 
 test('what others capture while the page goes is in the beacon too', async () => {
-  const { page } = await open();
+  const { page } = await openAtRest();
   await page.evaluate(() => {
     window.addEventListener('pagehide', () => window.posthog.capture('by the site'));
     document.addEventListener('visibilitychange', () => window.posthog.capture('even later'));
@@ -56,12 +68,11 @@ test('what others capture while the page goes is in the beacon too', async () =>
 });
 
 test('what a beacon took is sent once more by the next page, and then forgotten', async () => {
-  const { page } = await open();
+  const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
-  await page.goto(site.url);
-  await start(page);
+  await comeBack(page);
   await eventually(() => expect(uuidsReceived()).toEqual([...uuids, ...uuids]));
   await eventually(async () => expect(await recordNames(page)).toEqual([]));
 });
@@ -71,25 +82,23 @@ test.each([
   ['nothing', { isDropped: true }],
 ])('a beacon that is answered with %s loses nothing', async (_, answer) => {
   ingest.answerBy(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? answer : undefined));
-  const { page } = await open();
+  const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
   await eventually(() => expect(beacons()).not.toHaveLength(0));
   expect(uuidsReceived()).toEqual([]);
-  await page.goto(site.url);
-  await start(page);
+  await comeBack(page);
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
 
 test('more than a beacon takes is split; what the browser refuses is left to the next page', async () => {
-  const { page } = await open({ flushAt: 1000 });
+  const { page } = await openAtRest({ flushAt: 1000 });
   const uuids = await captureMany(page, 'large', 60, 3000);
   await page.goto(elsewhere.url);
   await eventually(() => expect(unique().length).toBeGreaterThan(10));
   expect(beacons().every(({ bytes }) => bytes < 65_536)).toBe(true);
   expect(unique().length).toBeLessThan(60);
-  await page.goto(site.url);
-  await start(page);
+  await comeBack(page);
   await eventually(() => expect(new Set(unique())).toEqual(new Set(uuids)));
 });
 
@@ -97,7 +106,7 @@ test('a refused beacon becomes a request that outlives the page', async () => {
   await visitor.addInitScript(() => {
     navigator.sendBeacon = () => false;
   });
-  const { page } = await open();
+  const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 1);
   await page.goto(elsewhere.url);
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
@@ -124,7 +133,7 @@ test('a page that is hidden sends at once, and hears the answer', async () => {
 });
 
 test('hiding while another request is under way does not wait for it', async () => {
-  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { delayMs: 3000 } : undefined));
+  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? hold() : undefined));
   const { page } = await open();
   await page.evaluate(() => window.posthog.capture('slow', {}, { send_instantly: true }));
   await eventually(() => expect(posts()).toHaveLength(1));
@@ -136,7 +145,7 @@ test('hiding while another request is under way does not wait for it', async () 
 test('a page that comes back by the back button goes on', async () => {
   const before: string[] = [];
   const page = await openKept(async () => {
-    const visit = await open();
+    const visit = await open(quick);
     before.push(...(await captureMany(visit.page, 'before', 2)));
     return visit;
   }, elsewhere.url);
@@ -157,7 +166,7 @@ test('a page that is loaded ahead keeps and sends nothing until it is seen', asy
       },
     });
   });
-  const { page } = await open();
+  const { page } = await open(quick);
   const uuids = await captureMany(page, 'ahead', 25);
   await page.evaluate(() => window.posthog.flush());
   expect(await recordNames(page)).toEqual([]);

@@ -24,6 +24,9 @@ export function shopOptions(ingestUrl: string, options: InitOptions = {}): InitO
   };
 }
 
+/** As soon as may be after the first event. */
+export const quick: InitOptions = { request_queue_config: { flush_interval_ms: 250 } };
+
 /** A page of the shop on which the library has started. */
 export async function openShop(visitor: BrowserContext, address: string, options: InitOptions): Promise<Visit> {
   const visit = await openPage(visitor, address);
@@ -57,5 +60,6 @@ export async function recordNames(page: Page): Promise<string[]> {
 /** From now on time passes by `page.clock.runFor` only. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
-  await page.clock.pauseAt(Date.now() + 1000);
+  // Far enough ahead for a slow browser: a clock is not set back.
+  await page.clock.pauseAt(Date.now() + 10_000);
 }

@@ -3,7 +3,7 @@ import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
-import { captureMany, openShop, recordNames, shopOptions, startLibrary, token } from './open-shop.ts';
+import { captureMany, openShop, quick, recordNames, shopOptions, startLibrary, stopClock, token } from './open-shop.ts';
 
 let browser: Browser;
 let site: TestServer;
@@ -20,6 +20,8 @@ let visitor: BrowserContext;
 beforeEach(async () => {
   // Of each test's own: pages that are closed send beacons.
   [ingest, visitor] = await Promise.all([startScriptedIngest(), browser.newContext()]);
+  // Time passes as ever, and by `visitor.clock` sooner.
+  await visitor.clock.install();
 });
 afterEach(async () => {
   await visitor.close();
@@ -27,19 +29,31 @@ afterEach(async () => {
 });
 
 type Options = Parameters<typeof shopOptions>[1];
-const open = (options: Options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, options));
+const open = (options: Options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, { ...quick, ...options }));
 const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
 const received = (uuids: string[]) => eventually(() => expect(new Set(uuidsReceived())).toEqual(new Set(uuids)));
 const isOut = () => ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
 const isGone = () => ingest.answerBy(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
+/** Longer than a page rests after a failure, and than it takes until it looks for what others have left. */
+const restIsOver = () => visitor.clock.runFor(20_000);
 const nothingKept = (page: Page) => eventually(async () => expect(await recordNames(page)).toEqual([]));
+
+/** Captures and is gone before anything was sent, however slow the browser is. */
+async function captureAndCrash(page: Page, count: number): Promise<string[]> {
+  await stopClock(page);
+  const uuids = await captureMany(page, 'crash', count);
+  const session = await visitor.newCDPSession(page);
+  const crashed = page.waitForEvent('crash');
+  session.send('Page.crash').catch(() => {});
+  await crashed;
+  await page.close();
+  await visitor.clock.resume();
+  return uuids;
+}
 
 test('a tab that crashes right after capture loses nothing: the next one sends it', async () => {
   const { page } = await open();
-  const uuids = await captureMany(page, 'crash', 5);
-  const session = await visitor.newCDPSession(page);
-  session.send('Page.crash').catch(() => {});
-  await new Promise((resolve) => page.once('crash', resolve));
+  const uuids = await captureAndCrash(page, 5);
   const { page: next } = await open();
   await received(uuids);
   expect(uuidsReceived()).toHaveLength(5);
@@ -49,9 +63,8 @@ test('a tab that crashes right after capture loses nothing: the next one sends i
 test('a tab that is open already sends what another one left when it crashed', async () => {
   const { page: living } = await open();
   const { page } = await open();
-  const uuids = await captureMany(page, 'crash', 3);
-  const session = await visitor.newCDPSession(page);
-  session.send('Page.crash').catch(() => {});
+  const uuids = await captureAndCrash(page, 3);
+  await restIsOver();
   await received(uuids);
   await nothingKept(living);
 });
@@ -84,13 +97,13 @@ test('events survive reloads while the service is out', async () => {
   const uuids = await captureMany(page, 'first page', 3);
   for (let n = 0; n < 3; n += 1) {
     await page.reload();
-    await startLibrary(page, shopOptions(ingest.url));
+    await startLibrary(page, shopOptions(ingest.url, quick));
     uuids.push(...(await captureMany(page, `page ${n}`, 3)));
     await page.evaluate(() => window.posthog.flush());
   }
   ingest.answerBy(null);
   await page.reload();
-  await startLibrary(page, shopOptions(ingest.url));
+  await startLibrary(page, shopOptions(ingest.url, quick));
   await received(uuids);
   await nothingKept(page);
 });
@@ -131,6 +144,7 @@ test('a tab that fails to send keeps what is its own', async () => {
   await other.evaluate(() => window.posthog.flush());
   expect(await recordNames(other)).toEqual(expect.arrayContaining(names));
   ingest.answerBy(null);
+  await restIsOver();
   await eventually(() => expect(new Set(uuidsReceived()).size).toBe(5));
   expect(uuidsReceived()).toEqual(expect.arrayContaining(uuids));
   expect(uuidsReceived()).toHaveLength(5);
@@ -192,6 +206,7 @@ test('with storage full, events are kept in memory and sent', async () => {
   await page.evaluate(() => window.posthog.flush());
   expect(await recordNames(page)).toEqual([]);
   ingest.answerBy(null);
+  await restIsOver();
   await received(uuids);
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
 });
@@ -221,6 +236,7 @@ test('a site that clears its storage loses no event', async () => {
   await page.evaluate(() => localStorage.clear());
   uuids.push(...(await captureMany(page, 'after', 1)));
   ingest.answerBy(null);
+  await restIsOver();
   await received(uuids);
 });
 
@@ -232,11 +248,10 @@ test('without Web Locks: what is older than a minute is adopted, what is younger
   await page.evaluate(() => window.posthog.flush());
   await page.close();
   const { page: next } = await open();
-  await next.clock.install();
   ingest.answerBy(null);
-  await next.clock.runFor(15_000);
+  await visitor.clock.runFor(15_000);
   expect(uuidsReceived()).toEqual([]);
-  await next.clock.runFor(65_000);
+  await visitor.clock.runFor(65_000);
   await received(uuids);
   await nothingKept(next);
 });
@@ -260,7 +275,6 @@ test.each([-86_400_000, 86_400_000])(
     isOut();
     const { page } = await open();
     const { page: other } = await open();
-    await page.clock.install();
     const uuids = await captureMany(page, 'before', 2);
     await page.clock.setSystemTime(Date.now() + jump);
     uuids.push(...(await captureMany(page, 'after', 2)));

@@ -33,6 +33,14 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   const counts = Object.fromEntries(mishaps.map((mishap) => [mishap, 0])) as Record<Mishap, number>;
   const sent = new Map<string, number>();
   let trouble = 0;
+  let troubles: Mishap[] = [];
+
+  /** In any order, and each once before one comes again: few requests meet all of them. */
+  function nextTrouble(): Mishap {
+    if (troubles.length === 0) troubles = mishaps.filter((mishap) => mishap !== 'passed');
+    const [next = 'passed'] = troubles.splice(Math.floor(random() * troubles.length), 1);
+    return next;
+  }
 
   const server = await startServer((request, response) => {
     serve(request, response).catch(() => request.socket.destroy());
@@ -42,7 +50,7 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const isTrouble = request.method === 'POST' && random() < trouble;
-    const mishap = (isTrouble && mishaps[1 + Math.floor(random() * (mishaps.length - 1))]) || 'passed';
+    const mishap = isTrouble ? nextTrouble() : 'passed';
     if (request.method === 'POST') {
       counts[mishap] += 1;
       for (const uuid of uuidsOf(body)) sent.set(uuid, (sent.get(uuid) ?? 0) + 1);

@@ -1,0 +1,13 @@
+/** Something that waits until a test lets it go: `after` of a scripted answer. */
+export interface Hold {
+  after: Promise<void>;
+  release(): void;
+}
+
+export function hold(): Hold {
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { after, release };
+}
