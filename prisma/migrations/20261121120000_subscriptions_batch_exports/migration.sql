@@ -27,8 +27,6 @@ CREATE TABLE "subscription" (
 CREATE INDEX "subscription_environment_id_id_idx" ON "subscription"("environment_id", "id");
 CREATE INDEX "subscription_next_delivery_date_idx" ON "subscription"("next_delivery_date");
 CREATE INDEX "subscription_created_by_id_idx" ON "subscription"("created_by_id");
-ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-ALTER TABLE "subscription" ADD CONSTRAINT "subscription_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- One report to one target. Written in the transaction that causes it, so that none is lost and none is made twice.
 CREATE TABLE "subscription_delivery" (
@@ -83,7 +81,6 @@ CREATE TABLE "batch_export" (
 );
 CREATE INDEX "batch_export_environment_id_created_at_id_idx" ON "batch_export"("environment_id", "created_at", "id");
 CREATE INDEX "batch_export_next_interval_end_idx" ON "batch_export"("next_interval_end");
-ALTER TABLE "batch_export" ADD CONSTRAINT "batch_export_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 CREATE TABLE "batch_export_backfill" (
     -- <export id>-Backfill-<start>-<end>: asking for the same range twice is asking for one backfill.
@@ -129,5 +126,7 @@ CREATE INDEX "batch_export_run_status_attempt_at_idx" ON "batch_export_run"("sta
 ALTER TABLE "batch_export_run" ADD CONSTRAINT "batch_export_run_batch_export_id_fkey" FOREIGN KEY ("batch_export_id") REFERENCES "batch_export"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "batch_export_run" ADD CONSTRAINT "batch_export_run_backfill_id_fkey" FOREIGN KEY ("backfill_id") REFERENCES "batch_export_backfill"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
--- What was stored within an interval is found without reading the whole table: rows lie in the order of their arrival.
-CREATE INDEX "event_created_at_idx" ON "event" USING BRIN ("created_at");
+-- Last, since they hold tables that services write, until the end of the script.
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "subscription" ADD CONSTRAINT "subscription_created_by_id_fkey" FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "batch_export" ADD CONSTRAINT "batch_export_environment_id_fkey" FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -36,7 +36,3 @@ CREATE TABLE "deleted_distinct_id" (
     CONSTRAINT "deleted_distinct_id_pkey" PRIMARY KEY ("project_id", "id_hash", "deletion_id")
 );
 CREATE INDEX "deleted_distinct_id_deletion_id_idx" ON "deleted_distinct_id"("deletion_id");
-
--- What was done in one environment, and what is old enough to be forgotten.
-CREATE INDEX "activity_log_environment_id_created_at_id_idx" ON "activity_log"("environment_id", "created_at", "id");
-CREATE INDEX "activity_log_created_at_idx" ON "activity_log"("created_at");

@@ -36,13 +36,6 @@ CREATE INDEX "feature_flag_project_id_created_at_id_idx" ON "feature_flag"("proj
 CREATE INDEX "feature_flag_created_by_id_idx" ON "feature_flag"("created_by_id");
 CREATE INDEX "feature_flag_last_modified_by_id_idx" ON "feature_flag"("last_modified_by_id");
 
-ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_project_id_fkey"
-    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_created_by_id_fkey"
-    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
-ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_last_modified_by_id_fkey"
-    FOREIGN KEY ("last_modified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
-
 CREATE TABLE "cohort" (
     "id" SERIAL NOT NULL,
     "project_id" INTEGER NOT NULL,
@@ -69,11 +62,6 @@ CREATE TABLE "cohort" (
 CREATE INDEX "cohort_project_id_created_at_id_idx" ON "cohort"("project_id", "created_at", "id");
 CREATE INDEX "cohort_calculate_at_idx" ON "cohort"("calculate_at");
 CREATE INDEX "cohort_created_by_id_idx" ON "cohort"("created_by_id");
-
-ALTER TABLE "cohort" ADD CONSTRAINT "cohort_project_id_fkey"
-    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-ALTER TABLE "cohort" ADD CONSTRAINT "cohort_created_by_id_fkey"
-    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 CREATE TABLE "cohort_calculation" (
     "id" UUID NOT NULL,
@@ -129,8 +117,6 @@ CREATE TABLE "early_access_feature" (
 CREATE UNIQUE INDEX "early_access_feature_feature_flag_id_key" ON "early_access_feature"("feature_flag_id");
 CREATE INDEX "early_access_feature_project_id_created_at_id_idx" ON "early_access_feature"("project_id", "created_at", "id");
 
-ALTER TABLE "early_access_feature" ADD CONSTRAINT "early_access_feature_project_id_fkey"
-    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "early_access_feature" ADD CONSTRAINT "early_access_feature_feature_flag_id_fkey"
     FOREIGN KEY ("feature_flag_id") REFERENCES "feature_flag"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
@@ -151,10 +137,6 @@ CREATE UNIQUE INDEX "project_secret_key_secure_value_key" ON "project_secret_key
 CREATE INDEX "project_secret_key_created_by_id_idx" ON "project_secret_key"("created_by_id");
 
 ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_slot_check" CHECK ("slot" IN ('primary', 'backup'));
-ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_project_id_fkey"
-    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
-ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_created_by_id_fkey"
-    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 
 -- The version of all that an evaluation of a project's flags rests on: flags, dynamic cohorts, group types, time zone.
 -- Triggers, so that no way of changing them can forget it; who keeps definitions in memory asks for newer versions only.
@@ -167,9 +149,6 @@ CREATE TABLE "flag_definitions_version" (
 );
 
 CREATE INDEX "flag_definitions_version_changed_at_idx" ON "flag_definitions_version"("changed_at");
-
-ALTER TABLE "flag_definitions_version" ADD CONSTRAINT "flag_definitions_version_project_id_fkey"
-    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 CREATE FUNCTION "notify_flags_change"("environment_id" INTEGER) RETURNS void LANGUAGE sql AS $$
     SELECT pg_notify('millrace_project_changes',
@@ -211,18 +190,12 @@ CREATE TRIGGER "cohort_changed" AFTER UPDATE ON "cohort"
       IS DISTINCT FROM (NEW."filters", NEW."groups", NEW."is_static", NEW."deleted"))
     EXECUTE FUNCTION "flag_definitions_changed"();
 
-CREATE TRIGGER "group_type_changed" AFTER INSERT OR UPDATE OR DELETE ON "group_type_mapping"
-    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
-
 CREATE FUNCTION "flag_clocks_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM "next_flag_definitions_version"(NEW."id");
     RETURN NULL;
 END
 $$;
-
-CREATE TRIGGER "environment_clocks_changed" AFTER UPDATE OF "timezone" ON "environment"
-    FOR EACH ROW WHEN (OLD."timezone" <> NEW."timezone") EXECUTE FUNCTION "flag_clocks_changed"();
 
 CREATE FUNCTION "announce_secret_key_change"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -233,3 +206,29 @@ $$;
 
 CREATE TRIGGER "project_secret_key_changed" AFTER INSERT OR UPDATE OR DELETE ON "project_secret_key"
     FOR EACH ROW EXECUTE FUNCTION "announce_secret_key_change"();
+
+-- Last, since they hold tables that services write, until the end of the script.
+ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "feature_flag" ADD CONSTRAINT "feature_flag_last_modified_by_id_fkey"
+    FOREIGN KEY ("last_modified_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "cohort" ADD CONSTRAINT "cohort_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "cohort" ADD CONSTRAINT "cohort_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "early_access_feature" ADD CONSTRAINT "early_access_feature_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "project_secret_key" ADD CONSTRAINT "project_secret_key_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "flag_definitions_version" ADD CONSTRAINT "flag_definitions_version_project_id_fkey"
+    FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+CREATE TRIGGER "group_type_changed" AFTER INSERT OR UPDATE OR DELETE ON "group_type_mapping"
+    FOR EACH ROW EXECUTE FUNCTION "flag_definitions_changed"();
+
+CREATE TRIGGER "environment_clocks_changed" AFTER UPDATE OF "timezone" ON "environment"
+    FOR EACH ROW WHEN (OLD."timezone" <> NEW."timezone") EXECUTE FUNCTION "flag_clocks_changed"();

@@ -1,78 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '@millrace/errors';
 import type pg from 'pg';
-
-export interface LockPatience {
-  /**
-   * How long one statement waits for a table that is in use. Everybody who comes later waits behind it, even readers,
-   * so it gives up soon and comes again.
-   */
-  waitMs: number;
-  /** Between two attempts. */
-  pauseMs: number;
-  /** How long it comes again before the migration has failed. */
-  giveUpMs: number;
-}
-
-export const usualLockPatience: LockPatience = { waitMs: 100, pauseMs: 1_000, giveUpMs: 300_000 };
+import { buildIndex } from './build-index.ts';
+import { type LockPatience, runGivingWay } from './give-way.ts';
 
 /** The first line of a migration that builds an index beside those who write. */
 const concurrently = /^-- concurrently\s*\n/;
-const concurrentIndex = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY "([^"]+)"/m;
 
 /** The engine would do this in a statement of its own, after the script. */
 const finishRecord = `
 UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`;
 
-const lockNotAvailable = '55P03';
-
 /**
- * Applies one migration while services run. As one transaction with its record; when a table it changes is in use, it
- * steps back, lets those pass who wait, and tries again as a whole.
+ * Applies one migration while services run. As one transaction with its record, which gives way to those who use its tables.
  *
- * A script that begins with the line `-- concurrently` holds one `CREATE INDEX CONCURRENTLY "name"` and nothing else, which
- * PostgreSQL does not take in a transaction. What an interrupted attempt left of the index is dropped first.
+ * A script that begins with the line `-- concurrently` holds one `CREATE INDEX CONCURRENTLY "name" ON "table"` and nothing else,
+ * which PostgreSQL does not take in a transaction. It is recorded when the index is whole.
  *
- * @throws AppError `conflict` naming the oldest transactions when the tables were not free in `giveUpMs`.
+ * @throws AppError `conflict` naming the oldest transactions when the tables were not free in time.
  */
 export async function applyScript(pool: pg.Pool, script: string, patience: LockPatience): Promise<void> {
-  if (concurrently.test(script)) return buildIndex(pool, script);
-  const transaction = `SET LOCAL lock_timeout = ${patience.waitMs};\n${script}\n;${finishRecord}`;
-  const giveUpAt = Date.now() + patience.giveUpMs;
-  for (;;) {
-    try {
-      await pool.query(transaction);
-      return;
-    } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable) throw error;
-      if (Date.now() > giveUpAt) throw await tablesInUse(pool, patience, error);
-      await sleep(patience.pauseMs);
-    }
-  }
-}
-
-/** Waits for every transaction that has seen the table, and keeps nobody from writing meanwhile. */
-async function buildIndex(pool: pg.Pool, script: string): Promise<void> {
-  const [, name] = concurrentIndex.exec(script) ?? [];
-  if (name === undefined) {
-    throw new AppError('internal', 'A migration "-- concurrently" is one CREATE INDEX CONCURRENTLY "name"');
-  }
-  await pool.query(`DROP INDEX CONCURRENTLY IF EXISTS "${name}"`);
-  await pool.query(script);
+  if (!concurrently.test(script)) return runGivingWay(pool, `${script}\n;${finishRecord}`, patience);
+  await buildIndex(pool, script, patience);
   await pool.query(finishRecord);
-}
-
-async function tablesInUse(pool: pg.Pool, { giveUpMs }: LockPatience, cause: unknown): Promise<AppError> {
-  const { rows } = await pool.query<{ pid: number; application: string; state: string; seconds: number }>(
-    `SELECT pid, application_name AS application, state, extract(epoch FROM now() - xact_start)::int AS seconds
-     FROM pg_stat_activity
-     WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
-     ORDER BY xact_start LIMIT 5`,
-  );
-  const oldest = rows.map(
-    ({ pid, application, state, seconds }) => `pid ${pid} (${application || 'no name'}, ${state}, ${seconds} s)`,
-  );
-  const reason = `a table it changes was in use for ${Math.round(giveUpMs / 1000)} s`;
-  const holders = oldest.length === 0 ? '' : `; the oldest transactions: ${oldest.join(', ')}`;
-  return new AppError('conflict', `${reason}${holders}. Nothing of it was kept; end them or run it again`, { cause });
 }

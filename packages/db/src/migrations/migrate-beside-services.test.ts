@@ -105,8 +105,113 @@ describe('an index that is built concurrently', () => {
     expect(await isValid(client)).toEqual([true]);
   });
 
-  test('has a name, or the migration is refused', async () => {
+  test('stays as it is when it is whole', async () => {
+    const client = await connect();
+    await client.query('CREATE INDEX "person_extra" ON "person" ("version")');
+    const { rows: before } = await client.query(`SELECT 'person_extra'::regclass::oid AS oid`);
+    prisma.write(next, index);
+
+    expect(await migrate(database.url, prisma.directory)).toEqual([next]);
+    const { rows: after } = await client.query(`SELECT 'person_extra'::regclass::oid AS oid`);
+    expect(after).toEqual(before);
+  });
+
+  test('has a name and a table, or the migration is refused', async () => {
     prisma.write(next, '-- concurrently\nSELECT 1;');
     await expect(migrate(database.url, prisma.directory)).rejects.toThrow('CREATE INDEX CONCURRENTLY');
+  });
+});
+
+describe('an index that is built concurrently on a partitioned table', () => {
+  const index = '-- concurrently\nCREATE INDEX CONCURRENTLY "event_extra" ON "event" USING BRIN ("captured_at");\n';
+  const addMonth = (client: pg.Client, month: number) =>
+    client.query(
+      `CREATE TABLE event_2026_${month} PARTITION OF event FOR VALUES FROM ('2026-${month}-01Z') TO ('2026-${month + 1}-01Z')`,
+    );
+  const addEvent = (client: pg.Client) =>
+    client.query(`INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+      VALUES (1, '2026-10-05Z', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now())`);
+  /** Which are there, and whether they may be used. */
+  const indexes = async (client: pg.Client): Promise<Record<string, boolean>> => {
+    const { rows } = await client.query(
+      `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+       WHERE relname ~ '^event.*_extra$' ORDER BY 1`,
+    );
+    return Object.fromEntries(rows.map(({ name, valid }) => [name, valid]));
+  };
+  const whole = { event_2026_10_extra: true, event_before_2015_extra: true, event_extra: true };
+
+  test('keeps nobody from writing', async () => {
+    const holder = await connect();
+    await addMonth(holder, 10);
+    await addEvent(holder);
+    await holder.query('BEGIN');
+    await holder.query('UPDATE event_2026_10 SET event = event');
+    prisma.write(next, index);
+
+    const migrated = migrate(database.url, prisma.directory, impatient);
+    const writer = await connect();
+    await eventually(async () => 'event_2026_10_extra' in (await indexes(writer)), { what: 'The begun index' });
+    await addEvent(writer);
+    expect(await indexes(writer)).toEqual({ event_2026_10_extra: false, event_extra: false });
+
+    await holder.query('COMMIT');
+    expect(await migrated).toEqual([next]);
+    expect(await indexes(writer)).toEqual(whole);
+  });
+
+  test('gives way to those who hold the table itself', async () => {
+    const holder = await connect();
+    await holder.query('BEGIN; LOCK TABLE event IN ROW EXCLUSIVE MODE');
+    prisma.write(next, index);
+
+    await expect(migrate(database.url, prisma.directory, impatient)).rejects.toMatchObject({ kind: 'conflict' });
+    await holder.query('ROLLBACK');
+    expect(await migrate(database.url, prisma.directory, impatient)).toEqual([next]);
+  });
+
+  test('is finished after an interrupted attempt, and comes with new months meanwhile', async () => {
+    const client = await connect();
+    await addMonth(client, 10);
+    await client.query('CREATE INDEX "event_extra" ON ONLY "event" USING BRIN ("captured_at")');
+    await client.query('CREATE INDEX "event_2026_10_extra" ON "event_2026_10" USING BRIN ("captured_at")');
+    await client.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'event_2026_10_extra'::regclass`);
+    await addMonth(client, 11);
+    prisma.write(next, index);
+
+    expect(await migrate(database.url, prisma.directory)).toEqual([next]);
+    expect(await indexes(client)).toEqual(whole);
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS attached FROM pg_inherits WHERE inhparent = 'event_extra'::regclass`,
+    );
+    expect(rows).toEqual([{ attached: 3 }]);
+  });
+});
+
+/** Once these were built in the scripts of three older migrations, where writers waited for them. */
+describe('indexes that have got migrations of their own', () => {
+  const moved = {
+    event_created_at_idx: '20261122181000_event_created_at_index',
+    activity_log_environment_id_created_at_id_idx: '20261122181001_activity_of_environment_index',
+    activity_log_created_at_idx: '20261122181002_activity_time_index',
+  };
+
+  test('are left alone where they were built before', async () => {
+    const client = await connect();
+    const files = async () => {
+      const { rows } = await client.query(
+        `SELECT pg_relation_filenode(oid) FROM pg_class WHERE relname = ANY($1) OR relname ~ '^event.*_created_at_idx'`,
+        [Object.keys(moved)],
+      );
+      return rows;
+    };
+    await client.query(`DELETE FROM _prisma_migrations WHERE migration_name = ANY($1)`, [Object.values(moved)]);
+    await client.query(
+      `UPDATE _prisma_migrations SET checksum = 'of the former text' WHERE migration_name LIKE '20261121120000%'`,
+    );
+    const before = await files();
+
+    expect(await migrate(database.url, prisma.directory)).toEqual(Object.values(moved));
+    expect(await files()).toEqual(before);
   });
 });

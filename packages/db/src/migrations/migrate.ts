@@ -5,7 +5,8 @@ import { AppError, isAppError } from '@millrace/errors';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { connectionConfig } from '../connection-config.ts';
-import { applyScript, type LockPatience, usualLockPatience } from './apply-script.ts';
+import { applyScript } from './apply-script.ts';
+import { type LockPatience, usualLockPatience } from './give-way.ts';
 import { loadSchemaEngine } from './load-schema-engine.ts';
 import { schemaEngineAdapter } from './schema-engine-adapter.ts';
 

@@ -34,8 +34,12 @@ afterEach(async () => {
   prisma.remove();
 });
 
-/** Which large tables are read or written as a whole by the migrations of the copy that the database does not have yet. */
+/**
+ * Which large tables are read or written as a whole by the migrations of the copy that the database does not have yet, but for
+ * indexes that are built beside those who write.
+ */
 async function wholeTables(): Promise<string[]> {
+  prisma.leaveOut(prisma.names().filter((name) => prisma.read(name).startsWith('-- concurrently\n')));
   const before = await tableStates();
   await migrate(database.url, prisma.directory);
   const after = await tableStates();
