@@ -26,11 +26,14 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
   const directory = await mkdtemp(join(tmpdir(), 'millrace-compiled-'));
   const files = await Promise.all(
     entryPoints.map(async (entryPoint, index) => {
-      const outfile = join(directory, `${index}-${basename(entryPoint, '.ts')}.mjs`);
+      const name = `${index}-${basename(entryPoint, '.ts')}`;
       await build({
-        entryPoints: [join(repositoryRoot, entryPoint)],
-        outfile,
+        entryPoints: [{ in: join(repositoryRoot, entryPoint), out: name }],
+        outdir: directory,
+        outExtension: { '.js': '.mjs' },
         bundle: true,
+        // What is imported later is a file of its own: in one file its libraries would be loaded at the start.
+        splitting: true,
         platform: 'node',
         format: 'esm',
         target: 'node20',
@@ -39,7 +42,7 @@ export async function compilePrograms(entryPoints: readonly string[]): Promise<C
         conditions: ['node'],
         plugins: [librariesStayWhereTheyAre, filesKnowTheirPlace],
       });
-      return outfile;
+      return join(directory, `${name}.mjs`);
     }),
   );
   return { files, remove: () => rm(directory, { recursive: true, force: true }) };
