@@ -9,7 +9,6 @@ import { formatTraceparent } from './traceparent.ts';
 
 const kinds = {
   server: SpanKind.SERVER,
-  producer: SpanKind.PRODUCER,
   consumer: SpanKind.CONSUMER,
   internal: SpanKind.INTERNAL,
 };

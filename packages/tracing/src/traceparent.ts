@@ -5,8 +5,8 @@ const traceparent = /^00-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-
 const sampledFlag = 1;
 
 /** Null: it belongs to no trace, or says so in a way that nobody understands. */
-export function parseTraceparent(text: string | undefined): SpanContext | null {
-  const [, traceId, spanId, flags] = traceparent.exec(text ?? '') ?? [];
+export function parseTraceparent(text: string): SpanContext | null {
+  const [, traceId, spanId, flags] = traceparent.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined) return null;
   return { traceId, spanId, traceFlags: Number.parseInt(flags ?? '0', 16) & sampledFlag, isRemote: true };
 }

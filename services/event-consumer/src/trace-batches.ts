@@ -1,5 +1,12 @@
 import type { LogBatch, LogRecord } from '@millrace/event-log';
-import { isSampled, parseTraceparent, type TraceSpan, type Tracing } from '@millrace/tracing';
+import {
+  isSampled,
+  parseTraceparent,
+  stepAttribute,
+  type TraceAttributes,
+  type TraceSpan,
+  type Tracing,
+} from '@millrace/tracing';
 import type { BatchReport, BatchWork, StaleBatch } from './batch-work.ts';
 import type { StepTimer } from './step-timer.ts';
 
@@ -11,7 +18,7 @@ const maxTracedRecords = 20;
 
 /**
  * Goes on with the traces of a batch's records, from when it is begun to its commit. A batch with such records has a trace of
- * its own that tells how long each step took, and each of their spans is linked to it. Batches without are processed as if this were not there.
+ * its own that tells where they lay and how long each step took, and each of their spans is linked to it. Batches without are processed as if this were not there.
  */
 export function traceBatches(
   tracing: Tracing,
@@ -19,28 +26,31 @@ export function traceBatches(
   step: StepTimer,
 ): (work: BatchWork) => ReturnType<ProcessBatch> {
   return async (work) => {
-    const parents = tracedParents(work.batch.records);
-    if (parents.length === 0 || !tracing.choose(true)) return process(work, step);
+    const parents = tracedParents(work.batch.records).filter(() => tracing.choose(true));
+    if (parents.length === 0) return process(work, step);
     const { topic, partition, records } = work.batch;
-    const attributes = { 'messaging.destination.name': topic, 'messaging.destination.partition.id': String(partition) };
     const batch = tracing.start('process a batch', {
       kind: 'consumer',
       links: parents,
-      attributes: { ...attributes, 'messaging.batch.message_count': records.length },
+      attributes: {
+        'messaging.destination.name': topic,
+        'messaging.destination.partition.id': String(partition),
+        'messaging.batch.message_count': records.length,
+      },
     });
-    const events = parents.map((parent) =>
-      tracing.start('process an event', { kind: 'consumer', parent, links: [batch.context], attributes }),
-    );
-    const endAll = (ended?: { failure: string }) => {
+    const links = [batch.context];
+    const events = parents.map((parent) => tracing.start('process an event', { kind: 'consumer', parent, links }));
+    const steps: TraceAttributes = {};
+    const endAll = (attributes: TraceAttributes, ended?: { failure: string }) => {
+      batch.set(attributes);
       for (const span of [...events, batch]) span.end(ended);
     };
     try {
-      const result = await process(work, tracedSteps(batch, step));
-      batch.set({ 'millrace.outcome': result.outcome });
-      endAll();
+      const result = await process(work, tracedSteps(steps, step));
+      endAll({ ...steps, 'millrace.outcome': result.outcome });
       return result;
     } catch (error) {
-      endAll({ failure: error instanceof Error ? error.name : 'error' });
+      endAll(steps, { failure: error instanceof Error ? error.name : 'error' });
       throw error;
     }
   };
@@ -66,13 +76,13 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
 }
 
 /** Attributes rather than spans: a batch has some fifteen steps, and each span costs the process a tenth of a millisecond. */
-function tracedSteps(batch: TraceSpan, step: StepTimer): StepTimer {
+function tracedSteps(steps: TraceAttributes, step: StepTimer): StepTimer {
   return async (name, work) => {
     const startedAt = performance.now();
     try {
       return await step(name, work);
     } finally {
-      batch.set({ [`millrace.step.${name}.ms`]: Math.round((performance.now() - startedAt) * 1000) / 1000 });
+      Object.assign(steps, stepAttribute(name, startedAt));
     }
   };
 }

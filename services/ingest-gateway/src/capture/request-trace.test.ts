@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Tracing } from '@millrace/tracing';
-import { beginTrace, untracedHeaders } from './request-trace.ts';
+import { beginTrace, type RecordHeaders, untracedHeaders } from './request-trace.ts';
 
 const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const unsampled = sampled.replace(/01$/, '00');
@@ -26,6 +26,43 @@ test.each([
   ['is not when the header is no trace', true, 'nonsense', false],
 ])('a request %s', (_, trustsParent, traceparent, isTraced) => {
   expect(beginTrace(tracing(trustsParent), request(traceparent), '/batch') !== null).toBe(isTraced);
+});
+
+test('one span tells of the whole request, what the log took too, and its records name it', async () => {
+  const spans: object[] = [];
+  let attributes = {};
+  const start: Tracing['start'] = (name, { attributes: given }) => ({
+    ...tracing(true).start(name, { kind: 'server' }),
+    set: (more) => {
+      attributes = { ...given, ...attributes, ...more };
+    },
+    end: (outcome) => void spans.push({ name, attributes, ...outcome }),
+  });
+  const trace = beginTrace({ ...tracing(true), start }, request(sampled), '/batch');
+  let headers: RecordHeaders;
+
+  const appending = trace?.appending(7, async (given) => {
+    headers = given;
+    throw new Error('no');
+  });
+  await expect(appending).rejects.toThrow('no');
+  trace?.end({ status: 503, code: 'unavailable', environmentId: 4 });
+  expect(headers).toEqual({ traceparent: 'own' });
+  expect(spans).toEqual([
+    {
+      name: 'POST /batch',
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/batch',
+        'http.response.status_code': 503,
+        'millrace.environment_id': 4,
+        'error.type': 'unavailable',
+        'messaging.batch.message_count': 7,
+        'millrace.step.append.ms': expect.any(Number),
+      },
+      failure: 'unavailable',
+    },
+  ]);
 });
 
 test.each([

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { formatTraceparent, isSampled, parseTraceparent, type TraceSpan, type Tracing } from '@millrace/tracing';
+import {
+  formatTraceparent,
+  isSampled,
+  parseTraceparent,
+  stepAttribute,
+  type TraceAttributes,
+  type Tracing,
+} from '@millrace/tracing';
 
 /** The trace of one request; nearly all have none. */
 export interface RequestTrace {
@@ -12,22 +19,38 @@ export interface RequestTrace {
 /** Under which the records of a request are found again in its trace; undefined when they belong to none. */
 export type RecordHeaders = Record<string, string> | undefined;
 
-/** Decides whether a request is traced. A caller has its trace gone on with, but decides for itself only where it is trusted. */
+/**
+ * Decides whether a request is traced. A caller has its trace gone on with, but decides for itself only where it is trusted.
+ * One span for all of it: what the log took is an attribute, since a span costs as much as a request or two.
+ */
 export function beginTrace(tracing: Tracing, request: IncomingMessage, path: string): RequestTrace | null {
-  const parent = parseTraceparent(traceparentOf(request));
+  const sent = traceparentOf(request);
+  const parent = sent === undefined ? null : parseTraceparent(sent);
   if (!tracing.choose(tracing.trustsParent && parent !== null && isSampled(parent))) return null;
   const span = tracing.start(`${request.method} ${path}`, {
     kind: 'server',
     parent: parent ?? undefined,
     attributes: { 'http.request.method': request.method ?? '', 'http.route': path },
   });
+  const { context, traceparent } = span;
+  let appended: TraceAttributes = {};
   return {
-    traceId: span.context.traceId,
-    appending: (events, append) => during(startAppend(tracing, span, events), append),
+    traceId: context.traceId,
+    async appending(events, append) {
+      const startedAt = performance.now();
+      try {
+        await append({ traceparent });
+      } finally {
+        appended = { 'messaging.batch.message_count': events, ...stepAttribute('append', startedAt) };
+      }
+    },
     end({ status, code, environmentId }) {
-      span.set({ 'http.response.status_code': status });
-      if (environmentId !== null) span.set({ 'millrace.environment_id': environmentId });
-      if (code !== null) span.set({ 'error.type': code });
+      span.set({
+        ...appended,
+        'http.response.status_code': status,
+        ...(environmentId === null ? {} : { 'millrace.environment_id': environmentId }),
+        ...(code === null ? {} : { 'error.type': code }),
+      });
       span.end(status >= 500 ? { failure: code ?? 'internal' } : {});
     },
   };
@@ -47,19 +70,4 @@ export function untracedHeaders(request: IncomingMessage, tracing: Tracing | nul
 function traceparentOf({ headers }: IncomingMessage): string | undefined {
   const { traceparent } = headers;
   return typeof traceparent === 'string' ? traceparent : undefined;
-}
-
-function startAppend(tracing: Tracing, { context }: TraceSpan, events: number): TraceSpan {
-  const attributes = { 'messaging.batch.message_count': events };
-  return tracing.start('append to the log', { kind: 'producer', parent: context, attributes });
-}
-
-async function during(span: TraceSpan, append: (headers: RecordHeaders) => Promise<void>): Promise<void> {
-  try {
-    await append({ traceparent: span.traceparent });
-    span.end();
-  } catch (error) {
-    span.end({ failure: error instanceof Error ? error.name : 'error' });
-    throw error;
-  }
 }

@@ -1,0 +1,93 @@
+import type { LogBatch } from '@millrace/event-log';
+import type { TraceAttributes, Tracing } from '@millrace/tracing';
+import { traceBatches } from './trace-batches.ts';
+
+const traceIdOf = (digit: number) => String(digit).repeat(32);
+const spanId = 'b7ad6b7169203331';
+
+/** A batch of records, of which those of the given digits were traced under such ids. */
+function batchOf(...digits: number[]): LogBatch {
+  const headers: Record<string, string>[] = [
+    {},
+    ...digits.map((digit) => ({ traceparent: `00-${traceIdOf(digit)}-${spanId}-01` })),
+  ];
+  const record = { key: null, value: Buffer.from('{}'), appendedAtMs: 0 };
+  const records = headers.map((own, at) => ({ ...record, offset: BigInt(at), headers: own }));
+  return { topic: 'events.live', partition: 3, log: 'log', continuesFrom: null, records };
+}
+
+/** Traces only so many. */
+function tracingOf(most: number) {
+  const ended: { name: string; parent?: string; attributes: TraceAttributes; failure?: string }[] = [];
+  let chosen = 0;
+  const tracing: Tracing = {
+    trustsParent: false,
+    choose: () => ++chosen <= most,
+    start(name, { parent, attributes: given }) {
+      const attributes = { ...given };
+      return {
+        context: { traceId: traceIdOf(9), spanId, traceFlags: 1 },
+        traceparent: '',
+        set: (more) => void Object.assign(attributes, more),
+        end: (outcome) => void ended.push({ name, ...(parent && { parent: parent.traceId }), attributes, ...outcome }),
+      };
+    },
+    stop: async () => {},
+  };
+  return { tracing, ended };
+}
+
+const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: null, lockFirst: false });
+const untimed = async <T>(_name: string, run: () => T | Promise<T>) => run();
+const stale = { outcome: 'stale', nextOffset: 1n } as const;
+
+test('each traced record has a span in its trace, and their batch one that tells the rest', async () => {
+  const { tracing, ended } = tracingOf(10);
+  const process = traceBatches(tracing, (_work, step) => step('commit', () => stale), untimed);
+
+  expect(await process(work(batchOf(1, 2)))).toEqual(stale);
+  expect(ended).toEqual([
+    { name: 'process an event', parent: traceIdOf(1), attributes: {} },
+    { name: 'process an event', parent: traceIdOf(2), attributes: {} },
+    {
+      name: 'process a batch',
+      attributes: {
+        'messaging.destination.name': 'events.live',
+        'messaging.destination.partition.id': '3',
+        'messaging.batch.message_count': 3,
+        'millrace.step.commit.ms': expect.any(Number),
+        'millrace.outcome': 'stale',
+      },
+    },
+  ]);
+});
+
+test('a batch that fails says so, and how far it came', async () => {
+  const { tracing, ended } = tracingOf(10);
+  const process = traceBatches(
+    tracing,
+    async (_work, step) => {
+      await step('parse', () => null);
+      throw new TypeError('no');
+    },
+    untimed,
+  );
+
+  await expect(process(work(batchOf(1)))).rejects.toThrow('no');
+  expect(ended.map(({ name, failure }) => [name, failure])).toEqual([
+    ['process an event', 'TypeError'],
+    ['process a batch', 'TypeError'],
+  ]);
+  expect(ended[1]?.attributes).toHaveProperty(['millrace.step.parse.ms']);
+});
+
+test.each([
+  ['no more than the limit are gone on with', 1, [1, 2, 3], ['process an event', 'process a batch']],
+  ['none when it is reached', 0, [1, 2], []],
+  ['none where none was traced', 10, [], []],
+])('%s', async (_, most, digits, spans) => {
+  const { tracing, ended } = tracingOf(most);
+  const process = traceBatches(tracing, async () => stale, untimed);
+  expect(await process(work(batchOf(...digits)))).toEqual(stale);
+  expect(ended.map(({ name }) => name)).toEqual(spans);
+});
