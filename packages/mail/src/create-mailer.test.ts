@@ -1,5 +1,5 @@
-import { createMetrics, type Logger } from '@millrace/runtime';
-import { createFaultProxy, type FaultProxy, type MailServer, startMailServer } from '@millrace/testing';
+import { createMetrics, type Logger, secretOf } from '@millrace/runtime';
+import { createFaultProxy, type FaultProxy, type MailServer, mountSecret, startMailServer } from '@millrace/testing';
 import { createMailer } from './create-mailer.ts';
 import type { Mailer } from './mailer.ts';
 
@@ -76,4 +76,36 @@ test('attempts are counted by what came of them', async () => {
   expect(text).toMatch(/millrace_mails_total\{result="accepted"\} \d/);
   expect(text).toContain('millrace_mails_total{result="refused"} 3');
   expect(text).toContain('millrace_mails_total{result="unreachable"} 2');
+});
+
+test('an address in a file is read for each mail: the password changes without a restart', async () => {
+  let password = 'first';
+  const strict = await startMailServer({ password: () => password });
+  const addressWith = (secret: string) => strict.url.replace('//', `//millrace:${secret}@`);
+  const secret = mountSecret({ smtp: addressWith('first') });
+  const url = secretOf({ smtpUrl: addressWith('first'), smtpUrlFile: secret.file('smtp') }, 'smtpUrl');
+  const settings = { url: url ?? '', from: 'no-reply@millrace.test', timeoutMs: 5000 };
+  const own = createMailer(settings, { logger, metrics: createMetrics({ withProcessMetrics: false }) });
+  try {
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    password = 'second';
+    // The connection that is open was let in.
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    lines.length = 0;
+    secret.exchange({ smtp: 'half of an addr' });
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    expect(await own.send(mail)).toEqual({ result: 'accepted' });
+    expect(lines).toEqual([['SMTP_URL is not an address any more; going on with what it was before']]);
+    secret.exchange({ smtp: addressWith('wrong') });
+    // Not the fault of whoever it is for: it can be sent again.
+    expect(await own.send(mail)).toEqual({ result: 'refused', isPermanent: false, code: '535' });
+    secret.exchange({ smtp: addressWith('second') });
+    const sent = await Promise.all(Array.from({ length: 8 }, () => own.send(mail)));
+    expect(sent).toEqual(Array.from({ length: 8 }, () => ({ result: 'accepted' })));
+    expect(strict.mails).toHaveLength(12);
+  } finally {
+    await own.stop();
+    await strict.stop();
+    secret.remove();
+  }
 });

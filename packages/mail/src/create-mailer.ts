@@ -1,9 +1,6 @@
 import type { Logger, Metrics } from '@millrace/runtime';
-import { createTransport } from 'nodemailer';
+import { followTransport } from './follow-transport.ts';
 import type { Mailer, MailOutcome, SmtpSettings } from './mailer.ts';
-
-/** Enough for a bulk of twenty invites to take a second, few enough for servers that count connections. */
-const maxConnections = 5;
 
 /**
  * Sends mail over SMTP with a few kept connections. Addresses and contents are never logged: what a server answers may
@@ -13,30 +10,13 @@ export function createMailer(
   settings: SmtpSettings,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
 ): Mailer {
-  const { timeoutMs } = settings;
-  const transport = createTransport(
-    {
-      url: settings.url,
-      pool: true,
-      maxConnections,
-      // The message is sent again by whoever asked, not by the pool.
-      maxRequeues: 0,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      dnsTimeout: timeoutMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    },
-    { from: settings.from },
-  );
-  // An idle connection that broke: the pool replaces it.
-  transport.on('error', () => {});
+  const transport = followTransport(settings, logger);
   const sent = metrics.counter('millrace_mails_total', 'Attempts to send a mail, by what came of them.', ['result']);
 
   return {
     async send(mail) {
-      const outcome = await attempt(() => transport.sendMail({ ...mail, signal: AbortSignal.timeout(timeoutMs) }));
+      const signal = AbortSignal.timeout(settings.timeoutMs);
+      const outcome = await attempt(() => transport.use((current) => current.sendMail({ ...mail, signal })));
       sent.inc({ result: outcome.result });
       if (outcome.result !== 'accepted') logger.warn('a mail could not be sent', { ...outcome });
       return outcome;
@@ -54,6 +34,8 @@ async function attempt(send: () => Promise<unknown>): Promise<MailOutcome> {
   } catch (error) {
     const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
     const name = typeof code === 'string' ? code : 'UNKNOWN';
+    // Not about this mail: it goes out when the password is right again.
+    if (name === 'EAUTH') return { result: 'refused', isPermanent: false, code: String(responseCode ?? name) };
     if (typeof responseCode === 'number' && responseCode >= 400) {
       return { result: 'refused', isPermanent: responseCode >= 500, code: String(responseCode) };
     }

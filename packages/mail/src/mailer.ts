@@ -11,7 +11,7 @@ export interface Mail {
 /**
  * What came of one attempt.
  * - `accepted`: the server has taken the message.
- * - `refused`: the server said no; `isPermanent` when it would say so again (5xx), e.g. an unknown mailbox.
+ * - `refused`: the server said no; `isPermanent` when it would say so again (5xx), e.g. an unknown mailbox. A wrong password is not.
  * - `unreachable`: no server answered, it broke off, or the time was up. Nobody knows whether the message went out when
  *   it broke off after the last line.
  */
@@ -28,8 +28,11 @@ export interface Mailer {
 }
 
 export interface SmtpSettings {
-  /** `smtp://user:password@host:587` or `smtps://…`; options of nodemailer may follow as a query. */
-  url: string;
+  /**
+   * `smtp://user:password@host:587` or `smtps://…`; options of nodemailer may follow as a query. What it is at the moment may be
+   * asked for by a function.
+   */
+  url: string | (() => string);
   /** Sender, `Millrace <no-reply@example.com>` or the address alone. */
   from: string;
   /** One attempt from the first lookup to the last answer, in milliseconds. */

@@ -2,7 +2,7 @@ import { mountSecret } from '@millrace/testing';
 import { Type } from 'typebox';
 import { ConfigError, integerSetting, readConfig } from './config.ts';
 import { environmentName } from './environment-name.ts';
-import { readAtStart, secretSetting } from './secret-setting.ts';
+import { readForEachConnection, secretSetting } from './secret-setting.ts';
 
 const schema = Type.Object({
   ingestPort: integerSetting(8000, 'a TCP port', { max: 65_535 }),
@@ -90,7 +90,10 @@ test('all problems are reported together, without values', () => {
 });
 
 describe('a secret in a file', () => {
-  const withSecret = Type.Object({ ...schema.properties, ...secretSetting('databaseUrl', Type.String(), readAtStart) });
+  const withSecret = Type.Object({
+    ...schema.properties,
+    ...secretSetting('databaseUrl', Type.String(), readForEachConnection),
+  });
   const secret = mountSecret({ url: 'postgresql://in-file\n', empty: ' \n' });
   afterAll(() => secret.remove());
 

@@ -22,4 +22,4 @@ export {
 export { metricsConfigFields, moveMetrics } from './metrics-server.ts';
 export { readPem } from './read-pem.ts';
 export { createSecretBox, type SealedSecret, type SecretBox, SecretBoxError, secretsKeyFields } from './secret-box.ts';
-export { readAtStart, readForEachConnection, secretOf, secretSetting } from './secret-setting.ts';
+export { readForEachConnection, secretOf, secretSetting } from './secret-setting.ts';

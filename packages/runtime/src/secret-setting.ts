@@ -21,7 +21,6 @@ export function secretSetting<N extends string, S extends TSchema>(
 }
 
 export const readForEachConnection = 'read again for each new connection';
-export const readAtStart = 'read at the start';
 
 type SecretConfig<N extends string> = { readonly [Name in N | FileOf<N>]?: Static<TString> | undefined };
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import type { TestCertificate } from './test-certificates.ts';
 
 export interface ReceivedMail {
   /** Addresses of the envelope. */
@@ -21,13 +22,26 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
-/** A real SMTP server on a free port of loopback that keeps what it is sent. Without TLS and without logins. */
-export async function startMailServer(): Promise<MailServer> {
+export interface MailServerOptions {
+  /** With it, the server offers STARTTLS. */
+  certificate?: TestCertificate;
+  /** With it, whoever sends has to know it; asked for each connection. */
+  password?: () => string;
+}
+
+/** A real SMTP server on a free port of loopback that keeps what it is sent. */
+export async function startMailServer({ certificate, password }: MailServerOptions = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const refused = new Set<string>();
   const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    ...certificate,
+    authOptional: password === undefined,
+    allowInsecureAuth: true,
+    disabledCommands: [...(password ? [] : ['AUTH']), ...(certificate ? [] : ['STARTTLS'])],
+    onAuth(given, _session, done) {
+      if (given.password === password?.()) done(null, { user: given.username });
+      else done(new Error('Wrong password'));
+    },
     disableReverseLookup: true,
     logger: false,
     onRcptTo({ address }, _session, done) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Certificates of servers that exist in tests only, valid for a hundred years. The authorities' own keys were thrown away.
+ * Certificates of servers that exist in tests only, valid for a hundred years but for one. The authorities' own keys were thrown away.
  */
 export interface TestCertificate {
   cert: string;
@@ -22,6 +22,9 @@ export const testCertificates = {
   otherAuthorityFile: place('other-authority'),
   /** A file that is there and is no certificate. */
   noCertificateFile: fileURLToPath(import.meta.url),
+  /** Of `localhost` and 127.0.0.1, and its own authority; expired in 2021. */
+  expired: () => certificateOf('expired-host'),
+  expiredFile: place('expired-host'),
   /** Of `localhost` and 127.0.0.1. */
   ofThisHost: () => certificateOf('this-host'),
   /** Of `other.example`. */

@@ -1,5 +1,5 @@
 import { databaseConfigFields } from '@millrace/db';
-import { integerSetting, metricsConfigFields, readAtStart, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** The worker's settings; each is read from the environment variable of its name (`healthPort` ← `HEALTH_PORT`). */
@@ -11,7 +11,7 @@ export const configSchema = Type.Object({
   ...secretSetting(
     'smtpUrl',
     Type.Optional(Type.String({ pattern: '^smtps?://', description: 'smtp(s)://user:password@host:port' })),
-    readAtStart,
+    'read again for each mail',
   ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   smtpTimeoutMs: integerSetting(20_000, 'milliseconds one attempt to send a mail may take', { min: 1, max: 60_000 }),

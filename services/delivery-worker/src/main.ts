@@ -37,7 +37,8 @@ await runService(logger, config.drainTimeoutMs + 3000, async (lifecycle) => {
       applicationName: `millrace-${service}`,
     }),
   );
-  const { smtpUrl: url, smtpFrom: from, smtpTimeoutMs: timeoutMs } = config;
+  const { smtpFrom: from, smtpTimeoutMs: timeoutMs } = config;
+  const url = secretOf(config, 'smtpUrl');
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
   else logger.info('no mail server: reports by e-mail will fail until SMTP_URL is set');

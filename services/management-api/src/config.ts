@@ -1,7 +1,8 @@
 import { redisConfigFields } from '@millrace/cache';
 import { databaseConfigFields } from '@millrace/db';
-import { integerSetting, metricsConfigFields, readAtStart, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import { integerSetting, metricsConfigFields, secretSetting, secretsKeyFields } from '@millrace/runtime';
 import { Type } from 'typebox';
+import { minSecretLength } from './signing-secret.ts';
 
 /** Environment variables of the management API (`apiPort` is read from `API_PORT`). */
 export const configSchema = Type.Object({
@@ -42,7 +43,7 @@ export const configSchema = Type.Object({
         description: 'smtp://user:password@host:port of the mail server; without it no mail is sent',
       }),
     ),
-    readAtStart,
+    'read again for each mail',
   ),
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>', description: 'sender of mails' }),
   ...redisConfigFields,
@@ -70,11 +71,11 @@ export const configSchema = Type.Object({
     'tokenSecret',
     Type.Optional(
       Type.String({
-        minLength: 16,
+        minLength: minSecretLength,
         description: 'signs tokens for other services; by default one that dies with the process',
       }),
     ),
-    readAtStart,
+    'read again for each token',
   ),
   ...metricsConfigFields,
   logLevel: Type.String({

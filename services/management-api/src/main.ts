@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { createInProcessKeyValue, createRedisKeyValue, redisConnection } from '@millrace/cache';
 import { createDatabase, type Database, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
@@ -25,6 +24,7 @@ import { createChallengeLookup } from './resources/domains/look-up-challenge.ts'
 import { createPayloadSecrets } from './resources/feature-flags/payload-secrets.ts';
 import { createInviteMailing, type InviteMailing } from './resources/invites/invite-mailing.ts';
 import { passToGateway } from './sdk-requests/pass-to-gateway.ts';
+import { signingSecret } from './signing-secret.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /** Longer than any list should take, shorter than what a person or a proxy waits. */
@@ -78,7 +78,7 @@ await runService(logger, config.stopDelayMs + config.drainTimeoutMs + 5000, asyn
     keyValue,
     limits,
     maxSubscriptions: config.subscriptionsPerOrganization,
-    tokenSecret: config.tokenSecret ?? randomBytes(32).toString('base64url'),
+    tokenSecret: signingSecret(config),
     logger,
     metrics,
     health,
@@ -126,13 +126,11 @@ function startInviteMailing(
   lifecycle: Lifecycle,
   { sql, metrics }: { sql: Database['sql']; metrics: Metrics },
 ): InviteMailing {
-  const mailer = config.smtpUrl
-    ? lifecycle.own(
-        'mailer',
-        createMailer({ url: config.smtpUrl, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }),
-      )
+  const url = secretOf(config, 'smtpUrl');
+  const mailer = url
+    ? lifecycle.own('mailer', createMailer({ url, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }))
     : undefined;
-  if (config.smtpUrl && !config.publicApiUrl) {
+  if (url && !config.publicApiUrl) {
     logger.warn('invites are not mailed: PUBLIC_API_URL is not set, so that their links would lead nowhere');
   }
   const inviteMailing = createInviteMailing({

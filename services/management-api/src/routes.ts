@@ -55,8 +55,8 @@ export interface RouteDeps extends Pick<Database, 'sql' | 'transaction'> {
   signUpLimit: SignUpLimit;
   /** Of changes a person makes to their own account, by user. */
   userChangeLimit: RateLimit;
-  /** Signs what the API hands out for other services to check (`live_events_token`). */
-  tokenSecret: string;
+  /** What signs, at the moment, what the API hands out for other services to check (`live_events_token`). */
+  tokenSecret: () => string;
 }
 
 /** Every route of the management API. */

@@ -82,7 +82,7 @@ export async function startTestApi(
     keyValue: createInProcessKeyValue(),
     maxSubscriptions: 0,
     limits: noLimits,
-    tokenSecret: 'secret of a test',
+    tokenSecret: () => 'secret of a test',
     ...overrides,
   });
   const server = await serve(app, { port: 0, host: '127.0.0.1', drainTimeoutMs: 1000 });

@@ -27,7 +27,7 @@ export function accessControlRoutes<P extends TObject>(deps: ItemDeps, family: I
       handler: async ({ caller, target: found }) => {
         const row = await findEnvironmentForCaller(deps.sql, caller.userId, found.environmentId);
         if (!row) throw new AppError('not_found', 'Not found.');
-        return show(row, { secret: deps.tokenSecret, now: new Date() });
+        return show(row, { secret: deps.tokenSecret(), now: new Date() });
       },
     }),
     accessRuleChangeRoute(deps, family),

@@ -137,7 +137,7 @@ export function environmentRoutes(deps: ItemDeps) {
         const id = await transaction((tx) => createEnvironmentFor(tx, caller, { organizationId, projectId, sent }));
         const row = await findEnvironmentForCaller(sql, caller.userId, id);
         if (!row) throw new AppError('not_found', 'Not found.');
-        return toEnvironment(row, { secret: tokenSecret, now: new Date() });
+        return toEnvironment(row, { secret: tokenSecret(), now: new Date() });
       },
     }),
     defineRoute({

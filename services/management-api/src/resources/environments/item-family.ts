@@ -8,8 +8,8 @@ import type { Signing } from './to-environment.ts';
 
 export interface ItemDeps extends Pick<Database, 'sql' | 'transaction'> {
   announceKeyChange: KeyChanges['announce'];
-  /** Signs `live_events_token`. */
-  tokenSecret: string;
+  /** What signs `live_events_token` at the moment. */
+  tokenSecret: () => string;
 }
 
 /** One of the paths under which one project or environment is addressed, and what is particular to it. */

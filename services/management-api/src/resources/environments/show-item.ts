@@ -13,5 +13,5 @@ export async function showItem<P extends TObject>(
 ): Promise<Record<string, unknown>> {
   const row = await findEnvironmentForCaller(sql, caller.userId, target.environmentId);
   if (!row) throw new AppError('not_found', 'Not found.');
-  return family.show(row, { secret: tokenSecret, now: new Date() });
+  return family.show(row, { secret: tokenSecret(), now: new Date() });
 }

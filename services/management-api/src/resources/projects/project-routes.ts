@@ -51,7 +51,7 @@ export function projectRoutes(deps: ItemDeps) {
     const id = await transaction((tx) => createProjectFor(tx, caller, { organizationId, sent }));
     const row = await findEnvironmentForCaller(sql, caller.userId, id);
     if (!row) throw new AppError('not_found', 'Not found.');
-    return toProject(row, { secret: tokenSecret, now: new Date() });
+    return toProject(row, { secret: tokenSecret(), now: new Date() });
   }
 
   const common = {
