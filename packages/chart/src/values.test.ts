@@ -61,6 +61,10 @@ test.each<[object, string]>([
   [{ gateway: { extraEnv: [{ name: 'DATABASE_URL', value: 'x' }] } }, 'extraEnv of a gateway has DATABASE_URL'],
   [{ podLabels: { 'app.kubernetes.io/name': 'x' } }, 'The label app.kubernetes.io/name of a gateway is the chart'],
   [{ ingress: { enabled: true } }, 'ingress.enabled: set `host`'],
+  [
+    { host: 'e.x', ingress: { enabled: true, annotations: { 'cert-manager.io/issuer': 'ca' } } },
+    'say by `ingress.tls.secretName` in which secret',
+  ],
   [{ gatewayApi: { enabled: true }, host: 'a.b' }, 'gatewayApi.parentRefs: name the Gateway'],
   [{ host: 'https://a.b' }, '"https://a.b" is not the name of a host'],
   [{ host: 'a.b', apiHost: 'a.b' }, 'apiHost is the same as `host`'],

@@ -129,6 +129,9 @@ consumers: nobody works on the lane {{ . }}, so its events would never be stored
 {{ . }}.enabled: set `host`, the name that clients call.
 {{- end }}
 {{- end }}
+{{- if and .Values.ingress.enabled (regexMatch "cert-manager.io/(cluster-)?issuer" (toJson .Values.ingress.annotations)) (not .Values.ingress.tls.secretName) }}
+ingress.annotations ask cert-manager for a certificate: say by `ingress.tls.secretName` in which secret it puts it.
+{{- end }}
 {{- if and .Values.gatewayApi.enabled (not .Values.gatewayApi.parentRefs) }}
 gatewayApi.parentRefs: name the Gateway, e.g. [{ name: public, namespace: gateways }].
 {{- end }}

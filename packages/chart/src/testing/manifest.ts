@@ -18,11 +18,14 @@ export interface Spec extends PodSpec {
   replicas?: number;
   selector?: { matchLabels?: Record<string, string> } & Record<string, unknown>;
   template?: { metadata: Manifest['metadata']; spec: PodSpec };
-  podSelector?: { matchLabels?: Record<string, string> };
+  podSelector?: LabelSelector;
   ingress?: PolicyRule[];
   egress?: PolicyRule[];
   policyTypes?: string[];
   rules?: Rule[];
+  /** Of an Ingress. */
+  tls?: { hosts: string[]; secretName?: string }[];
+  parentRefs?: Record<string, string>[];
   hostnames?: string[];
   minReplicas?: number;
   maxReplicas?: number;
@@ -34,9 +37,20 @@ export interface Spec extends PodSpec {
 }
 
 export interface PolicyRule {
-  from?: unknown[];
-  to?: { ipBlock?: { cidr: string; except?: string[] } }[];
+  from?: PolicyPeer[];
+  to?: PolicyPeer[];
   ports?: { port: number | string; protocol?: string }[];
+}
+
+export interface PolicyPeer {
+  podSelector?: LabelSelector;
+  namespaceSelector?: LabelSelector;
+  ipBlock?: { cidr: string; except?: string[] };
+}
+
+export interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: unknown[];
 }
 
 /** Of an Ingress (`http`) or an HTTPRoute (`matches`). */
