@@ -64,3 +64,51 @@ itWithRedis.each([
     await store.stop();
   }
 });
+
+itWithRedis('sentinels, with passwords of their own: both are exchanged while nothing restarts', async () => {
+  server = await startOwnRedis({ password: 'first' });
+  const sentinel = await startOwnRedis({
+    ...{ password: 'watcher', isSentinel: true },
+    settings: [`sentinel monitor events 127.0.0.1 ${server.port} 1`, 'sentinel auth-pass events first'],
+  });
+  secret = mountSecret({ redis: 'first', sentinel: 'watcher' });
+  const settings = {
+    ...{ REDIS_URL: `redis://127.0.0.1:${sentinel.port}`, REDIS_MODE: 'sentinel', REDIS_SENTINEL_MASTER: 'events' },
+    ...{ REDIS_PASSWORD_FILE: secret.file('redis'), REDIS_SENTINEL_PASSWORD_FILE: secret.file('sentinel') },
+  };
+  const connection = redisConnection(readConfig(Type.Object(redisConfigFields), settings));
+  if (connection === undefined) throw new Error('There is no connection.');
+  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: 2000 });
+  const works = () =>
+    store.set('key', 'value', 60).then(
+      () => true,
+      () => false,
+    );
+  const cut = ({ client }: OwnRedis) => client.call('CLIENT', 'KILL', 'TYPE', 'normal');
+  const refusals = async ({ client }: OwnRedis) => ((await client.acl('LOG')) as unknown[]).length;
+  try {
+    await eventually(works, { what: 'the first connection' });
+    await keepLogs(logger, async () => {
+      await sentinel.client.acl('SETUSER', 'default', 'resetpass', '>watcher-two');
+      await cut(sentinel);
+      // The way to the server is known; nobody has to ask again.
+      expect(await works()).toBe(true);
+      await cut(server);
+      await eventually(async () => (await refusals(sentinel)) > 0, { what: 'a refusal by the sentinel' });
+      expect(await works()).toBe(false);
+      secret.exchange({ redis: 'first', sentinel: 'watcher-two' });
+      await eventually(works, { what: 'a connection by the new password of the sentinel' });
+
+      await server.client.config('SET', 'requirepass', 'second');
+      await sentinel.client.call('SENTINEL', 'SET', 'events', 'auth-pass', 'second');
+      await cut(server);
+      await eventually(async () => (await refusals(server)) > 0, { what: 'a refusal by the server' });
+      expect(await works()).toBe(false);
+      secret.exchange({ redis: 'second', sentinel: 'watcher-two' });
+      await eventually(works, { what: 'a connection by the new password of the server' });
+    });
+  } finally {
+    await store.stop();
+    await sentinel.stop();
+  }
+});
