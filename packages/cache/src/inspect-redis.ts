@@ -11,6 +11,10 @@ export interface RedisFacts {
   maxMemory: number;
   /** What happens when it is full, e.g. `noeviction`. */
   policy: string;
+  /** Memory of its machine; 0 when it does not say. */
+  machineMemory: number;
+  /** Whether it could save what it holds the last time it tried; where it has to and cannot, it takes no writes. */
+  isSaved: boolean;
 }
 
 /** Asks the server, or one node of a cluster, once. @throws the driver's error when it does not answer. */
@@ -34,6 +38,8 @@ export async function inspectRedis(connection: RedisConnection, timeoutMs: numbe
       usedMemory: Number(facts.get('used_memory') ?? 0),
       maxMemory: Number(facts.get('maxmemory') ?? 0),
       policy: facts.get('maxmemory_policy') ?? 'noeviction',
+      machineMemory: Number(facts.get('total_system_memory') ?? 0),
+      isSaved: ![facts.get('rdb_last_bgsave_status'), facts.get('aof_last_write_status')].includes('err'),
     };
   } catch (error) {
     throw lastError ?? error;

@@ -7,6 +7,7 @@ export {
   type WithDatabaseAddress,
   withDatabaseAddress,
 } from './database-config.ts';
+export { databaseTls } from './database-tls.ts';
 export {
   type DeadLetterDecision,
   type DeadLetterPosition,

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import { defaultPrismaDirectory } from './migrate-command.ts';
 
 /** As many as there are checks of PostgreSQL, so that one that hangs holds up no other. */
-const poolSize = 12;
+const poolSize = 14;
 const queryTimeoutMs = 4500;
 
 export function addDoctorCommand(program: Command, terminal: Terminal): void {
@@ -28,7 +28,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
       const url = readDatabaseUrl(options, terminal);
       const database = createDatabase({ url, logger, poolSize, queryTimeoutMs, statementTimeoutMs: queryTimeoutMs });
       try {
-        const findings = await diagnose({ env, database, prismaDirectory, logger });
+        const findings = await diagnose({ env, databaseUrl: url, database, prismaDirectory, logger });
         if (options.json === true) createPrinter(terminal, true).table(findings.map((finding) => ({ ...finding })));
         else for (const finding of findings) terminal.out.write(toText(finding));
         const problems = findings.filter(({ state }) => state === 'problem').length;

@@ -68,7 +68,7 @@ async function doctor(changed: Record<string, string | undefined> = {}, ...args:
 
 const finding = (check: string, state: string, found: string) =>
   expect.objectContaining({ check, state, found: expect.stringContaining(found) });
-const inPostgres = { EVENT_LOG: 'postgres', REDIS_URL: undefined };
+const inPostgres = { EVENT_LOG: 'postgres', KAFKA_BROKERS: undefined, REDIS_URL: undefined };
 
 test('an installation that is well has no problem, and every check says what it has seen', async () => {
   const log = openLog();
@@ -93,11 +93,13 @@ test('an installation that is well has no problem, and every check says what it 
       ...['ok postgresql transactions', 'ok postgresql notifications'],
       // A server for tests may lose everything.
       expect.stringMatching(/postgresql durability/),
-      ...[expect.stringMatching(/postgresql replication/), 'ok clock', 'ok secrets'],
-      ...['ok redis', 'ok redis'],
+      expect.stringMatching(/postgresql replication/),
+      ...['ok postgresql storage', 'ok postgresql cleaning', 'ok clock', 'ok secrets', 'ok postgresql certificate'],
+      ...['ok redis', 'ok redis', 'ok redis certificate'],
       ...['ok kafka', 'ok kafka topics', 'warning kafka replicas', 'ok kafka record size', 'ok kafka retention'],
-      ...['ok consumers', 'ok stored offsets'],
+      ...['ok consumers', 'ok stored offsets', 'ok kafka certificates'],
     ]);
+    expect(findings).toContainEqual(finding('postgresql storage', 'ok', 'the database has'));
     expect(findings).toContainEqual(finding('consumers', 'ok', `${names.live}: 1 for 2 partitions`));
   } finally {
     await Promise.all(consumers.map(({ stop }) => stop()));
@@ -118,21 +120,26 @@ test('a person reads a line of what is and one of what to do; exit code 2 is for
 });
 
 const nobody = 'redis://:s3cret-of-redis@127.0.0.1:1';
+const nobodyMails = 'smtp://millrace:s3cret-of-mail@127.0.0.1:1';
 
 test('stores that are away keep no other from being looked at, and no secret is told', async () => {
   const url = new URL(testDatabase.url);
   url.port = '1';
-  const away = { DATABASE_URL: url.toString(), REDIS_URL: nobody, KAFKA_BROKERS: '127.0.0.1:1' };
+  const away = { DATABASE_URL: url.toString(), REDIS_URL: nobody, KAFKA_BROKERS: '127.0.0.1:1', SMTP_URL: nobodyMails };
   const { exitCode, findings, text, err } = await doctor({ ...away, SECRETS_KEY: 'not-a-key-but-secret' });
   expect(findings).toEqual([
     finding('settings', 'problem', 'SECRETS_KEY is not valid'),
     finding('certificates', 'ok', ''),
     finding('postgresql server', 'problem', 'does not answer'),
+    finding('postgresql certificate', 'ok', 'not asked for'),
     finding('redis', 'problem', 'does not answer'),
+    finding('redis certificate', 'ok', 'not asked for'),
     finding('kafka', 'problem', 'does not answer'),
+    finding('kafka certificates', 'ok', 'not asked for'),
+    finding('mail server', 'problem', 'does not answer'),
   ]);
-  expect([exitCode, err]).toEqual([1, 'error: there are 4 problems\n']);
-  for (const secret of ['s3cret-of-redis', 'not-a-key-but-secret', url.password]) expect(text).not.toContain(secret);
+  expect([exitCode, err]).toEqual([1, 'error: there are 5 problems\n']);
+  for (const secret of ['s3cret-of', 'not-a-key-but-secret', url.password]) expect(text).not.toContain(secret);
   expect((await doctor({ ...away, DATABASE_URL: testDatabase.url })).findings).toContainEqual(
     finding('postgresql migrations', 'ok', 'are applied'),
   );
@@ -146,7 +153,25 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
   ['a body too large', { MAX_IN_FLIGHT_BYTES: '1000' }, ['settings', 'warning', 'MAX_IN_FLIGHT_BYTES (1000)']],
   ['an event too large', { MAX_BODY_BYTES: '1000' }, ['settings', 'warning', 'MAX_BODY_BYTES (1000)']],
   ['a password in the clear', { KAFKA_SASL_MECHANISM: 'plain' }, ['settings', 'warning', 'KAFKA_SSL']],
-  ['a sender at localhost', { SMTP_URL: 'smtp://mail:25' }, ['settings', 'warning', 'SMTP_FROM']],
+  ['a share of memory too small', { GATEWAY_PROCESSES: '16' }, ['settings', 'warning', '16 processes (GATEWAY_']],
+  ['a body too large unpacked', { MAX_DECOMPRESSED_BYTES: '1000' }, ['settings', 'warning', 'MAX_DECOMPRESSED_BYTES']],
+  ['hops of no proxy', { TRUST_PROXY: 'false', PROXY_HOPS: '2' }, ['settings', 'warning', 'PROXY_HOPS is 2']],
+  [
+    'an API that asks itself',
+    { INGEST_URL: 'https://a.example/', PUBLIC_API_URL: 'https://a.example' },
+    ['settings', 'warning', 'INGEST_URL is the address of PUBLIC_API_URL'],
+  ],
+  ['a limit never reached', { API_REQUESTS_PER_HOUR: '100' }, ['settings', 'warning', 'API_REQUESTS_PER_MINUTE (480)']],
+  [
+    'a session brokers refuse',
+    { EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1', KAFKA_SESSION_TIMEOUT_MS: '3000' },
+    ['settings', 'warning', 'KAFKA_SESSION_TIMEOUT_MS (3000)'],
+  ],
+  ['a Kafka not used', { KAFKA_BROKERS: '127.0.0.1:1' }, ['settings', 'warning', 'Kafka is not used']],
+  ['traces that go nowhere', { TRACE_SAMPLE_RATIO: '0.5' }, ['settings', 'warning', 'TRACE_SAMPLE_RATIO without']],
+  ['a pool too large', { DATABASE_POOL_SIZE: '10000' }, ['postgresql connections', 'warning', 'may open 10000']],
+  ['a mail server that cannot be', { SMTP_URL: 'mail:25' }, ['mail server', 'problem', 'SMTP_URL is not']],
+  ['a sender at localhost', { SMTP_URL: 'smtp://127.0.0.1:1' }, ['settings', 'warning', 'SMTP_FROM']],
   ['no token secret', { NODE_ENV: 'production' }, ['settings', 'warning', 'TOKEN_SECRET']],
   ['no secrets key', { NODE_ENV: 'production' }, ['settings', 'warning', 'SECRETS_KEY']],
   [
@@ -276,7 +301,12 @@ test('topics that are missing, and partitions that are others than told', async 
 test('topics whose settings lose or refuse events, and lanes nobody reads', async () => {
   const own = uniqueTopicPrefix();
   const { live, ...others } = topicNames(own);
-  await makeTopics([live], { 'max.message.bytes': '500000', 'cleanup.policy': 'compact', 'retention.ms': '-1' });
+  await makeTopics([live], {
+    'max.message.bytes': '500000',
+    'cleanup.policy': 'compact',
+    'retention.ms': '-1',
+    'retention.bytes': '1000000000',
+  });
   await makeTopics(Object.values(others));
   const log = openLog();
   await log.append([{ topic: live, key: 'k', value: Buffer.from('{}') }]);
@@ -287,6 +317,7 @@ test('topics whose settings lose or refuse events, and lanes nobody reads', asyn
       finding('kafka topics', 'problem', `${live} is compacted`),
       finding('kafka record size', 'problem', `${live} (500000)`),
       finding('kafka retention', 'warning', 'KEEP_DELETED_IDS_DAYS (90)'),
+      finding('kafka retention', 'warning', `retention.bytes is set for ${live}`),
       finding('consumers', 'problem', `${live} (unread: 1)`),
       finding('consumers', 'warning', `nobody reads ${others.historical}, ${others.overflow}`),
     ]),
@@ -317,6 +348,7 @@ test('offsets beyond the end, of another log, and of events that will be deleted
       expect(ofLog).toEqual(
         expect.arrayContaining([
           finding('kafka retention', 'problem', `unread events of ${live}/${used}`),
+          finding('kafka retention', 'warning', `${live} keep events for less than a day`),
           finding('stored offsets', 'problem', `${historical}/0`),
           finding('stored offsets', 'warning', 'another log (kafka/gone/1)'),
         ]),

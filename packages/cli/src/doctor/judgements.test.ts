@@ -1,17 +1,19 @@
 import type { InspectedTopic } from '@millrace/event-log';
 import { testCertificates } from '@millrace/testing';
+import { checkCertificateFiles } from './certificates/check-certificate-files.ts';
 import type { Finding } from './finding.ts';
 import { checkConsumers } from './kafka/check-consumers.ts';
 import { checkRecordSize } from './kafka/check-record-size.ts';
 import { checkReplicas } from './kafka/check-replicas.ts';
 import { checkRetention } from './kafka/check-retention.ts';
+import { judgeCleaning } from './postgres/check-cleaning.ts';
 import { checkClock } from './postgres/check-clock.ts';
 import { judgeConnections } from './postgres/check-connections.ts';
 import { judgeReplication } from './postgres/check-replication.ts';
+import { judgeArchiver } from './postgres/check-storage.ts';
 import { judgeServer } from './postgres/check-version.ts';
 import { checkRedis } from './redis/check-redis.ts';
 import { runChecks } from './run-checks.ts';
-import { checkCertificates } from './settings/check-certificates.ts';
 
 // What the servers that tests share cannot be made to show.
 
@@ -19,8 +21,11 @@ const mib = 1024 * 1024;
 const dayMs = 86_400_000;
 const server = { version: 180_004, shown: '18.4', isStandby: false, isReadOnly: false };
 const redis = { version: '7.0.1', isReplica: false, usedMemory: 95 * mib, maxMemory: 0, policy: 'noeviction' };
-const limited = { ...redis, maxMemory: 100 * mib };
+const onMachine = { ...redis, machineMemory: 1000 * mib, isSaved: true };
+const limited = { ...onMachine, maxMemory: 100 * mib };
 const standby = { name: 'b', state: 'streaming', bytesBehind: 0, secondsBehind: 0 };
+const slot = { name: 's', isActive: true, keptBytes: 0, status: 'reserved', safeBytes: null };
+const archiver = { failures: 3, lastFailed: new Date(2e12), lastArchived: new Date(1e12) };
 const safe = { 'min.insync.replicas': '2' };
 const lane = { topic: 't', partitions: 12, members: 12, unread: 0n };
 const sql = { query: async () => [{ ms: Date.now() }] as never[] };
@@ -33,8 +38,8 @@ function topic(settings: Record<string, string> | null, partition: object = {}):
 
 function daysBeforeExpiry(days: number): Finding[] {
   const env = { KAFKA_SSL_CA_FILE: testCertificates.authorityFile };
-  const [, last = ''] = /until (\S+)/.exec(checkCertificates(env)[0]?.found ?? '') ?? [];
-  return checkCertificates(env, Date.parse(last) - days * dayMs);
+  const [, last = ''] = /until (\S+)/.exec(checkCertificateFiles(env)[0]?.found ?? '') ?? [];
+  return checkCertificateFiles(env, Date.parse(last) - days * dayMs);
 }
 
 function retentionOf(low: bigint, nextOffset: bigint): Finding[] {
@@ -54,14 +59,27 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   ['a standby in step', () => judgeReplication([standby], []), 'ok', 'that follow: 1'],
   ['a standby behind', () => judgeReplication([{ ...standby, secondsBehind: 90 }], []), 'warning', 'b is 90 s'],
   ['a standby unseen', () => judgeReplication([{ ...standby, state: null }], []), 'ok', 'may not see'],
+  ['a slot that is read', () => judgeReplication([], [slot]), 'ok', 'no standby'],
+  ['a slot cut off', () => judgeReplication([], [{ ...slot, status: 'lost' }]), 'problem', 'cannot follow any more'],
+  ['a slot nearly cut off', () => judgeReplication([], [{ ...slot, safeBytes: mib }]), 'problem', '1 MiB more will be'],
+  ['a slot unreserved', () => judgeReplication([], [{ ...slot, status: 'unreserved' }]), 'problem', '0 MiB more'],
+  ['a slot behind', () => judgeReplication([], [{ ...slot, keptBytes: 3000 * mib }]), 'warning', '2.9 GiB of write-'],
+  ['an archive that fails', () => judgeArchiver(archiver), 'problem', 'since 2001-09-09T01:46:40.000Z (failures: 3)'],
+  ['an archive that never worked', () => judgeArchiver({ ...archiver, lastArchived: null }), 'problem', 'never succ'],
+  ['an archive well again', () => judgeArchiver({ ...archiver, lastFailed: new Date(0) }), 'ok', 'archived until 2001'],
+  ['rows not frozen', () => judgeCleaning({ unfrozen: 1.2e9, autovacuum: 'on' }), 'warning', '1200 million'],
+  ['rows long not frozen', () => judgeCleaning({ unfrozen: 1.9e9, autovacuum: 'on' }), 'problem', '1900 million'],
+  ['nobody cleans', () => judgeCleaning({ unfrozen: 1, autovacuum: 'off' }), 'warning', 'autovacuum is off'],
   ['few connections left', () => [judgeConnections({ used: 85, most: 97 })], 'warning', '85 of 97'],
   ['a clock ahead', () => checkClock(sql, () => Date.now() + 10_000), 'warning', '10 s ahead of'],
   ['a clock far behind', () => checkClock(sql, () => Date.now() - 100_000), 'problem', '100 s behind'],
-  ['a Redis without a limit', () => checkRedis(redis), 'ok', 'nothing is evicted'],
+  ['a Redis without a limit', () => checkRedis(onMachine), 'ok', 'nothing is evicted'],
   ['a Redis that evicts', () => checkRedis({ ...limited, policy: 'volatile-lru' }), 'warning', 'volatile-lru (95 %'],
+  ['a Redis about to be ended', () => checkRedis({ ...onMachine, usedMemory: 950 * mib }), 'warning', 'holds 95 % of'],
+  ['a Redis that cannot save', () => checkRedis({ ...onMachine, isSaved: false }), 'warning', 'could not save'],
   ['a full Redis', () => checkRedis(limited), 'warning', '95 % of 100 MiB'],
   ['a Redis with room', () => checkRedis({ ...limited, usedMemory: mib }), 'ok', '1 % of 100 MiB'],
-  ['a replica for a Redis', () => checkRedis({ ...redis, isReplica: true }), 'problem', 'replica'],
+  ['a replica for a Redis', () => checkRedis({ ...onMachine, isReplica: true }), 'problem', 'replica'],
   ['three brokers in step', () => checkReplicas(topic(safe), 3), 'ok', '3 brokers'],
   ['a partition nobody leads', () => checkReplicas(topic(safe, { hasLeader: false }), 3), 'problem', 't/0'],
   ['a copy behind', () => checkReplicas(topic(safe, { inSync: 2 }), 3), 'warning', 'copies of t/0'],

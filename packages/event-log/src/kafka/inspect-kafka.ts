@@ -29,7 +29,8 @@ const topicResource = 2;
 
 /** Looks at Kafka and changes nothing. */
 export interface KafkaInspection {
-  brokerCount(): Promise<number>;
+  /** As the brokers tell clients where they are. */
+  brokers(): Promise<{ host: string; port: number }[]>;
   /** Those of the names that there are. */
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
@@ -48,7 +49,11 @@ export function inspectKafka(options: KafkaLogOptions, timeoutMs: number): Kafka
   const ask = <T>(question: (admin: Admin) => Promise<T>, what: string) =>
     sessions.use(({ admin }) => question(admin), timeoutMs, what);
   return {
-    brokerCount: () => ask(async (admin) => (await admin.describeCluster()).brokers.length, 'describing the cluster'),
+    brokers: () =>
+      ask(async (admin) => {
+        const { brokers } = await admin.describeCluster();
+        return brokers.map(({ host, port }) => ({ host, port }));
+      }, 'describing the cluster'),
     existing: (names) =>
       ask(async (admin) => {
         const all = new Set(await admin.listTopics());

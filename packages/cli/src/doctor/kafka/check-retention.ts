@@ -22,7 +22,12 @@ export function retentionMsOf({ settings }: InspectedTopic): number | null {
 /** Nothing is deleted before it was read, and what was deleted on request does not come back from the log. */
 export function checkRetention(facts: RetentionFacts): Finding[] {
   const laneTopics = facts.topics.filter(({ topic }) => facts.lanes.includes(topic));
-  const findings = [...judgeUnread(facts, laneTopics), ...judgeForgetting(facts, laneTopics)];
+  const findings = [
+    ...judgeUnread(facts, laneTopics),
+    ...judgeOutages(laneTopics),
+    ...judgeBySize(laneTopics),
+    ...judgeForgetting(facts, laneTopics),
+  ];
   const days = laneTopics.map((topic) => Math.floor((retentionMsOf(topic) ?? -1) / dayMs));
   const shortest = Math.min(...days.filter((count) => count >= 0));
   return orOk(
@@ -59,6 +64,32 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
     );
   }
   return findings;
+}
+
+/** Consumers wait for PostgreSQL as long as it takes; the log must wait with them, and reach back to the newest backup. */
+function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
+  const short = topics.filter((topic) => {
+    const ms = retentionMsOf(topic);
+    return ms !== null && ms >= 0 && ms < dayMs;
+  });
+  if (short.length === 0) return [];
+  return [
+    warning(
+      `${listed(short.map(({ topic }) => topic))} keep events for less than a day: an outage of PostgreSQL, or a restore, that takes longer loses them`,
+      'raise retention.ms to more than the age of your newest backup, and more than your longest outage',
+    ),
+  ];
+}
+
+function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
+  const limited = topics.filter(({ settings }) => Number(settings?.get('retention.bytes') ?? -1) >= 0);
+  if (limited.length === 0) return [];
+  return [
+    warning(
+      `retention.bytes is set for ${listed(limited.map(({ topic }) => topic))}: in a rush Kafka deletes events sooner than retention.ms says, read or not`,
+      'set retention.bytes=-1, and watch the disks of the brokers',
+    ),
+  ];
 }
 
 /** Events of a deleted person that come again are recognized by its remembered ids. */

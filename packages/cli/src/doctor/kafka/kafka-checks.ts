@@ -37,7 +37,7 @@ export function kafkaChecks(context: KafkaContext): Check[] {
   if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
   return [
     ofTopics,
-    { name: 'kafka replicas', look: async () => checkReplicas(topics, await kafka.brokerCount()) },
+    { name: 'kafka replicas', look: async () => checkReplicas(topics, (await kafka.brokers()).length) },
     { name: 'kafka record size', look: () => checkRecordSize(topics, settings.maxRecordBytes) },
     { name: 'kafka retention', look: () => retention(context) },
     { name: 'consumers', look: () => consumers(context) },

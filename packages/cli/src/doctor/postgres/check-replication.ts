@@ -1,6 +1,8 @@
 import type { Sql } from '@millrace/db';
-import { type Finding, ok, orOk, warning } from '../finding.ts';
-import { type IdleSlot, readIdleSlots, readServer, readStandbys, type Standby } from './postgres-store.ts';
+import { type Finding, ok, orOk, problem, warning } from '../finding.ts';
+import { shownBytes } from '../shown-bytes.ts';
+import { readServer, readStandbys, type Standby } from './postgres-store.ts';
+import { readSlots, type Slot } from './storage-store.ts';
 
 const farBehindSeconds = 60;
 const farBehindBytes = 1024 ** 3;
@@ -9,11 +11,11 @@ const farBehindBytes = 1024 ** 3;
 export async function checkReplication(sql: Sql): Promise<Finding[]> {
   // A standby does not know of others; that it is one is said elsewhere.
   if ((await readServer(sql)).isStandby) return [];
-  return judgeReplication(await readStandbys(sql), await readIdleSlots(sql));
+  return judgeReplication(await readStandbys(sql), await readSlots(sql));
 }
 
-export function judgeReplication(standbys: readonly Standby[], slots: readonly IdleSlot[]): Finding[] {
-  const findings = [...standbys.flatMap(judgeStandby), ...slots.map(judgeSlot)];
+export function judgeReplication(standbys: readonly Standby[], slots: readonly Slot[]): Finding[] {
+  const findings = [...standbys.flatMap(judgeStandby), ...slots.flatMap(judgeSlot)];
   if (standbys.some(({ state }) => state === null)) {
     findings.push(ok('how far standbys are this role may not see: GRANT pg_read_all_stats TO it shows it'));
   }
@@ -22,7 +24,7 @@ export function judgeReplication(standbys: readonly Standby[], slots: readonly I
 
 function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] {
   if ((secondsBehind ?? 0) < farBehindSeconds && (bytesBehind ?? 0) < farBehindBytes) return [];
-  const behind = `${Math.round(secondsBehind ?? 0)} s and ${mebibytes(bytesBehind)} behind`;
+  const behind = `${Math.round(secondsBehind ?? 0)} s and ${shownBytes(bytesBehind ?? 0)} behind`;
   return [
     warning(
       `${name} is ${behind}: were it promoted now, that much would be processed again from the log`,
@@ -31,13 +33,38 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
   ];
 }
 
-function judgeSlot({ name, keptBytes }: IdleSlot): Finding {
-  return warning(
-    `nobody reads the replication slot ${name}, for which ${mebibytes(keptBytes)} of write-ahead log are kept: the disk fills up`,
-    'bring its standby back, or SELECT pg_drop_replication_slot(…)',
-  );
-}
-
-function mebibytes(bytes: number | null): string {
-  return `${Math.round((bytes ?? 0) / 1024 / 1024)} MiB`;
+/** A slot that is read keeps little, unless its reader cannot follow. */
+function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Finding[] {
+  const kept = `${shownBytes(keptBytes ?? 0)} of write-ahead log are kept`;
+  if (status === 'lost') {
+    return [
+      problem(
+        `what the replication slot ${name} still had to read is deleted: its standby cannot follow any more`,
+        'make the standby anew from a base backup, and SELECT pg_drop_replication_slot(…)',
+      ),
+    ];
+  }
+  if (status === 'unreserved' || (safeBytes !== null && safeBytes < farBehindBytes)) {
+    return [
+      problem(
+        `${kept} for the replication slot ${name}, and ${shownBytes(Math.max(0, safeBytes ?? 0))} more will be before it is cut off`,
+        'bring its standby back now, or raise max_slot_wal_keep_size while the disk has room',
+      ),
+    ];
+  }
+  if (!isActive) {
+    return [
+      warning(
+        `nobody reads the replication slot ${name}, for which ${kept}: the disk fills up`,
+        'bring its standby back, or SELECT pg_drop_replication_slot(…)',
+      ),
+    ];
+  }
+  if ((keptBytes ?? 0) < farBehindBytes) return [];
+  return [
+    warning(
+      `${kept} for the replication slot ${name}, whose reader does not keep up`,
+      'look at the disk and the network of its standby',
+    ),
+  ];
 }

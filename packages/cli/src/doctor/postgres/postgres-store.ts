@@ -58,19 +58,6 @@ export async function readStandbys(sql: Sql): Promise<Standby[]> {
   );
 }
 
-/** Replication slots nobody reads, for which PostgreSQL keeps its write-ahead log. */
-export interface IdleSlot extends Record<string, unknown> {
-  name: string;
-  keptBytes: number | null;
-}
-
-export async function readIdleSlots(sql: Sql): Promise<IdleSlot[]> {
-  return sql.query<IdleSlot>(
-    `SELECT slot_name AS name, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::float8 AS "keptBytes"
-       FROM pg_replication_slots WHERE NOT active ORDER BY 1`,
-  );
-}
-
 export async function readClockMs(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
   return row?.ms ?? Number.NaN;

@@ -5,7 +5,7 @@ const fullAt = 0.9;
 
 /** What limits and remembered keys need of the server. */
 export function checkRedis(facts: RedisFacts): Finding[] {
-  return [version(facts), memory(facts)];
+  return [version(facts), memory(facts), ...saving(facts)];
 }
 
 function version({ version, isReplica }: RedisFacts): Finding {
@@ -16,7 +16,13 @@ function version({ version, isReplica }: RedisFacts): Finding {
   );
 }
 
-function memory({ maxMemory, usedMemory, policy }: RedisFacts): Finding {
+function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): Finding {
+  if (maxMemory === 0 && machineMemory > 0 && usedMemory >= fullAt * machineMemory) {
+    return warning(
+      `no limit of memory, and Redis holds ${Math.round((100 * usedMemory) / machineMemory)} % of what its machine has: the system will end it`,
+      'give the machine more memory, or set maxmemory below it with maxmemory-policy noeviction',
+    );
+  }
   if (maxMemory === 0) return ok('no limit of memory, nothing is evicted');
   const used = `${Math.round((100 * usedMemory) / maxMemory)} % of ${Math.round(maxMemory / 1024 / 1024)} MiB used`;
   if (policy !== 'noeviction') {
@@ -30,4 +36,14 @@ function memory({ maxMemory, usedMemory, policy }: RedisFacts): Finding {
     `${used}: when it is full Redis takes no writes, and every process counts limits alone`,
     'raise maxmemory',
   );
+}
+
+function saving({ isSaved }: RedisFacts): Finding[] {
+  if (isSaved) return [];
+  return [
+    warning(
+      'Redis could not save what it holds: unless stop-writes-on-bgsave-error is no, it takes no writes, and every process counts limits alone',
+      'look at its disk and its log; Millrace needs nothing saved: CONFIG SET save "" is enough',
+    ),
+  ];
 }

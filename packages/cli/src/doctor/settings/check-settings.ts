@@ -1,5 +1,6 @@
 import type { DoctorSettings } from '../doctor-settings.ts';
 import { type Finding, orOk, problem, warning } from '../finding.ts';
+import { bodies } from './check-body-limits.ts';
 
 type Env = Record<string, string | undefined>;
 
@@ -9,8 +10,14 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
   const findings = [
     fallback(settings),
     proxy(settings),
-    bodies(settings),
+    hops(settings),
+    circle(settings),
+    apiLimits(settings),
+    ...bodies(settings),
     saslInTheClear(env),
+    session(settings),
+    kafkaUnused(settings, env),
+    traces(env),
     sender(settings),
     isProduction ? tokenSecret(settings) : null,
     isProduction ? secretsKey(settings) : null,
@@ -39,17 +46,29 @@ function proxy({ publicApiUrl, trustProxy }: DoctorSettings): Finding | null {
   );
 }
 
-function bodies({ maxBodyBytes, maxInFlightBytes, maxRecordBytes }: DoctorSettings): Finding | null {
-  if (maxInFlightBytes < maxBodyBytes) {
-    return warning(
-      `MAX_IN_FLIGHT_BYTES (${maxInFlightBytes}) is less than MAX_BODY_BYTES (${maxBodyBytes}): the largest bodies are always answered with 503, and sent again and again`,
-      'raise MAX_IN_FLIGHT_BYTES to several times MAX_BODY_BYTES',
-    );
-  }
-  if (maxRecordBytes <= maxBodyBytes) return null;
+function hops({ trustProxy, proxyHops }: DoctorSettings): Finding | null {
+  if (trustProxy !== false || proxyHops === 1) return null;
   return warning(
-    `MAX_RECORD_BYTES (${maxRecordBytes}) is more than MAX_BODY_BYTES (${maxBodyBytes}): no such event can come in`,
-    'raise MAX_BODY_BYTES, or lower MAX_RECORD_BYTES',
+    `PROXY_HOPS is ${proxyHops}, and TRUST_PROXY is false: no proxy is believed`,
+    'set TRUST_PROXY=true, or leave PROXY_HOPS out',
+  );
+}
+
+/** Behind the public address a request for definitions comes back to the API, which passes it on again. */
+function circle({ ingestUrl, publicApiUrl }: DoctorSettings): Finding | null {
+  const [to, own] = [ingestUrl, publicApiUrl].map((url) => (url && URL.canParse(url) ? new URL(url).origin : null));
+  if (to === null || to !== own) return null;
+  return warning(
+    `INGEST_URL is the address of PUBLIC_API_URL (${to}): where that leads requests below /api to the API, it asks itself for definitions of flags`,
+    'let INGEST_URL name the gateways inside the network, as http://millrace-gateway:8000',
+  );
+}
+
+function apiLimits({ apiRequestsPerMinute: minute, apiRequestsPerHour: hour }: DoctorSettings): Finding | null {
+  if (minute === 0 || hour === 0 || minute <= hour) return null;
+  return warning(
+    `API_REQUESTS_PER_MINUTE (${minute}) is more than API_REQUESTS_PER_HOUR (${hour}), and is never reached`,
+    'raise the limit of an hour, or lower that of a minute',
   );
 }
 
@@ -58,6 +77,32 @@ function saslInTheClear(env: Env): Finding | null {
   return warning(
     'KAFKA_SASL_MECHANISM=plain without KAFKA_SSL: the password goes over the network as it is',
     'set KAFKA_SSL=true, or use scram-sha-512',
+  );
+}
+
+/** Brokers take what lies within `group.min.session.timeout.ms` and `group.max.session.timeout.ms`, whose defaults these are. */
+function session({ eventLog, kafkaSessionTimeoutMs: ms }: DoctorSettings): Finding | null {
+  if (eventLog !== 'kafka' || (ms >= 6000 && ms <= 1_800_000)) return null;
+  return warning(
+    `KAFKA_SESSION_TIMEOUT_MS (${ms}) is outside of what brokers take by default (6000 to 1800000): no consumer could join`,
+    'set it within, or group.min.session.timeout.ms and group.max.session.timeout.ms of the brokers to match',
+  );
+}
+
+function kafkaUnused({ eventLog }: DoctorSettings, env: Env): Finding | null {
+  if (eventLog === 'kafka' || !env.KAFKA_BROKERS?.trim()) return null;
+  return warning(
+    'KAFKA_BROKERS is set, and EVENT_LOG=postgres: Kafka is not used',
+    'set EVENT_LOG=kafka for all gateways and consumers, or leave KAFKA_BROKERS out',
+  );
+}
+
+function traces(env: Env): Finding | null {
+  const named = ['TRACE_SAMPLE_RATIO', 'TRACE_TRUST_PARENT'].filter((name) => env[name]?.trim());
+  if (named.length === 0 || env.OTEL_EXPORTER_OTLP_ENDPOINT?.trim()) return null;
+  return warning(
+    `${named.join(' and ')} without OTEL_EXPORTER_OTLP_ENDPOINT: nothing is traced`,
+    'set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector',
   );
 }
 

@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 const warnDays = 21;
 
 /** The certificates that settings name; of several in one file, the first to expire counts. */
-export function checkCertificates(env: Record<string, string | undefined>, now = Date.now()): Finding[] {
+export function checkCertificateFiles(env: Record<string, string | undefined>, now = Date.now()): Finding[] {
   const named = certificateSettings.flatMap((name) => {
     const file = env[name]?.trim();
     return file ? [{ name, file }] : [];

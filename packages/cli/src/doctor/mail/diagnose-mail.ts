@@ -1,0 +1,58 @@
+import { readConfig } from '@millrace/runtime';
+import { Type } from 'typebox';
+import { judgePresented } from '../certificates/judge-presented.ts';
+import { readPresented } from '../certificates/read-presented.ts';
+import { NoTlsError, placeOf, type TlsServer } from '../certificates/tls-server.ts';
+import { mailFields } from '../doctor-settings.ts';
+import { type Finding, type NamedFinding, ok, warning } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+import { notReached, patienceMs, readPart } from '../reach.ts';
+import { runChecks } from '../run-checks.ts';
+
+/** Whether the server of `SMTP_URL` answers, and by which certificate. Nobody logs in, and nothing is sent. */
+export async function diagnoseMail({ env }: Patient): Promise<NamedFinding[]> {
+  const read = readPart('mail server', () => readConfig(Type.Object(mailFields), env));
+  if ('problems' in read) return read.problems;
+  const { smtpUrl } = read.value;
+  if (smtpUrl === undefined) return [];
+  return runChecks([{ name: 'mail server', look: () => lookAtMailServer(smtpUrl) }]);
+}
+
+async function lookAtMailServer(smtpUrl: string): Promise<Finding[]> {
+  const url = new URL(smtpUrl);
+  const server = mailServer(url);
+  try {
+    return judgePresented(server, await readPresented(server, patienceMs));
+  } catch (error) {
+    if (error instanceof NoTlsError) return [inTheClear(server, url)];
+    return [notReached(error, 'SMTP_URL')];
+  }
+}
+
+/** As the mailer reads the address: https://nodemailer.com/smtp */
+function mailServer({ protocol, hostname, port, searchParams }: URL): TlsServer {
+  const isSecure = protocol === 'smtps:' || searchParams.get('secure') === 'true';
+  return {
+    host: hostname.replace(/[[\]]/g, ''),
+    port: Number(port || (isSecure ? 465 : 587)),
+    begins: isSecure ? 'at once' : 'smtp',
+    secureContext: undefined,
+    isVerified: searchParams.get('tls.rejectUnauthorized') !== 'false',
+    authoritySetting: 'NODE_EXTRA_CA_CERTS',
+  };
+}
+
+function inTheClear(server: TlsServer, { username, searchParams }: URL): Finding {
+  const place = placeOf(server);
+  if (searchParams.get('requireTLS') === 'true') {
+    return warning(
+      `${place} offers no STARTTLS, and SMTP_URL demands it: no mail is sent`,
+      'let the server offer it, or use smtps://',
+    );
+  }
+  if (username === '') return ok(`${place} answers, without TLS`);
+  return warning(
+    `${place} offers no STARTTLS: the password of SMTP_URL goes over the network as it is`,
+    'let the server offer it, or use smtps://',
+  );
+}
