@@ -127,7 +127,7 @@ test('what a gateway may hold fits into its limit of memory', () => {
 test.each([
   ['event-consumer', 200],
   ['management-api', 170],
-  ['delivery-worker', 200],
+  ['delivery-worker', 330],
 ])('%s gets more memory than the %d MB the bench saw', (service, mb) => {
   for (const deployment of deployments.filter((one) => serviceOf(one) === service)) {
     expect(memory(containerOf(deployment).resources.limits.memory)).toBeGreaterThan(1.5 * mb);

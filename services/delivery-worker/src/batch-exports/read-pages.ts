@@ -4,18 +4,29 @@ import type { EventRecord, PersonRecord } from './records/export-records.ts';
 
 const targetBytes = 4 * 1024 * 1024;
 const maxRows = 2000;
+/** Rows that come at once, however large they turn out to be: small ones may be followed by such of nearly a megabyte each. */
+const maxFetched = 32;
 
 /**
- * The rows of the open cursor in pages of about 4 MiB: the number of rows follows the size of the last ones, so that large
- * events do not fill the memory.
+ * The rows of the open cursor in pages of about 4 MiB. They are fetched a few at a time, fewer when the last ones were large, so
+ * that no mixture of small and large events fills the memory.
  */
 export async function* readPages<Row extends EventRecord | PersonRecord>(tx: Transaction): AsyncGenerator<Row[]> {
-  for (let count = 50; ; ) {
+  let page: Row[] = [];
+  let pageBytes = 0;
+  for (let count = maxFetched; ; ) {
     const rows = await fetchRows<Row>(tx, count);
-    if (rows.length > 0) yield rows;
-    if (rows.length < count) return;
     const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0);
-    count = Math.max(1, Math.min(maxRows, count * 4, Math.floor((targetBytes * rows.length) / bytes)));
+    page.push(...rows);
+    pageBytes += bytes;
+    const isLast = rows.length < count;
+    if (page.length > 0 && (isLast || pageBytes >= targetBytes || page.length >= maxRows)) {
+      yield page;
+      page = [];
+      pageBytes = 0;
+    }
+    if (isLast) return;
+    count = Math.max(1, Math.min(maxFetched, Math.floor((targetBytes * rows.length) / bytes)));
   }
 }
 

@@ -1,0 +1,45 @@
+import { createTestTenant } from '@millrace/testing';
+import { storeEvents } from '../testing/stored-export.ts';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { openCursor } from './export-source-store.ts';
+import { readPages } from './read-pages.ts';
+import type { ClaimedRun } from './records/claimed-run.ts';
+import type { EventRecord } from './records/export-records.ts';
+
+let fixture: WorkerFixture;
+beforeAll(async () => {
+  fixture = await startWorkerFixture();
+});
+afterAll(() => fixture.stop());
+
+const mebibyte = 1024 * 1024;
+
+test('pages hold about 4 MiB, also where large events follow small ones', async () => {
+  const { sql, transaction } = fixture.database;
+  const { environmentId, organizationId } = await createTestTenant(fixture.database);
+  await storeEvents(sql, environmentId, { count: 2500, from: '2026-11-10T00:00:00Z' });
+  const properties = JSON.stringify({ large: 'x'.repeat(mebibyte / 4) });
+  await storeEvents(sql, environmentId, { count: 100, from: '2026-11-10T12:00:00Z', properties });
+  const run: ClaimedRun = {
+    ...{ id: '', attempts: 1, by_stored_time: true, batch_export_id: '', organization_id: organizationId },
+    data_interval_start: new Date('2026-11-10T00:00:00Z'),
+    data_interval_end: new Date('2026-11-11T00:00:00Z'),
+    ...{ environment_id: environmentId, model: 'events', destination_type: 'S3' },
+    ...{ destination_config: {}, destination_secrets: {} },
+  };
+  const pages: { rows: number; bytes: number }[] = [];
+  const uuids = new Set<string>();
+  await transaction(async (tx) => {
+    await openCursor(tx, run);
+    for await (const page of readPages<EventRecord>(tx)) {
+      pages.push({ rows: page.length, bytes: page.reduce((sum, row) => sum + row.properties.length, 0) });
+      for (const { uuid } of page) uuids.add(uuid);
+    }
+  });
+  expect(uuids.size).toBe(2600);
+  expect(Math.max(...pages.map(({ rows }) => rows))).toBeLessThan(2100);
+  // Once, 32 rows come that nobody could expect to be large.
+  expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThan(13 * mebibyte);
+  // And small ones do not come singly.
+  expect(pages.length).toBeLessThan(12);
+});
