@@ -5,7 +5,7 @@ import type { LogBatch } from './port/event-log.ts';
 import { type AdapterName, memberTimeoutMs } from './testing/adapters.ts';
 import {
   type ContractFixture,
-  createContractFixture,
+  createContractFixtures,
   numbered,
   numbersByKey,
   range,
@@ -13,16 +13,17 @@ import {
 } from './testing/contract-fixture.ts';
 import { createExactHandler, readEffects, storedOffset } from './testing/effects.ts';
 
+let fixtures: Record<AdapterName, ContractFixture>;
+beforeAll(async () => {
+  fixtures = await createContractFixtures();
+});
+afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop())));
+
 /** What the port promises, on both adapters and real servers. Faults of the servers: event-log.faults.test.ts. */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => {
-  let fixture: ContractFixture;
-  beforeAll(async () => {
-    fixture = await createContractFixture(adapter);
-  });
-  afterAll(() => fixture.stop());
-
   describe('append', () => {
-    test('keeps the order of each key under concurrent calls, each key in one partition', async () => {
+    test.concurrent('keeps the order of each key under concurrent calls, each key in one partition', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic();
       const keys = range(0, 30).map((number) => `token:person-${number}`);
       await Promise.all(
@@ -39,7 +40,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       }
     });
 
-    test('lets several processes append at once while another consumes: nothing is overlooked, each key in order', async () => {
+    test.concurrent('lets several processes append at once while another consumes: nothing is overlooked, each key in order', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
       await fixture.consume(topic, group, {}, fixture.open());
@@ -63,7 +65,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 40));
     });
 
-    test('gives the records of a partition consecutive offsets from 0', async () => {
+    test.concurrent('gives the records of a partition consecutive offsets from 0', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       await Promise.all(range(0, 50).map((number) => fixture.log.append(numbered(topic, 'key', number, 1))));
       const records = await readAll(fixture.log, topic, 50);
@@ -71,7 +74,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 50n }]);
     });
 
-    test('spreads records without a key over all partitions', async () => {
+    test.concurrent('spreads records without a key over all partitions', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       await fixture.log.append(
         range(0, 40).map((number) => ({ topic, key: null, value: Buffer.from(String(number)) })),
@@ -83,7 +87,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(record?.key).toBeNull();
     });
 
-    test('carries any bytes, any key and headers through unchanged', async () => {
+    test.concurrent('carries any bytes, any key and headers through unchanged', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const everyByte = Buffer.from(range(0, 256));
       const before = Date.now();
@@ -109,14 +114,16 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(third?.headers).toEqual({ ['n'.repeat(300)]: 'v'.repeat(9000) });
     });
 
-    test('does not let half a surrogate pair in a key spoil the call', async () => {
+    test.concurrent('does not let half a surrogate pair in a key spoil the call', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       await fixture.log.append([{ topic, key: 'a\ud800', value: Buffer.from('1'), headers: { h: '\udc00' } }]);
       const [record] = await readAll(fixture.log, topic, 1);
       expect(record).toMatchObject({ key: 'a\ufffd', headers: { h: '\ufffd' } });
     });
 
-    test('takes more for one partition than one request may carry, whole and in order', async () => {
+    test.concurrent('takes more for one partition than one request may carry, whole and in order', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const record = (number: number) => ({
         topic,
@@ -129,7 +136,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(records.every(({ value }) => value.length === 400_006)).toBe(true);
     });
 
-    test('refuses a record that is too large, and nothing of its call is in the log', async () => {
+    test.concurrent('refuses a record that is too large, and nothing of its call is in the log', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const small = { topic, key: 'k', value: Buffer.from('small') };
       const large = { topic, key: 'k', value: Buffer.alloc(1_048_514) };
@@ -138,7 +146,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 0n }]);
     });
 
-    test('takes the largest record there may be', async () => {
+    test.concurrent('takes the largest record there may be', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       // 1,048,588 for the batch of one record, less 61 around it and 14 for the record's own framing and its key.
       await fixture.log.append([{ topic, key: 'k', value: Buffer.alloc(1_048_513, 1) }]);
@@ -146,7 +155,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(record?.value.length).toBe(1_048_513);
     });
 
-    test('rejects at once when too many bytes are under way, and takes records again afterwards', async () => {
+    test.concurrent('rejects at once when too many bytes are under way, and takes records again afterwards', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const log = fixture.open({ maxInFlightBytes: 100_000, lingerMs: 50 });
       const record = { topic, key: 'k', value: Buffer.alloc(60_000) };
@@ -158,11 +168,13 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await log.endOffsets(topic)).toMatchObject([{ partition: 0, endOffset: 2n }]);
     });
 
-    test('takes nothing as done', async () => {
+    test.concurrent('takes nothing as done', async () => {
+      const fixture = fixtures[adapter];
       await expect(fixture.log.append([])).resolves.toBeUndefined();
     });
 
-    test('rejects records of a topic that does not exist, and goes on with the others', async () => {
+    test.concurrent('rejects records of a topic that does not exist, and goes on with the others', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const missing = fixture.log
         .append(numbered(`missing-${randomUUID()}`, 'k', 0, 1))
@@ -175,7 +187,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
   });
 
   describe('ensureTopics', () => {
-    test('leaves an existing topic as it is, also when two create it at once', async () => {
+    test.concurrent('leaves an existing topic as it is, also when two create it at once', async () => {
+      const fixture = fixtures[adapter];
       const topic = `contract-${randomUUID()}`;
       const other = fixture.open();
       await Promise.all([
@@ -192,13 +205,15 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
     });
   });
 
-  test('endOffsets rejects a topic that does not exist', async () => {
+  test.concurrent('endOffsets rejects a topic that does not exist', async () => {
+    const fixture = fixtures[adapter];
     const error = await fixture.log.endOffsets(`missing-${randomUUID()}`).catch((reason: unknown) => reason);
     expect(isAppError(error, 'unavailable')).toBe(true);
   });
 
   describe('consume', () => {
-    test('delivers what is there and what comes, in batches within the limits', async () => {
+    test.concurrent('delivers what is there and what comes, in batches within the limits', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const group = randomUUID();
       await fixture.log.append(numbered(topic, 'a', 0, 100));
@@ -218,7 +233,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const { records } of batches) expect(records.length).toBeLessThanOrEqual(30);
     });
 
-    test('cuts a batch once its values reach the limit of bytes', async () => {
+    test.concurrent('cuts a batch once its values reach the limit of bytes', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const sizes: number[] = [];
       await fixture.log.append(range(0, 9).map(() => ({ topic, key: 'k', value: Buffer.alloc(40_000) })));
@@ -235,7 +251,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(sizes).toEqual([3, 3, 3]);
     });
 
-    test('goes on from the stored offset, from the start when it was deleted, from N when it was set to N', async () => {
+    test.concurrent('goes on from the stored offset, from the start when it was deleted, from N when it was set to N', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
       const consumeUntil = async (count: number) => {
@@ -256,7 +273,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await consumeUntil(53)).toEqual([...range(0, 25), ...range(0, 25), 22, 23, 24]);
     });
 
-    test('follows an offset that is moved while it runs: the handler says stale, delivery goes on from there', async () => {
+    test.concurrent('follows an offset that is moved while it runs: the handler says stale, delivery goes on from there', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
       await fixture.log.append(numbered(topic, 'k', 0, 10));
@@ -273,7 +291,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(again.map(({ value }) => Number(value)).slice(17)).toEqual(range(0, 12));
     });
 
-    test('delivers again when the handler throws: nothing is skipped, other partitions go on meanwhile', async () => {
+    test.concurrent('delivers again when the handler throws: nothing is skipped, other partitions go on meanwhile', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
       const exact = createExactHandler(fixture.database, topic, group, 'test');
@@ -304,7 +323,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const key of range(0, 20)) expect(numbers.get(`good-${key}`)).toEqual(range(0, 10));
     });
 
-    test('does not begin again from the middle: a handler that did part of a batch goes on from there', async () => {
+    test.concurrent('does not begin again from the middle: a handler that did part of a batch goes on from there', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const seen: number[] = [];
       await fixture.log.append(numbered(topic, 'k', 0, 30));
@@ -321,7 +341,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(seen).toEqual(range(0, 30));
     });
 
-    test('holds no more than one batch per place in hand, and keeps its membership through slow ones', async () => {
+    test.concurrent('holds no more than one batch per place in hand, and keeps its membership through slow ones', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(4);
       const group = randomUUID();
       const exact = createExactHandler(fixture.database, topic, group, 'test');
@@ -356,7 +377,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, 50));
     });
 
-    test('lets groups read the same topic independently', async () => {
+    test.concurrent('lets groups read the same topic independently', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const [one, two] = [randomUUID(), randomUUID()];
       await fixture.consume(topic, one);
@@ -366,7 +388,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       expect(await fixture.effects(topic, two, 50)).toHaveLength(50);
     });
 
-    test('wakes up for what another process appends', async () => {
+    test.concurrent('wakes up for what another process appends', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
       await fixture.consume(topic, group);
@@ -376,7 +399,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
   });
 
   describe('stop and close', () => {
-    test('stop waits for the batch in hand, tells the handler, and leaves nothing running', async () => {
+    test.concurrent('stop waits for the batch in hand, tells the handler, and leaves nothing running', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(1);
       const group = randomUUID();
       const exact = createExactHandler(fixture.database, topic, group, 'test');
@@ -409,7 +433,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       await next.stop();
     });
 
-    test('close sends what is still waiting and takes nothing more', async () => {
+    test.concurrent('close sends what is still waiting and takes nothing more', async () => {
+      const fixture = fixtures[adapter];
       const topic = await fixture.createTopic(2);
       const log = fixture.open({ lingerMs: 500 });
       const appends = range(0, 20).map((number) => log.append(numbered(topic, `k${number}`, 0, 5)));

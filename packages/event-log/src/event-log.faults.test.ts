@@ -5,7 +5,7 @@ import type { EventLog } from './port/event-log.ts';
 import { type AdapterName, openLog, serverAddress } from './testing/adapters.ts';
 import {
   type ContractFixture,
-  createContractFixture,
+  createContractFixtures,
   numbered,
   numbersByKey,
   range,
@@ -13,26 +13,33 @@ import {
 } from './testing/contract-fixture.ts';
 import { createExactHandler } from './testing/effects.ts';
 
+let fixtures: Record<AdapterName, ContractFixture>;
+beforeAll(async () => {
+  fixtures = await createContractFixtures();
+});
+afterAll(() => Promise.all(Object.values(fixtures).map((fixture) => fixture.stop())));
+
+interface Faulty {
+  fixture: ContractFixture;
+  /** Between the log and its server. */
+  proxy: FaultProxy;
+  log: EventLog;
+}
+
 /** What the port promises while the server behind it is dead, silent or cut off, on both adapters. */
 describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server misbehaves', (adapter) => {
-  let fixture: ContractFixture;
-  let proxy: FaultProxy;
-  let log: EventLog;
-  let closeLog: () => Promise<void>;
-
-  beforeAll(async () => {
-    fixture = await createContractFixture(adapter);
-  });
-  afterAll(() => fixture.stop());
-
-  beforeEach(async () => {
-    proxy = await createFaultProxy(serverAddress(adapter));
-    ({ log, close: closeLog } = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port }));
-  });
-  afterEach(async () => {
-    await closeLog();
-    await proxy.stop();
-  });
+  const testFaulty = (name: string, run: (faulty: Faulty) => Promise<void>) =>
+    test.concurrent(name, async () => {
+      const fixture = fixtures[adapter];
+      const proxy = await createFaultProxy(serverAddress(adapter));
+      const { log, close } = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port });
+      try {
+        await run({ fixture, proxy, log });
+      } finally {
+        await close();
+        await proxy.stop();
+      }
+    });
 
   /** `append` promises to be over within 3 s, one way or the other; a machine that does much else may be late itself. */
   async function unavailableInTime(appending: Promise<void>): Promise<void> {
@@ -52,37 +59,45 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     expect(isAppError(outcome) && outcome.retryAfterSeconds).toBeGreaterThan(0);
   }
 
-  async function appendsAgain(topic: string): Promise<void> {
+  async function appendsAgain(log: EventLog, topic: string): Promise<void> {
     await eventually(() => log.append(numbered(topic, 'after', 0, 1)), { what: 'an acknowledged append' });
     await eventually(() => log.isHealthy(), { what: 'health' });
   }
 
-  test('a dead server is unavailable within 3 s, and the log recovers by itself', async () => {
-    const topic = await fixture.createTopic(2);
-    await log.append(numbered(topic, 'before', 0, 1));
-    expect(log.isHealthy()).toBe(true);
-    await proxy.refuse();
-    await Promise.all(range(0, 20).map((number) => unavailableInTime(log.append(numbered(topic, `k${number}`, 0, 1)))));
-    expect(log.isHealthy()).toBe(false);
-    await proxy.pass();
-    // Without traffic of its own: readiness must come back, or nobody would send any.
-    await eventually(() => log.isHealthy(), { what: 'health without traffic' });
-    await appendsAgain(topic);
-  });
+  testFaulty(
+    'a dead server is unavailable within 3 s, and the log recovers by itself',
+    async ({ fixture, proxy, log }) => {
+      const topic = await fixture.createTopic(2);
+      await log.append(numbered(topic, 'before', 0, 1));
+      expect(log.isHealthy()).toBe(true);
+      await proxy.refuse();
+      await Promise.all(
+        range(0, 20).map((number) => unavailableInTime(log.append(numbered(topic, `k${number}`, 0, 1)))),
+      );
+      expect(log.isHealthy()).toBe(false);
+      await proxy.pass();
+      // Without traffic of its own: readiness must come back, or nobody would send any.
+      await eventually(() => log.isHealthy(), { what: 'health without traffic' });
+      await appendsAgain(log, topic);
+    },
+  );
 
-  test('a silent server is unavailable within 3 s, and the log recovers by itself', async () => {
-    const topic = await fixture.createTopic(2);
-    await log.append(numbered(topic, 'before', 0, 1));
-    proxy.blackHole();
-    for (const round of range(0, 3)) {
-      await Promise.all(range(0, 5).map((n) => unavailableInTime(log.append(numbered(topic, `k${n}`, round, 1)))));
-    }
-    expect(log.isHealthy()).toBe(false);
-    await proxy.pass();
-    await appendsAgain(topic);
-  });
+  testFaulty(
+    'a silent server is unavailable within 3 s, and the log recovers by itself',
+    async ({ fixture, proxy, log }) => {
+      const topic = await fixture.createTopic(2);
+      await log.append(numbered(topic, 'before', 0, 1));
+      proxy.blackHole();
+      for (const round of range(0, 3)) {
+        await Promise.all(range(0, 5).map((n) => unavailableInTime(log.append(numbered(topic, `k${n}`, round, 1)))));
+      }
+      expect(log.isHealthy()).toBe(false);
+      await proxy.pass();
+      await appendsAgain(log, topic);
+    },
+  );
 
-  test('a server that is dead or silent from the start is unavailable within 3 s', async () => {
+  testFaulty('a server that is dead or silent from the start is unavailable within 3 s', async ({ fixture, proxy }) => {
     const topic = await fixture.createTopic(1);
     proxy.blackHole();
     const silent = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port });
@@ -94,109 +109,118 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     await silent.close();
   });
 
-  test('the byte budget holds while nothing can be sent, and is free again afterwards', async () => {
-    const topic = await fixture.createTopic(1);
-    const small = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port, maxInFlightBytes: 50_000 });
-    await small.log.append(numbered(topic, 'k', 0, 1));
-    proxy.blackHole();
-    const record = { topic, key: 'k', value: Buffer.alloc(20_000) };
-    const waiting = [small.log.append([record]), small.log.append([record])].map(unavailableInTime);
-    await unavailableInTime(small.log.append([record]));
-    await Promise.all(waiting);
-    await proxy.pass();
-    await eventually(() => Promise.all([small.log.append([record]), small.log.append([record])]), {
-      what: 'room for two records',
-    });
-    await small.close();
-  });
-
-  test('connections that break under load lose nothing that was acknowledged, and keep the order of each key', async () => {
-    const topic = await fixture.createTopic(4);
-    const keys = range(0, 20).map((number) => `k${number}`);
-    const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
-    let isOver = false;
-    const cutting = (async () => {
-      for (let cuts = 0; cuts < 6; cuts += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        proxy.cut();
-      }
-      isOver = true;
-    })();
-    await Promise.all(
-      keys.map(async (key) => {
-        for (let number = 0; !isOver || number < 50; number += 1) {
-          await log.append(numbered(topic, key, number, 1)).then(
-            () => acknowledged.get(key)?.push(number),
-            () => {},
-          );
-        }
-      }),
-    );
-    await cutting;
-
-    const count = (await fixture.log.endOffsets(topic)).reduce((sum, { endOffset }) => sum + Number(endOffset), 0);
-    const records = await readAll(fixture.log, topic, count);
-    const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
-    for (const key of keys) {
-      // A request that was repeated may be there twice; the first time counts.
-      const first = [...new Set(numbers.get(key))];
-      expect(first).toEqual([...first].sort((a, b) => a - b));
-      expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));
-    }
-    expect([...acknowledged.values()].flat().length).toBeGreaterThan(keys.length * 20);
-  });
-
-  test('a consumer goes on by itself after cut, dead and silent connections, each record once', async () => {
-    const topic = await fixture.createTopic(4);
-    const group = randomUUID();
-    const fatal: Error[] = [];
-    const consumer = await log.consume({
-      topic,
-      group,
-      maxBatchRecords: 50,
-      maxBatchBytes: 1_000_000,
-      partitionConcurrency: 4,
-      ...createExactHandler(fixture.database, topic, group, 'test'),
-      onFatal: (error) => fatal.push(error),
-    });
-    const keys = range(0, 12).map((number) => `k${number}`);
-    let rounds = 0;
-    const appendAndSee = async () => {
-      await fixture.log.append(keys.flatMap((key) => numbered(topic, key, rounds, 1)));
-      rounds += 1;
-    };
-    const allSeen = () =>
-      eventually(async () => (await fixture.effects(topic, group, 0)).length >= keys.length * rounds, {
-        what: 'all effects',
-        describe: async () => `${(await fixture.effects(topic, group, 0)).length} of ${keys.length * rounds}`,
+  testFaulty(
+    'the byte budget holds while nothing can be sent, and is free again afterwards',
+    async ({ fixture, proxy }) => {
+      const topic = await fixture.createTopic(1);
+      const small = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port, maxInFlightBytes: 50_000 });
+      await small.log.append(numbered(topic, 'k', 0, 1));
+      proxy.blackHole();
+      const record = { topic, key: 'k', value: Buffer.alloc(20_000) };
+      const waiting = [small.log.append([record]), small.log.append([record])].map(unavailableInTime);
+      await unavailableInTime(small.log.append([record]));
+      await Promise.all(waiting);
+      await proxy.pass();
+      await eventually(() => Promise.all([small.log.append([record]), small.log.append([record])]), {
+        what: 'room for two records',
       });
-    await appendAndSee();
-    await allSeen();
+      await small.close();
+    },
+  );
 
-    proxy.cut();
-    await appendAndSee();
-    await allSeen();
+  testFaulty(
+    'connections that break under load lose nothing that was acknowledged, and keep the order of each key',
+    async ({ fixture, proxy, log }) => {
+      const topic = await fixture.createTopic(4);
+      const keys = range(0, 20).map((number) => `k${number}`);
+      const acknowledged = new Map<string, number[]>(keys.map((key) => [key, []]));
+      let isOver = false;
+      const cutting = (async () => {
+        for (let cuts = 0; cuts < 6; cuts += 1) {
+          await new Promise((resolve) => setTimeout(resolve, 150));
+          proxy.cut();
+        }
+        isOver = true;
+      })();
+      await Promise.all(
+        keys.map(async (key) => {
+          for (let number = 0; !isOver || number < 50; number += 1) {
+            await log.append(numbered(topic, key, number, 1)).then(
+              () => acknowledged.get(key)?.push(number),
+              () => {},
+            );
+          }
+        }),
+      );
+      await cutting;
 
-    await proxy.refuse();
-    await appendAndSee();
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    await proxy.pass();
-    await allSeen();
+      const count = (await fixture.log.endOffsets(topic)).reduce((sum, { endOffset }) => sum + Number(endOffset), 0);
+      const records = await readAll(fixture.log, topic, count);
+      const numbers = numbersByKey(records.map(({ key, value }) => ({ key, value: value.toString() })));
+      for (const key of keys) {
+        // A request that was repeated may be there twice; the first time counts.
+        const first = [...new Set(numbers.get(key))];
+        expect(first).toEqual([...first].sort((a, b) => a - b));
+        expect(first).toEqual(expect.arrayContaining(acknowledged.get(key) ?? []));
+      }
+      expect([...acknowledged.values()].flat().length).toBeGreaterThan(keys.length * 20);
+    },
+  );
 
-    proxy.blackHole();
-    await appendAndSee();
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    await proxy.pass();
-    await allSeen();
+  testFaulty(
+    'a consumer goes on by itself after cut, dead and silent connections, each record once',
+    async ({ fixture, proxy, log }) => {
+      const topic = await fixture.createTopic(4);
+      const group = randomUUID();
+      const fatal: Error[] = [];
+      const consumer = await log.consume({
+        topic,
+        group,
+        maxBatchRecords: 50,
+        maxBatchBytes: 1_000_000,
+        partitionConcurrency: 4,
+        ...createExactHandler(fixture.database, topic, group, 'test'),
+        onFatal: (error) => fatal.push(error),
+      });
+      const keys = range(0, 12).map((number) => `k${number}`);
+      let rounds = 0;
+      const appendAndSee = async () => {
+        await fixture.log.append(keys.flatMap((key) => numbered(topic, key, rounds, 1)));
+        rounds += 1;
+      };
+      const allSeen = () =>
+        eventually(async () => (await fixture.effects(topic, group, 0)).length >= keys.length * rounds, {
+          what: 'all effects',
+          describe: async () => `${(await fixture.effects(topic, group, 0)).length} of ${keys.length * rounds}`,
+        });
+      await appendAndSee();
+      await allSeen();
 
-    const effects = await fixture.effects(topic, group, keys.length * rounds);
-    expect(effects).toHaveLength(keys.length * rounds);
-    for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, rounds));
-    expect(fatal).toEqual([]);
-    await consumer.stop();
-  });
+      proxy.cut();
+      await appendAndSee();
+      await allSeen();
 
-  test('close ends in bounded time although the server is silent', async () => {
+      await proxy.refuse();
+      await appendAndSee();
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      await proxy.pass();
+      await allSeen();
+
+      proxy.blackHole();
+      await appendAndSee();
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      await proxy.pass();
+      await allSeen();
+
+      const effects = await fixture.effects(topic, group, keys.length * rounds);
+      expect(effects).toHaveLength(keys.length * rounds);
+      for (const numbers of numbersByKey(effects).values()) expect(numbers).toEqual(range(0, rounds));
+      expect(fatal).toEqual([]);
+      await consumer.stop();
+    },
+  );
+
+  testFaulty('close ends in bounded time although the server is silent', async ({ fixture, proxy, log }) => {
     const topic = await fixture.createTopic(1);
     await log.append(numbered(topic, 'k', 0, 1));
     proxy.blackHole();

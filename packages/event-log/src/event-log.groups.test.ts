@@ -1,31 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '@millrace/testing';
+import { type CompiledPrograms, compilePrograms, eventually } from '@millrace/testing';
 import type { AdapterName } from './testing/adapters.ts';
 import {
   type ContractFixture,
-  createContractFixture,
+  createContractFixtures,
   numbered,
   numbersByKey,
   range,
 } from './testing/contract-fixture.ts';
 import { countEffects, createExactHandler, type Effect } from './testing/effects.ts';
-import { type MemberProcess, startMember } from './testing/start-member.ts';
+import { type MemberProcess, memberProgram, startMember } from './testing/start-member.ts';
+
+let fixtures: Record<AdapterName, ContractFixture>;
+let programs: CompiledPrograms;
+beforeAll(async () => {
+  [fixtures, programs] = await Promise.all([createContractFixtures(), compilePrograms([memberProgram])]);
+});
+afterAll(async () => {
+  await Promise.all(Object.values(fixtures).map((fixture) => fixture.stop()));
+  await programs.remove();
+});
 
 /** What the port promises about members of a group that come, go and die, on both adapters. */
 describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', (adapter) => {
-  let fixture: ContractFixture;
-  beforeAll(async () => {
-    fixture = await createContractFixture(adapter);
-  });
-  afterAll(() => fixture.stop());
-
   const keys = range(0, 24).map((number) => `token:person-${number}`);
 
   /** Appends the next number of each of 24 keys, a little at a time, while the test goes on. @returns how many numbers. */
   async function appendSlowly(topic: string, isEnough: (count: number) => boolean): Promise<number> {
     let count = 0;
     for (; !isEnough(count); count += 1) {
-      await fixture.log.append(keys.flatMap((key) => numbered(topic, key, count, 1)));
+      await fixtures[adapter].log.append(keys.flatMap((key) => numbered(topic, key, count, 1)));
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     return count;
@@ -37,7 +41,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     for (const key of keys) expect(numbers.get(key)).toEqual(range(0, count));
   }
 
-  test('shares the partitions when a second member comes, and gives them back when it leaves', async () => {
+  test.concurrent('shares the partitions when a second member comes, and gives them back when it leaves', async () => {
+    const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
     const join = (name: string) =>
@@ -64,7 +69,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     await fixture.effects(topic, group, keys.length * (count + 1));
   });
 
-  test('tells handlers at work when their partitions go to a new member, which need not wait for them', async () => {
+  test.concurrent('tells handlers at work when their partitions go to a new member, which need not wait for them', async () => {
+    const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
     const exact = createExactHandler(fixture.database, topic, group, 'slow');
@@ -88,7 +94,8 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length), 1);
   });
 
-  test('spreads partitions evenly, and leaves members without when there are more than partitions', async () => {
+  test.concurrent('spreads partitions evenly, and leaves members without when there are more than partitions', async () => {
+    const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
     const partitionsOf = new Map<string, Set<number>>();
@@ -120,12 +127,20 @@ describe.each<AdapterName>(['kafka', 'postgres'])('a group of consumers on %s', 
     expectEachOnceInOrder(await fixture.effects(topic, group, keys.length * number), number);
   });
 
-  test('loses and doubles nothing when members are killed without warning', async () => {
+  test.concurrent('loses and doubles nothing when members are killed without warning', async () => {
+    const fixture = fixtures[adapter];
     const topic = await fixture.createTopic(4);
     const group = randomUUID();
     const total = 250;
     const start = (name: string): MemberProcess =>
-      startMember({ adapter, databaseUrl: fixture.databaseUrl, topic, group, name, batchMs: 15 });
+      startMember(programs.files[0] ?? '', {
+        adapter,
+        databaseUrl: fixture.databaseUrl,
+        topic,
+        group,
+        name,
+        batchMs: 15,
+      });
     const progress = async (count: number) =>
       eventually(async () => (await countEffects(fixture.database, topic, group)) >= count, {
         what: `${count} effects`,

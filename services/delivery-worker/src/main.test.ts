@@ -1,27 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@millrace/db';
 import { environment } from '@millrace/runtime';
-import { createTestDatabase, createTestTenant, eventually } from '@millrace/testing';
+import {
+  type CompiledPrograms,
+  compilePrograms,
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+} from '@millrace/testing';
 import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 
 /** The process as an operator runs it. */
+let programs: CompiledPrograms;
 let fixture: WorkerFixture;
 const children: ChildProcess[] = [];
 beforeAll(async () => {
-  fixture = await startWorkerFixture();
+  [fixture, programs] = await Promise.all([
+    startWorkerFixture(),
+    compilePrograms(['services/delivery-worker/src/main.ts']),
+  ]);
 });
 afterAll(async () => {
   for (const child of children) await end(child, 'SIGKILL');
   await fixture.stop();
+  await programs.remove();
 });
 
 function spawnWorker(settings: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, programs.files, {
     env: {
       ...environment(),
       NODE_OPTIONS: '',

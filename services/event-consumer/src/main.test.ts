@@ -1,17 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { environment } from '@millrace/runtime';
+import { type CompiledPrograms, compilePrograms } from '@millrace/testing';
 
-const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-const repositoryRoot = fileURLToPath(new URL('../../../', import.meta.url));
+let programs: CompiledPrograms;
+beforeAll(async () => {
+  programs = await compilePrograms(['services/event-consumer/src/main.ts']);
+});
+afterAll(() => programs.remove());
 
 function start(settings: Record<string, string>): {
   child: ChildProcess;
   port: Promise<number>;
   exit: Promise<number | null>;
 } {
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    cwd: repositoryRoot,
+  const child = spawn(process.execPath, programs.files, {
     env: {
       ...environment(),
       NODE_OPTIONS: '',

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { environment } from '@millrace/runtime';
 import {
+  type CompiledPrograms,
+  compilePrograms,
   createFaultProxy,
   createTestDatabase,
   createTestTenant,
@@ -10,10 +11,14 @@ import {
   uniqueTopicPrefix,
 } from '@millrace/testing';
 
-const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+let programs: CompiledPrograms;
 const running = new Set<ChildProcess>();
-afterAll(() => {
+beforeAll(async () => {
+  programs = await compilePrograms(['services/ingest-gateway/src/main.ts']);
+});
+afterAll(async () => {
   for (const child of running) child.kill('SIGKILL');
+  await programs.remove();
 });
 
 interface GatewayProcess {
@@ -24,7 +29,7 @@ interface GatewayProcess {
 }
 
 async function startMain(settings: Record<string, string>): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, programs.files, {
     env: {
       ...environment(),
       NODE_OPTIONS: '',

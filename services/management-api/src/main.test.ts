@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { createDatabase } from '@millrace/db';
 import { createLogger, environment } from '@millrace/runtime';
 import {
+  type CompiledPrograms,
+  compilePrograms,
   createFaultProxy,
   createTestDatabase,
   createTestTenant,
@@ -14,6 +15,7 @@ import {
 } from '@millrace/testing';
 
 /** The process as an operator runs it: it starts while PostgreSQL is away, recovers by itself, and stops cleanly. */
+let programs: CompiledPrograms;
 let testDatabase: TestDatabase;
 let tenant: TestTenant;
 let proxy: FaultProxy;
@@ -22,6 +24,7 @@ let url: string;
 let output = '';
 
 beforeAll(async () => {
+  programs = await compilePrograms(['services/management-api/src/main.ts']);
   testDatabase = await createTestDatabase();
   const database = createDatabase({ url: testDatabase.url, logger: createLogger('test', 'error') });
   tenant = await createTestTenant(database);
@@ -30,7 +33,7 @@ beforeAll(async () => {
   proxy = await createFaultProxy({ targetHost: address.hostname, targetPort: Number(address.port || 5432) });
   await proxy.refuse();
   address.host = `${proxy.host}:${proxy.port}`;
-  child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+  child = spawn(process.execPath, programs.files, {
     env: {
       ...environment(),
       NODE_OPTIONS: '',
@@ -55,6 +58,7 @@ afterAll(async () => {
   }
   await proxy.stop();
   await testDatabase.drop();
+  await programs.remove();
 });
 
 const probe = () => fetch(`${url}/api/users/@me/`, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
@@ -98,7 +102,7 @@ test('it stops cleanly when told to', async () => {
 });
 
 test('a wrong configuration is refused with every mistake at once', async () => {
-  const wrong = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url))], {
+  const wrong = spawn(process.execPath, programs.files, {
     env: { PATH: environment().PATH, API_PORT: 'x', TRUST_PROXY: 'perhaps' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

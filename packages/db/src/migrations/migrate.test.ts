@@ -15,11 +15,8 @@ let database: TestDatabase;
 let client: pg.Client;
 let prisma: PrismaCopy;
 
-beforeEach(async () => {
+beforeEach(() => {
   prisma = copyOfPrisma(prismaDirectory);
-  database = await createTestDatabase({ isMigrated: false });
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
 });
 afterEach(async () => {
   await client.end();
@@ -27,17 +24,26 @@ afterEach(async () => {
   prisma.remove();
 });
 
+/** Without any table, or as all migrations leave it. */
+async function open({ isMigrated }: { isMigrated: boolean }): Promise<void> {
+  database = await createTestDatabase({ isMigrated });
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+}
+
 const exists = async (table: string) =>
   (await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table])).rows[0].exists as boolean;
 
 describe('migrate', () => {
   test('fills an empty database, and has nothing to do the second time', async () => {
+    await open({ isMigrated: false });
     expect(await migrate(database.url, prismaDirectory)).toContain(firstMigration);
     expect(await exists('event')).toBe(true);
     expect(await migrate(database.url, prismaDirectory)).toEqual([]);
   });
 
   test('is done once when several processes start it together, and lets each of them end', async () => {
+    await open({ isMigrated: false });
     const run = promisify(execFile);
     const script = `import { migrate } from './src/migrations/migrate.ts';
       const applied = await migrate(process.argv[1], process.argv[2]);
@@ -58,7 +64,7 @@ describe('migrate', () => {
   });
 
   test('is not taken for interrupted by a process that starts while it works', async () => {
-    await migrate(database.url, prisma.directory);
+    await open({ isMigrated: true });
     prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(2)');
     const first = migrate(database.url, prisma.directory);
     await eventually(
@@ -71,6 +77,7 @@ describe('migrate', () => {
   });
 
   test('names the migration that fails, keeps nothing of it and goes on once it is corrected', async () => {
+    await open({ isMigrated: false });
     prisma.write('29990101000000_next', 'CREATE TABLE half (id int);\nSELECT 1/0; -- never');
 
     await expect(migrate(database.url, prisma.directory)).rejects.toMatchObject({
@@ -87,7 +94,7 @@ describe('migrate', () => {
   });
 
   test('goes on after a process that died before its script was kept', async () => {
-    await migrate(database.url, prisma.directory);
+    await open({ isMigrated: true });
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('x', 'y', '29990101000000_next')`,
     );
@@ -98,6 +105,7 @@ describe('migrate', () => {
   });
 
   test('goes on after a process that died right after its script was kept', async () => {
+    await open({ isMigrated: true });
     // What the engine writes after the script fails, as if its process had ended there.
     prisma.write(
       '29990101000000_next',
@@ -115,7 +123,7 @@ describe('migrate', () => {
 });
 
 describe('the schema of the typed client', () => {
-  beforeEach(() => migrate(database.url, prismaDirectory));
+  beforeEach(() => open({ isMigrated: true }));
 
   test('agrees with the migrations', async () => {
     expect(await schemaDrift(database.url, prismaDirectory)).toBe('');

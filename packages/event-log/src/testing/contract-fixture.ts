@@ -83,6 +83,12 @@ export async function createContractFixture(adapter: AdapterName): Promise<Contr
   };
 }
 
+/** One for each adapter, for the tests of both to run beside each other: most of their time is waiting. */
+export async function createContractFixtures(): Promise<Record<AdapterName, ContractFixture>> {
+  const [kafka, postgres] = await Promise.all([createContractFixture('kafka'), createContractFixture('postgres')]);
+  return { kafka, postgres };
+}
+
 /** Numbered records of one key: the number is the value. */
 export function numbered(topic: string, key: string, from: number, count: number): AppendRecord[] {
   return Array.from({ length: count }, (_, index) => ({ topic, key, value: Buffer.from(String(from + index)) }));

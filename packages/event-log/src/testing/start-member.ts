@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { MemberArguments } from './member-process.ts';
 
-const program = fileURLToPath(new URL('./member-process.ts', import.meta.url));
-const repository = fileURLToPath(new URL('../../../../', import.meta.url));
+export const memberProgram = 'packages/event-log/src/testing/member-process.ts';
 
 export interface MemberProcess {
   /** Resolves once the member has joined its group; rejects when it ends before. */
@@ -13,10 +11,9 @@ export interface MemberProcess {
   kill(): Promise<void>;
 }
 
-/** Starts a consumer as a child process. */
-export function startMember(args: MemberArguments): MemberProcess {
-  const child: ChildProcess = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(args)], {
-    cwd: repository,
+/** Starts a consumer as a child process. @param program `memberProgram`, compiled. */
+export function startMember(program: string, args: MemberArguments): MemberProcess {
+  const child: ChildProcess = spawn(process.execPath, [program, JSON.stringify(args)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let errors = '';

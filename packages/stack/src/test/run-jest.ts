@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheDirectory } from '../process/cache-directory.ts';
 import type { JestRun } from './jest-runs.ts';
@@ -12,7 +12,7 @@ const skipWithoutServer = fileURLToPath(new URL('../jest/skip-without-server.mjs
 
 /**
  * Starts jest on the given servers; its output goes to the terminal as it is.
- * @param countsFile where the counts will be found, see test-counts.ts
+ * @param countsFile where the counts will be found, see test-counts.ts; in the directory of this run, where tests keep what they share
  */
 export function startJest(
   root: string,
@@ -36,6 +36,7 @@ export function startJest(
     MILLRACE_CACHE_DIR: cacheDirectory(),
     MILLRACE_PARENT: String(process.pid),
     MILLRACE_TEST_COUNTS: countsFile,
+    MILLRACE_TEST_DIRECTORY: dirname(countsFile),
     MILLRACE_MISSING: missing.join(','),
   };
   for (const variable of missing) delete env[variable];

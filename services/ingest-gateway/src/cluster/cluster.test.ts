@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { environment } from '@millrace/runtime';
 import {
+  type CompiledPrograms,
+  compilePrograms,
   createTestDatabase,
   createTestTenant,
   eventually,
@@ -11,7 +12,7 @@ import {
   uniqueTopicPrefix,
 } from '@millrace/testing';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+let programs: CompiledPrograms;
 let database: TestDatabase;
 let token: string;
 let child: ChildProcess;
@@ -22,7 +23,8 @@ let taken = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
   ({ token } = await createTestTenant(database.url));
-  child = spawn(process.execPath, ['--import', 'tsx', main], {
+  programs = await compilePrograms(['services/ingest-gateway/src/main.ts']);
+  child = spawn(process.execPath, programs.files, {
     env: {
       ...environment(),
       NODE_OPTIONS: '',
@@ -50,6 +52,7 @@ afterAll(async () => {
   child.kill('SIGKILL');
   await exited;
   await database.drop();
+  await programs.remove();
 });
 
 /** Over a connection of its own, so that the processes get requests in turn. */

@@ -26,7 +26,7 @@ async function membersOf(group: string): Promise<string[]> {
   return (groups[0]?.members ?? []).map(({ memberId }) => memberId);
 }
 
-test('a member that lost its brokers for longer than its client is patient comes back as itself', async () => {
+test.concurrent('a member that lost its brokers for longer than its client is patient comes back as itself', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
@@ -70,7 +70,7 @@ test('a member that lost its brokers for longer than its client is patient comes
   }
 });
 
-test('a member whose session has ended joins anew', async () => {
+test.concurrent('a member whose session has ended joins anew', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
@@ -101,7 +101,7 @@ test('a member whose session has ended joins anew', async () => {
   }
 });
 
-test('a member whose connection breaks while it joins is still one member', async () => {
+test.concurrent('a member whose connection breaks while it joins is still one member', async () => {
   const topic = await fixture.createTopic(2);
   const group = randomUUID();
   const proxy = await createFaultProxy(serverAddress('kafka'));
