@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core';
 import { openPage, type Visit } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
+import { createVisitors, type Visitors } from '../support/visitors.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
@@ -12,6 +13,7 @@ describe('autocapture on a hostile page', () => {
   let browser: Browser;
   let ingest: ScriptedIngest;
   let site: TestServer;
+  let visitors: Visitors;
   let visit: Visit;
 
   beforeAll(async () => {
@@ -20,11 +22,13 @@ describe('autocapture on a hostile page', () => {
       startScriptedIngest(),
       startSite({ body: '<main></main>' }),
     ]);
+    visitors = createVisitors(browser);
   });
   beforeEach(async () => {
     ingest.clear();
-    visit = await openPage(await browser.newContext(), site.url);
+    visit = await openPage(await visitors.next(), site.url);
     const { page } = visit;
+    await visitors.forget(page);
     await page.waitForFunction('window.posthog');
     const options = {
       api_host: ingest.url,
@@ -46,7 +50,7 @@ describe('autocapture on a hostile page', () => {
       }),
     );
   });
-  afterEach(() => visit.page.context().close());
+  afterEach(() => visitors.leave());
   afterAll(async () => {
     await browser?.close();
     await site?.stop();

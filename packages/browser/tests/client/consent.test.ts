@@ -7,6 +7,7 @@ let lab: Lab;
 beforeAll(async () => {
   lab = await startLab();
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const name = '__ph_opt_in_out_phc_test';

@@ -6,6 +6,7 @@ let lab: Lab;
 beforeAll(async () => {
   lab = await startLab();
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 test('what is captured arrives as it was returned', async () => {

@@ -8,6 +8,7 @@ let lab: Lab;
 beforeAll(async () => {
   lab = await startLab();
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 interface Said {

@@ -10,6 +10,7 @@ beforeAll(async () => {
   const { page } = await init('phc_test', { api_host: lab.ingest.url });
   defaults = await page.evaluate(() => JSON.parse(JSON.stringify(window.posthog.config)));
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 async function init(token: unknown, options: unknown) {

@@ -5,6 +5,7 @@ let lab: Lab;
 beforeAll(async () => {
   lab = await startLab();
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const captureMany = (count: number) => {

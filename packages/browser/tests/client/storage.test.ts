@@ -11,6 +11,7 @@ beforeAll(async () => {
     headers: { 'access-control-allow-origin': '*' },
   });
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const blocked: [what: string, script: string][] = [

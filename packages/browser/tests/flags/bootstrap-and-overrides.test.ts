@@ -78,13 +78,15 @@ describe('bootstrapped flags', () => {
   it('hold when none can be fetched, before those of the last visit', async () => {
     const first = await shop.enter();
     await flagsLoaded(first);
-    shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { status: 500, body: {} } : undefined));
+    const { after, release } = hold();
+    shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { after, status: 500, body: {} } : undefined));
     shop.ingest.clear();
     const page = await shop.enter({ bootstrap }, { visitor: first.context() });
     await page.evaluate(() => {
       window.posthog.onFeatureFlags((_keys, values, context) => void window.heard.push([values, context]));
     });
     await eventually(() => expect(shop.questions()).toHaveLength(1));
+    release();
     await page.waitForFunction(() => window.heard.length > 1);
     expect(await variants(page)).toEqual(bootstrap.featureFlags);
   });

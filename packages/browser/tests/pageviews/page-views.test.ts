@@ -21,13 +21,13 @@ describe('page views', () => {
       startScriptedIngest(),
       startSite({ body }),
     ]);
-  });
-  beforeEach(async () => {
-    // What an earlier page sends when it is closed may come late.
-    token = nextToken();
     visitor = await browser.newContext({ viewport: { width: 800, height: 600 } });
   });
-  afterEach(() => visitor.close());
+  beforeEach(() => {
+    // What an earlier page sends when it is closed may come late. And who the visitor is, each token knows by itself.
+    token = nextToken();
+  });
+  afterEach(() => Promise.all(visitor.pages().map((page) => page.close())));
   afterAll(async () => {
     await browser?.close();
     await site?.stop();

@@ -1,10 +1,17 @@
+import type { CDPSession, Page } from 'playwright-core';
+import type { InitOptions } from '../../src/client/client.ts';
 import { referenceFiles, referenceOptions } from '../support/reference-files.ts';
-import { type Lab, startLab } from '../support/start-lab.ts';
+import { type Lab, plainOptions, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;
+/** One page says of itself that it is in one browser after the other. */
+let page: Page;
+let devTools: CDPSession;
 
 beforeAll(async () => {
   lab = await startLab({ files: await referenceFiles() });
+  page = await (await lab.visitors.next()).newPage();
+  devTools = await page.context().newCDPSession(page);
 });
 afterAll(() => lab.stop());
 
@@ -43,14 +50,19 @@ const agents = [
 ];
 
 test.each(agents)('%s: the same browser, system and device as the reference finds', async (userAgent) => {
-  const visitor = await lab.browser.newContext({ userAgent });
+  await devTools.send('Emulation.setUserAgentOverride', { userAgent });
   const seen = [];
   for (const path of ['/shop', '/reference']) {
-    const { page } = await lab.visit({ visitor, path, options: path === '/shop' ? {} : (referenceOptions as object) });
-    const properties = await page.evaluate(() => window.posthog.capture('one')?.properties ?? {});
+    await page.goto(lab.site.url + path);
+    await page.waitForFunction(() => window.posthog !== undefined);
+    const options = { api_host: lab.ingest.url, ...plainOptions, ...(path === '/reference' && referenceOptions) };
+    const properties = await page.evaluate((given) => {
+      window.posthog.init('phc_test', given as InitOptions);
+      return window.posthog.capture('one')?.properties ?? {};
+    }, options as object);
     const names = ['$os', '$os_version', '$browser', '$browser_version', '$device', '$device_type', '$raw_user_agent'];
     seen.push(Object.fromEntries(names.map((name) => [name, properties[name]])));
   }
-  await visitor.close();
   expect(seen[0]).toEqual(seen[1]);
+  expect(seen[0]?.$raw_user_agent).toBe(userAgent);
 });

@@ -8,6 +8,7 @@ let lab: Lab;
 beforeAll(async () => {
   lab = await startLab({ files: await referenceFiles() });
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 /** Names that are not on both sides, or not with the same value, and why. */
@@ -35,16 +36,12 @@ const differing: Record<string, string> = {
 type Event = { properties: Record<string, unknown>; $set?: unknown; $set_once?: Record<string, unknown> };
 
 async function eventsOf(library: 'ours' | 'reference', script: string, options: InitOptions): Promise<Event[]> {
-  const visitor = await lab.browser.newContext();
   const { page } = await lab.visit({
-    visitor,
     path: `${library === 'ours' ? '/shop' : '/reference'}?utm_source=news&gclid=G1&page=2#top`,
     // Without flags and settings, which come when they come.
     options: { ...options, advanced_disable_flags: true, ...(library === 'reference' && referenceOptions) },
   });
-  const events = await run(page, script);
-  await visitor.close();
-  return events;
+  return run(page, script);
 }
 
 function run(page: Page, script: string): Promise<Event[]> {

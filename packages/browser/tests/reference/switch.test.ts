@@ -8,6 +8,7 @@ let lab: Lab;
 beforeAll(async () => {
   lab = await startLab({ files: await referenceFiles() });
 });
+afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 type Library = 'ours' | 'reference';
@@ -23,6 +24,13 @@ async function goTo(page: Page, library: Library, options: InitOptions = {}): Pr
     ...options,
   };
   await page.evaluate((given) => void window.posthog.init('phc_test', given as InitOptions), all as object);
+}
+
+async function newVisitor(): Promise<Page> {
+  const page = await (await lab.visitors.next()).newPage();
+  await page.goto(`${lab.site.url}/nothing`);
+  await lab.visitors.forget(page);
+  return page;
 }
 
 /** Everything a visitor would lose. */
@@ -74,7 +82,7 @@ describe.each([
   ['ours', 'reference'],
 ] as [Library, Library][])('from %s to %s and back', (from, to) => {
   test.each(visits)('%s stays the same', async (_, script) => {
-    const page = await (await lab.browser.newContext()).newPage();
+    const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(script);
     const before = await memory(page);
@@ -85,7 +93,7 @@ describe.each([
   });
 
   test.each(persistences)('also with persistence %s', async (persistence) => {
-    const page = await (await lab.browser.newContext()).newPage();
+    const page = await newVisitor();
     await goTo(page, from, { persistence });
     await page.evaluate(`posthog.register({ plan: 'pro' }); posthog.identify('user-1')`);
     const before = await memory(page);
@@ -97,7 +105,7 @@ describe.each([
   });
 
   test('a refusal stays one', async () => {
-    const page = await (await lab.browser.newContext()).newPage();
+    const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.opt_out_capturing());
     await goTo(page, to);
@@ -108,7 +116,7 @@ describe.each([
   });
 
   test('a visitor of whom only the cookie is left stays the same', async () => {
-    const page = await (await lab.browser.newContext()).newPage();
+    const page = await newVisitor();
     await goTo(page, from);
     await page.evaluate(() => window.posthog.identify('user-1'));
     const { distinctId, device, state, session, initial, isPerson } = await memory(page);

@@ -1,5 +1,5 @@
 /** Something that waits until a test lets it go: `after` of a scripted answer. */
-export interface Hold {
+interface Hold {
   after: Promise<void>;
   release(): void;
 }

@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Client, InitOptions } from '../../src/index.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from './scripted-ingest.ts';
 import { startSite } from './start-site.ts';
+import { createVisitors } from './visitors.ts';
 
 declare global {
   interface Window {
@@ -56,6 +57,7 @@ export async function openShop(): Promise<Shop> {
       },
     }),
   ]);
+  const visitors = createVisitors(browser);
   const ofPath = (path: string) => ingest.requests.filter((request) => request.path === path);
 
   return {
@@ -63,8 +65,9 @@ export async function openShop(): Promise<Shop> {
     browser,
     siteUrl: site.url,
     async enter(options = {}, { visitor, library = 'ours', before } = {}) {
-      const page = await (visitor ?? (await browser.newContext())).newPage();
+      const page = await (visitor ?? (await visitors.next())).newPage();
       await page.goto(library === 'ours' ? site.url : `${site.url}/reference`);
+      if (!visitor) await visitors.forget(page);
       await page.waitForFunction(() => window.posthog !== undefined);
       await page.evaluate(() => {
         window.heard = [];
@@ -90,7 +93,7 @@ export async function openShop(): Promise<Shop> {
       }),
     questions: () => ofPath('/flags/').map(({ body }) => body as Record<string, unknown>),
     async empty() {
-      await Promise.all(browser.contexts().map((visitor) => visitor.close()));
+      await visitors.leave();
       ingest.clear();
       ingest.answerBy(null);
       Object.assign(ingest, { flags: {}, payloads: {}, config: {} });

@@ -5,6 +5,7 @@ import type { Client, InitOptions } from '../../src/client/client.ts';
 import { openPage, type Visit } from './open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from './scripted-ingest.ts';
 import { type SiteOptions, startSite } from './start-site.ts';
+import { createVisitors, type Visitors } from './visitors.ts';
 
 declare global {
   interface Window {
@@ -27,6 +28,7 @@ export interface Lab {
   site: TestServer;
   ingest: ScriptedIngest;
   visit(options?: VisitOptions): Promise<Visit>;
+  visitors: Visitors;
   stop(): Promise<void>;
 }
 
@@ -41,12 +43,15 @@ export const plainOptions: InitOptions = {
 /** A browser, a site with the library, and an ingest host, for a whole test file. */
 export async function startLab(siteOptions?: SiteOptions): Promise<Lab> {
   const [browser, site, ingest] = await Promise.all([launchChromium(), startSite(siteOptions), startScriptedIngest()]);
+  const visitors = createVisitors(browser);
   return {
     browser,
     site,
     ingest,
+    visitors,
     async visit({ options = {}, path = '/shop', visitor, isStarted = true } = {}) {
-      const visit = await openPage(visitor ?? (await browser.newContext()), site.url + path);
+      const visit = await openPage(visitor ?? (await visitors.next()), site.url + path);
+      if (!visitor) await visitors.forget(visit.page);
       await visit.page.waitForFunction(() => window.posthog !== undefined);
       const all: InitOptions = { api_host: ingest.url, ...plainOptions, ...options };
       if (isStarted)
