@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CompiledPrograms, compilePrograms } from '@millrace/testing';
 import { type RunningServices, startServices } from './support/start-services.ts';
@@ -18,7 +18,9 @@ beforeAll(async () => {
   services = await startServices({ eventLog: 'postgres' });
   programs = await compilePrograms(['packages/cli/src/main.ts']);
   workingDirectory = await mkdtemp(join(tmpdir(), 'millrace-helm-test-'));
-  await copyFile(programs.files[0] ?? '', join(workingDirectory, 'millrace.mjs'));
+  const [file = ''] = programs.files;
+  await cp(dirname(file), workingDirectory, { recursive: true });
+  await rename(join(workingDirectory, basename(file)), join(workingDirectory, 'millrace.mjs'));
 });
 afterAll(async () => {
   await services?.stop();

@@ -21,7 +21,7 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'millrace-library-'));
-  await writeLibrary(directory);
+  await writeLibrary(directory, { isQuick: true });
   const reference = createRequire(import.meta.url).resolve('posthog-js/dist/module.js');
   [services, browser] = await Promise.all([
     startServices({ eventLog: 'kafka', settings: { BROWSER_LIBRARY_DIRECTORY: directory } }),

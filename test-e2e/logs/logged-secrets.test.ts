@@ -61,8 +61,7 @@ test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
   async (server) => {
     for (const fault of ['refuse', 'blackHole'] as const) {
       await services.proxies[server][fault]();
-      await sendToIngest(services, marks);
-      await sendToApi(services, marks);
+      await Promise.all([sendToIngest(services, marks), sendToApi(services, marks)]);
       await services.proxies[server].pass();
       await services.untilReady();
     }

@@ -66,14 +66,14 @@ export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: 
     ['/flags/?v=2', json({ api_key: unknown, ...event() })],
     [`/nothing/${marks.plant('a path')}/`, json(event())],
   ];
-  await Promise.all(
-    bodies.map(([path, body, headers = {}]) =>
+  const data = Buffer.from(json({ api_key: known, ...event() })).toString('base64url');
+  const reads = [`/array/${known}/config`, `/array/${unknown}/config`, `/array/${unknown}/%zz`, `/e/?data=${data}`];
+  await Promise.all([
+    ...bodies.map(([path, body, headers = {}]) =>
       ask(ingestUrl + path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } }),
     ),
-  );
-  for (const key of [known, unknown]) await ask(`${ingestUrl}/array/${key}/config`, {});
-  await ask(`${ingestUrl}/array/${unknown}/%zz`, {});
-  await ask(`${ingestUrl}/e/?data=${Buffer.from(json({ api_key: known, ...event() })).toString('base64url')}`, {});
+    ...reads.map((path) => ask(ingestUrl + path, {})),
+  ]);
 }
 
 /** Whatever the answer is, also none at all. */

@@ -134,7 +134,7 @@ function startOne(
 
 async function build(root: string, outDirectory: string): Promise<void> {
   await bundlePrograms(root, serviceEntries(root), outDirectory);
-  await writeLibrary(join(outDirectory, libraryFolder));
+  await writeLibrary(join(outDirectory, libraryFolder), { isQuick: true });
 }
 
 function serviceEntries(root: string): Record<string, string> {

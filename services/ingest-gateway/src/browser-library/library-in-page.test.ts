@@ -22,7 +22,7 @@ let policy = '';
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'millrace-library-'));
-  await writeLibrary(directory);
+  await writeLibrary(directory, { isQuick: true });
   const library = await readBrowserLibrary(directory);
   if (library === null) throw new Error('The library was not written.');
   fixture = await createGatewayFixture();
