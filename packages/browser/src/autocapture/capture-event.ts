@@ -1,5 +1,5 @@
 import type { Core } from '../client/core.ts';
-import { hasClass, isElement, matchesAny, pathOf } from '../page/dom.ts';
+import { isElement, matchesAny, pathOf } from '../page/dom.ts';
 import { clipboardEvents, isChosen, isMeant } from './capture-rules.ts';
 import { clipboardProperties } from './clipboard.ts';
 import { isReadable, partsOf } from './privacy.ts';
@@ -18,13 +18,13 @@ export function createEventCapture({ options, captureSoon }: Core): (event: Even
     if (isClipboard && !chosen.capture_copied_text) return;
 
     const eventPath = nodesOf(event);
-    const path = eventPath[0] ? pathOf(eventPath[0]) : [];
+    const path = pathOf(eventPath[0] as Node);
     if (!isMeant(type, path) || !isChosen(type, path, chosen)) return;
     const around = eventPath.filter(isElement).filter((element) => !path.includes(element));
-    if ([...path, ...around].some((element) => hasClass(element, 'ph-no-capture'))) return;
+    if (matchesAny([...path, ...around], ['.ph-no-capture'])) return;
     const parts = partsOf(path, around);
-    const canCopy = parts[0] && isReadable(parts[0]) && !options.mask_all_text;
-    const copied = isClipboard ? clipboardProperties(type, !!canCopy) : {};
+    const canCopy = !options.mask_all_text && parts.slice(0, 1).every(isReadable);
+    const copied = isClipboard ? clipboardProperties(type, canCopy) : {};
     if (!copied) return;
     const masks = { ...options, ...chosen };
     const read = readEvent({ type, parts, masks, withElements });
@@ -40,4 +40,4 @@ const nodesOf = (event: Event): Node[] =>
 
 /** Where several clicks in a row are usual. */
 const calmSelectors = (rageclick: Core['options']['rageclick']): string[] =>
-  (typeof rageclick === 'object' && rageclick.css_selector_ignorelist) || ['.ph-no-rageclick', '.ph-no-capture'];
+  (typeof rageclick === 'object' && rageclick.css_selector_ignorelist) || ['.ph-no-rageclick'];

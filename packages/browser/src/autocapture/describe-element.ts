@@ -1,5 +1,5 @@
 import type { Options } from '../client/client.ts';
-import { attributesOf, childrenOf, isElement, placeOf, tagOf } from '../page/dom.ts';
+import { childrenOf, isElement, placeOf, tagOf } from '../page/dom.ts';
 import { shorten, textOf } from './element-text.ts';
 import { isReadable, type Part } from './privacy.ts';
 import { isSensitive } from './sensitive-value.ts';
@@ -21,31 +21,36 @@ export type Masks = Pick<Options, 'mask_all_text' | 'mask_all_element_attributes
 export const usefulTags: readonly string[] = ['a', 'button', 'form', 'input', 'select', 'textarea', 'label'];
 /** What the page, not a visitor, gives a field. */
 const attributesOfFields = ['name', 'id', 'class', 'aria-label'];
+const mayRepeat = (attribute: string): boolean => !attributesOfFields.includes(attribute);
 
-export function describeElement(
-  part: Part,
-  { mask_all_text, mask_all_element_attributes, element_attribute_ignorelist }: Masks,
-  isTarget: boolean,
-): ElementDescription {
+/** Reads at once what is left to read of an element, and describes it when it is asked for. */
+export function describeElement(part: Part, masks: Masks, isTarget: boolean): () => ElementDescription {
   const { element, tag: tag_name } = part;
   const description: ElementDescription = { tag_name, ...placeOf(element) };
-  if (!mask_all_text && (isTarget || usefulTags.includes(tag_name))) {
+  if (!masks.mask_all_text && (isTarget || usefulTags.includes(tag_name))) {
     description.$el_text = isReadable(part) ? textOf(element) : '';
   }
-  if (mask_all_element_attributes) return description;
-  let typed: string[] | undefined;
-  for (const { name, value } of attributesOf(element)) {
-    if (element_attribute_ignorelist?.includes(name) || /^_ng(content|host)/.test(name) || isSensitive(value)) continue;
-    const mayRepeat = !attributesOfFields.includes(name);
-    if (mayRepeat) typed ??= textsTypedIn(element);
-    if (mayRepeat && (part.isTyped || typed?.some((text) => value.includes(text)))) continue;
-    if (name === 'class') description.classes = wordsOf(value);
-    description[`attr__${name}`] = shorten(name === 'class' ? wordsOf(value).join(' ') : value);
-  }
-  return description;
+  if (masks.mask_all_element_attributes) return () => description;
+  const typed = Object.keys(part.attributes).some(mayRepeat) ? textsTypedIn(element) : [];
+  return () => ({ ...description, ...attributesSent(part, typed, masks) });
 }
 
-export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+type AttributesSent = Pick<ElementDescription, 'classes' | `attr__${string}`>;
+
+function attributesSent(
+  { attributes, classes, isTyped }: Part,
+  typed: string[],
+  { element_attribute_ignorelist }: Masks,
+): AttributesSent {
+  const sent: AttributesSent = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element_attribute_ignorelist?.includes(name) || /^_ng(content|host)/.test(name) || isSensitive(value)) continue;
+    if (mayRepeat(name) && (isTyped || typed.some((text) => value.includes(text)))) continue;
+    if (name === 'class') sent.classes = classes;
+    sent[`attr__${name}`] = shorten(name === 'class' ? classes.join(' ') : value);
+  }
+  return sent;
+}
 
 const fewChildren = 20;
 

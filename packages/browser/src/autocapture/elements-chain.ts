@@ -1,4 +1,5 @@
-import { type ElementDescription, wordsOf } from './describe-element.ts';
+import type { ElementDescription } from './describe-element.ts';
+import { wordsOf } from './read-element.ts';
 
 /** Elements as one string, as the service parses it: `button.a.b:attr__class="a b"nth-child="1"…;body:…`. */
 export function elementsChain(elements: ElementDescription[]): string {
@@ -20,7 +21,7 @@ function link(element: ElementDescription): string {
   for (const name in element) {
     if (name.startsWith('attr__')) pairs[name] = element[name as `attr__${string}`] ?? '';
   }
-  const classes = wordsOf(attr__class ?? '').sort();
+  const classes = wordsOf(attr__class).sort();
   const written = Object.keys(pairs).sort();
   return `${[tag_name, ...classes.map((name) => name.replace(/"/g, ''))].join('.')}:${written
     .map((name) => `${quoted(name)}="${quoted(String(pairs[name]))}"`)

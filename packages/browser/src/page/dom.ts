@@ -16,18 +16,18 @@ const parentNode = reader<Node | null>('parentNode');
 const firstChild = reader<ChildNode | null>('firstChild');
 const nextSibling = reader<ChildNode | null>('nextSibling');
 const tagName = reader<string>('tagName');
-const classList = reader<DOMTokenList>('classList');
 const previousElementSibling = reader<Element | null>('previousElementSibling');
 
 export const isElement = (node: Node | null): node is Element => node !== null && nodeType(node) === 1;
 export const tagOf = (element: Element): string => tagName(element).toLowerCase();
-export const hasClass = (element: Element, name: string): boolean => classList(element).contains(name);
 export const attributeOf = (element: Element, name: string): string | null =>
   Element.prototype.getAttribute.call(element, name);
 
 /** By their names: to ask for `attributes` makes a node of each. */
-export const attributesOf = (element: Element): { name: string; value: string }[] =>
-  Element.prototype.getAttributeNames.call(element).map((name) => ({ name, value: attributeOf(element, name) ?? '' }));
+export const attributesOf = (element: Element): Record<string, string> =>
+  Object.fromEntries(
+    Element.prototype.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']),
+  );
 
 /** A selector that is none matches nothing. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {
