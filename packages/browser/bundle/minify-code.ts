@@ -9,8 +9,13 @@ export interface Code {
 /** What it is, and who makes something of it: a page runs it as it is, a bundler makes it part of an application. */
 export type Kind = 'script' | 'module' | 'module for bundlers';
 
-/** Bundlers name all anew, which they do worse for functions that were put into each other. */
-const forBundlers = { inline: 0, reduce_funcs: false, reduce_vars: false, collapse_vars: false } as const;
+/**
+ * Functions are not put into each other. An engine reads a function again when it is first called, and once more when a
+ * browser asks where a script is (at a page's first look at its cookies, say): each time with all that is in it.
+ */
+const asWritten = { inline: 0, reduce_funcs: false } as const;
+/** Bundlers name all anew, which they do worse for what was moved. */
+const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
 
 /** Shortens what esbuild has put together, by some 4 % more than esbuild itself does. */
 export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
@@ -19,7 +24,10 @@ export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
     ecma: 2021,
     module: isModule,
     // `directives` would take `'use client'` for one that says nothing.
-    compress: { passes: 3, toplevel: isModule, directives: false, ...(kind === 'module for bundlers' && forBundlers) },
+    compress: {
+      ...{ passes: 3, toplevel: isModule, directives: false, ...asWritten },
+      ...(kind === 'module for bundlers' && forBundlers),
+    },
     mangle: { toplevel: isModule },
     // Without these marks a bundler keeps what nobody uses.
     format: { comments: 'some', preserveAnnotations: true },
