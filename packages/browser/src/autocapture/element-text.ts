@@ -17,7 +17,7 @@ function ownText(element: Element): string {
   let text = '';
   for (const child of childrenOf(element)) {
     if (text.length > longest) break;
-    if (nodeType(child) === 3) text += readableText((child as Text).data);
+    if (nodeType.call(child) === 3) text += readableText((child as Text).data);
   }
   return text.trim();
 }

@@ -1,25 +1,28 @@
-/**
- * Reads of the DOM by the browser's own getters. A page can shadow them: a form with a field called `attributes` answers
- * `form.attributes` with that field, and the getter of a custom element may throw.
- */
-function reader<Value>(name: keyof Element): (node: Node) => Value {
-  const getterOf = (prototype: object) => Object.getOwnPropertyDescriptor(prototype, name)?.get;
-  let read: (() => Value) | undefined;
-  return (node) => {
-    read ??= getterOf(Element.prototype) ?? getterOf(Node.prototype);
-    return read?.call(node) as Value;
-  };
+import { page } from './globals.ts';
+
+/** A browser's own way to read a property of a node. */
+interface Getter<Value> {
+  call(node: Node): Value;
 }
 
-export const nodeType = reader<number>('nodeType');
-const parentNode = reader<Node | null>('parentNode');
-const firstChild = reader<ChildNode | null>('firstChild');
-const nextSibling = reader<ChildNode | null>('nextSibling');
-const tagName = reader<string>('tagName');
-const previousElementSibling = reader<Element | null>('previousElementSibling');
+/**
+ * A page can shadow getters: a form with a field called `attributes` answers `form.attributes` with that field, and the
+ * getter of a custom element may throw.
+ */
+function getterOf<Value>(name: keyof Element): Getter<Value> {
+  const getter = (prototype: object) => Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  return (page && (getter(Element.prototype) ?? getter(Node.prototype))) as Getter<Value>;
+}
 
-export const isElement = (node: Node | null): node is Element => node !== null && nodeType(node) === 1;
-export const tagOf = (element: Element): string => tagName(element).toLowerCase();
+export const nodeType = getterOf<number>('nodeType');
+const parentNode = getterOf<Node | null>('parentNode');
+const firstChild = getterOf<ChildNode | null>('firstChild');
+const nextSibling = getterOf<ChildNode | null>('nextSibling');
+const tagName = getterOf<string>('tagName');
+const previousElementSibling = getterOf<Element | null>('previousElementSibling');
+
+export const isElement = (node: Node | null): node is Element => node !== null && nodeType.call(node) === 1;
+export const tagOf = (element: Element): string => tagName.call(element).toLowerCase();
 export const attributeOf = (element: Element, name: string): string | null =>
   Element.prototype.getAttribute.call(element, name);
 
@@ -45,7 +48,7 @@ export function matchesAny(elements: Element[], selectors: readonly string[]): b
 
 /** The element around it, out of a shadow tree too. */
 export function parentOf(node: Node): Element | null {
-  const parent = parentNode(node);
+  const parent = parentNode.call(node);
   return isElement(parent) ? parent : ((parent as ShadowRoot | null)?.host ?? null);
 }
 
@@ -63,16 +66,16 @@ export function pathOf(target: Node): Element[] {
 
 /** The first nodes in it. */
 export function* childrenOf(element: Element, most = 1000): Generator<Node> {
-  for (let child = firstChild(element); child && most--; child = nextSibling(child)) yield child;
+  for (let child = firstChild.call(element); child && most--; child = nextSibling.call(child)) yield child;
 }
 
 /** Its place among its siblings, and among those of its tag, from 1. */
 export function placeOf(element: Element): { nth_child: number; nth_of_type: number } {
-  const tag = tagName(element);
+  const tag = tagName.call(element);
   const place = { nth_child: 1, nth_of_type: 1 };
-  for (let at = previousElementSibling(element); at; at = previousElementSibling(at)) {
+  for (let at = previousElementSibling.call(element); at; at = previousElementSibling.call(at)) {
     place.nth_child++;
-    if (tagName(at) === tag) place.nth_of_type++;
+    if (tagName.call(at) === tag) place.nth_of_type++;
   }
   return place;
 }
