@@ -6,7 +6,8 @@ import { type Lab, startLab } from '../support/start-lab.ts';
 let lab: Lab;
 
 beforeAll(async () => {
-  lab = await startLab({ body: '<button id="act" class="before">Before</button>' });
+  const shelf = '<p id="shelf" title="Before" data-ph-capture-attribute-place="before"';
+  lab = await startLab({ body: `${shelf}><button id="act" class="before">Before</button></p>` });
 });
 afterAll(() => lab.stop());
 beforeEach(() => lab.ingest.clear());
@@ -43,12 +44,15 @@ test('a click says what the page showed then, whatever the page makes of it', as
     history.pushState(null, '', '/basket');
     act.textContent = 'After';
     act.className = 'after';
+    shelf.title = shelf.dataset.phCaptureAttributePlace = 'After';
+    shelf.before(document.createElement('p'));
   `);
   await page.evaluate('act.click(); posthog.flush()');
   const [{ properties }] = await received(['$autocapture']);
-  expect(properties).toMatchObject({ $el_text: 'Before', $pathname: '/shop' });
+  expect(properties).toMatchObject({ $el_text: 'Before', $pathname: '/shop', place: 'before' });
   expect(properties.$current_url).toBe(`${lab.site.url}/shop`);
   expect(properties.$elements_chain).toContain('button.before:');
+  expect(properties.$elements_chain).toMatch(/;p:.*attr__title="Before".*nth-child="1"nth-of-type="1"/);
   await page.context().close();
 });
 
