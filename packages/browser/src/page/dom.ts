@@ -27,13 +27,10 @@ export const attributeOf = (element: Element, name: string): string | null =>
   Element.prototype.getAttribute.call(element, name);
 
 /** By their names: to ask for `attributes` makes a node of each. */
-export function attributesOf(element: Element): Record<string, string> {
-  const attributes: Record<string, string> = {};
-  for (const name of Element.prototype.getAttributeNames.call(element)) {
-    attributes[name] = attributeOf(element, name) ?? '';
-  }
-  return attributes;
-}
+export const attributesOf = (element: Element): Record<string, string> =>
+  Object.fromEntries(
+    Element.prototype.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']),
+  );
 
 /** A selector that is none matches nothing. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {
