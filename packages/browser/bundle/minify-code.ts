@@ -9,10 +9,7 @@ export interface Code {
 /** What it is, and who makes something of it: a page runs it as it is, a bundler makes it part of an application. */
 export type Kind = 'script' | 'module' | 'module for bundlers';
 
-/**
- * Functions are not put into each other. An engine reads a function again when it is first called, and once more when a
- * browser asks where a script is (at a page's first look at its cookies, say): each time with all that is in it.
- */
+/** Functions are not put into each other: after gzip that makes scripts larger. */
 const asWritten = { inline: 0, reduce_funcs: false } as const;
 /** Bundlers name all anew, which they do worse for what was moved. */
 const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
