@@ -183,7 +183,7 @@ module.exports = {
     ]),
     ...roomsInOrder('services/management-api', [
       // What is a gateway's to answer; what all lists share; who asks, and what they may.
-      ...['config.ts', 'sdk-requests', 'sql', 'time', 'access'],
+      ...['signing-secret.ts', 'config.ts', 'sdk-requests', 'sql', 'time', 'access'],
       ...sharedByResources.map((room) => `resources/${room}`),
       ...accountResources.map((room) => `resources/${room}`),
       // What was ingested, and what becomes of it later.
