@@ -10,7 +10,7 @@ import { type TracingMeasurement, tracingReport } from './report/tracing-report.
 import { createBenchDatabase } from './topic/bench-project.ts';
 import { connectBenchTopics } from './topic/bench-topics.ts';
 import { type OtlpSink, startOtlpSink } from './tracing/otlp-sink.ts';
-import { inTurn, settleMs, type TracedSide, tracedSides, tracingSettings } from './tracing/traced-sides.ts';
+import { inTurn, settleMs, type TracedSide, tracingSettings } from './tracing/traced-sides.ts';
 import { type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 const partitions = 8;
@@ -28,32 +28,27 @@ export async function benchGatewayTracing(options: GatewayBenchOptions, print: (
     'packages/bench/src/load/load-generator.ts',
   ]);
   const [gatewayFile = '', loadFile = ''] = programs.files;
-  const processes: MeasuredProcess[] = [];
-  const start = async (file: string, settings: Record<string, string>) => {
-    const started = await startMeasured(file, settings);
-    processes.push(started);
-    return started;
-  };
   const startGateway = (side: TracedSide) =>
-    start(gatewayFile, {
+    startMeasured(gatewayFile, {
       ...{ KAFKA_BROKERS: kafkaBrokers.join(','), LOG_LEVEL: 'warn' },
       ...gatewaySettings({ databaseUrl: database.url, redisUrl, prefix, partitions }),
       ...tracingSettings(side, sink),
     });
+  const load = await startMeasured(loadFile, {});
   try {
     await topics.create(Object.values(topicNames(prefix)), partitions);
     for (const line of await environmentFacts(topics, database)) print(line);
-    const load = await start(loadFile, {});
-    const gateways: Gateways = { untraced: await startGateway('untraced'), traced: await startGateway('traced') };
     const measurements: TracingMeasurement[] = [];
     for (const workload of Object.keys(workloads) as WorkloadName[]) {
       const { projectApiKey } = database;
-      measurements.push(...(await measurePairs(workload, { ...options, projectApiKey, load, gateways, sink, print })));
+      measurements.push(
+        ...(await measurePairs(workload, { ...options, projectApiKey, load, startGateway, sink, print })),
+      );
     }
     print('');
     print(tracingReport(measurements));
   } finally {
-    for (const started of processes.reverse()) await started.stop();
+    await load.stop();
     await topics.stop();
     await database.drop();
     await programs.remove();
@@ -61,36 +56,40 @@ export async function benchGatewayTracing(options: GatewayBenchOptions, print: (
   }
 }
 
-type Gateways = Record<TracedSide, MeasuredProcess>;
-
 interface PairsRun extends GatewayBenchOptions {
   projectApiKey: string;
   load: MeasuredProcess;
-  gateways: Gateways;
+  startGateway(side: TracedSide): Promise<MeasuredProcess>;
   sink: OtlpSink;
   print(line: string): void;
 }
 
+/** New processes in each pair: two of the same build differ by more, for as long as they live, than tracing costs. */
 async function measurePairs(
   workload: WorkloadName,
-  { projectApiKey, load, gateways, sink, print, ...options }: PairsRun,
+  { projectApiKey, load, startGateway, sink, print, ...options }: PairsRun,
 ): Promise<TracingMeasurement[]> {
   const isSingle = workloads[workload].eventsPerRequest === 1;
   const connections = isSingle ? options.connections : Math.ceil(options.connections / 16);
   const job = { workload, projectApiKey, connections, requestsPerSecond: null };
-  for (const side of tracedSides) await measureGateway(gateways[side], load, { ...job, durationMs: warmUpMs });
   const measurements: TracingMeasurement[] = [];
   for (let pair = 1; pair <= options.pairs; pair++) {
     for (const side of inTurn(pair)) {
       print(`${workload}, pair ${pair} of ${options.pairs}: ${side}`);
-      const spansBefore = sink.spans();
-      const timed = { ...job, durationMs: options.seconds * 1000 };
-      const run = await measureGateway(gateways[side], load, timed, { settleMs });
-      measurements.push({
-        ...{ side, work: workload, cpuMicrosPerEvent: run.cpuMicrosPerEvent },
-        eventsPerSecond: run.acknowledgedEvents / (run.elapsedMs / 1000),
-        spans: sink.spans() - spansBefore,
-      });
+      const gateway = await startGateway(side);
+      try {
+        await measureGateway(gateway, load, { ...job, durationMs: warmUpMs }, { settleMs });
+        const spansBefore = sink.spans();
+        const timed = { ...job, durationMs: options.seconds * 1000 };
+        const run = await measureGateway(gateway, load, timed, { settleMs });
+        measurements.push({
+          ...{ side, work: workload, cpuMicrosPerEvent: run.cpuMicrosPerEvent },
+          eventsPerSecond: run.acknowledgedEvents / (run.elapsedMs / 1000),
+          spans: sink.spans() - spansBefore,
+        });
+      } finally {
+        await gateway.stop();
+      }
     }
   }
   return measurements;

@@ -3,16 +3,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { eventsPerPerson, projectId } from './old-installation.ts';
 
+/** In milliseconds. */
+export interface LongestStatements {
+  write: number;
+  read: number;
+  /** Of it for a lock, as PostgreSQL says: on a busy machine a statement may take long that waits for nobody. */
+  lockWait: number;
+}
+
 /** What services ask of PostgreSQL all the time, each on a connection of its own. */
 export interface StatementLoops {
-  /** The longest that a statement of each kind took since the last call, in milliseconds, and how many there were. */
-  longest(): { write: number; read: number; statements: number };
+  /** The longest that a statement of each kind took since the last call. */
+  longest(): LongestStatements;
   /** What was refused. */
   failures(): readonly string[];
   stop(): Promise<void>;
 }
 
 const pauseMs = 2;
+const loopName = 'millrace-bench-loop';
+
+/** Of those who wait at this moment. */
+const lockWaits = `SELECT coalesce(max(extract(epoch FROM clock_timestamp() - waitstart) * 1000), 0)::float8 AS ms
+  FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND application_name = $1`;
 
 interface Loop {
   kind: 'write' | 'read';
@@ -22,28 +35,41 @@ interface Loop {
 
 /** @param events how many are stored. */
 export async function startStatementLoops(url: string, events: number): Promise<StatementLoops> {
-  let seen = { write: 0, read: 0, statements: 0 };
+  let seen = { write: 0, read: 0, lockWait: 0 };
   const failures: string[] = [];
   let isRunning = true;
+  const connect = async () => {
+    const client = new pg.Client({ connectionString: url, application_name: loopName });
+    await client.connect();
+    return client;
+  };
 
   async function repeat({ kind, statement, values }: Loop): Promise<void> {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
+    const client = await connect();
     while (isRunning) {
       const startedAt = performance.now();
       await client.query(statement, values()).catch((error: Error) => failures.push(error.message));
       seen[kind] = Math.max(seen[kind], performance.now() - startedAt);
-      seen.statements += 1;
       await sleep(pauseMs);
     }
     await client.end();
   }
 
-  const running = Promise.all(loops(events).map(repeat));
+  async function watchLocks(): Promise<void> {
+    const client = await connect();
+    while (isRunning) {
+      const { rows } = await client.query<{ ms: number }>(lockWaits, [loopName]);
+      seen.lockWait = Math.max(seen.lockWait, rows[0]?.ms ?? 0);
+      await sleep(pauseMs);
+    }
+    await client.end();
+  }
+
+  const running = Promise.all([watchLocks(), ...loops(events).map(repeat)]);
   return {
     longest() {
       const all = seen;
-      seen = { write: 0, read: 0, statements: 0 };
+      seen = { write: 0, read: 0, lockWait: 0 };
       return all;
     },
     failures: () => failures,

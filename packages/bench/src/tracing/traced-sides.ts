@@ -1,7 +1,7 @@
 import type { OtlpSink } from './otlp-sink.ts';
 
 /** The same build without traces and with them. */
-export const tracedSides = ['untraced', 'traced'] as const;
+const tracedSides = ['untraced', 'traced'] as const;
 export type TracedSide = (typeof tracedSides)[number];
 
 /** Part of the requests that are traced: the default. */
