@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface TestServer {
@@ -10,9 +10,18 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
+type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
+
 /** An HTTP server on a port of its own. */
-export async function startServer(listener: RequestListener): Promise<TestServer> {
-  const server = createServer(listener);
+export async function startServer(listener: Listener): Promise<TestServer> {
+  const server = createServer(async (request, response) => {
+    try {
+      await listener(request, response);
+    } catch (error) {
+      // Who asked has gone in the middle of the question, as pages that are closed do: nobody waits for the answer.
+      if (error !== request.errored) throw error;
+    }
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

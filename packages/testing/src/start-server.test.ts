@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { eventually } from './eventually.ts';
+import { startServer } from './start-server.ts';
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+// An error of the listener that nobody catches would fail the test.
+test('a client that goes in the middle of its request disturbs nobody', async () => {
+  let begun = 0;
+  let ended = 0;
+  const server = await startServer(async (request, response) => {
+    begun += 1;
+    try {
+      response.end(await readAll(request));
+    } finally {
+      ended += 1;
+    }
+  });
+  const socket = connect(server.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write('POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\nhalf');
+  await eventually(() => begun === 1);
+  socket.destroy();
+  await eventually(() => ended === 1);
+  const answer = await fetch(server.url, { method: 'POST', body: 'whole' });
+  expect(await answer.text()).toBe('whole');
+  await server.stop();
+});
