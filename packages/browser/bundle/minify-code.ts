@@ -14,6 +14,12 @@ const asWritten = { inline: 0, reduce_funcs: false } as const;
 /** Bundlers name all anew, which they do worse for what was moved. */
 const forBundlers = { reduce_vars: false, collapse_vars: false } as const;
 
+/**
+ * Chromium then compiles all functions beside the page while the script arrives, instead of each when it is first called, which
+ * most are in the task of `init`. https://v8.dev/blog/explicit-compile-hints
+ */
+const compileBeside = '//# allFunctionsCalledOnLoad\n';
+
 /** Shortens what esbuild has put together, by some 4 % more than esbuild itself does. */
 export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
   const isModule = kind !== 'script';
@@ -27,7 +33,7 @@ export async function minifyCode(bundled: Code, kind: Kind): Promise<Code> {
     },
     mangle: { toplevel: isModule },
     // Without these marks a bundler keeps what nobody uses.
-    format: { comments: 'some', preserveAnnotations: true },
+    format: { comments: 'some', preserveAnnotations: true, ...(kind === 'script' && { preamble: compileBeside }) },
     // Its types know of no map that is there already.
     sourceMap: { content: bundled.sourceMap } as unknown as boolean,
   });

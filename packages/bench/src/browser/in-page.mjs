@@ -38,6 +38,19 @@ window.bench = {
           }),
       ),
 
+  /** As sites do, which the browser may prepare beside the page. */
+  loadBeside: (path, options) =>
+    new Promise((resolve, reject) => {
+      const script = document.createElement('script');
+      script.onload = () => {
+        window.posthog?.init('phc_bench', options);
+        resolve();
+      };
+      script.onerror = reject;
+      script.src = path;
+      document.head.append(script);
+    }),
+
   /** Called when the library listens: these listeners have to be the last. */
   watchClicks() {
     for (const type of types) addEventListener(type, end);

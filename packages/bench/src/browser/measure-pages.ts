@@ -12,17 +12,19 @@ export interface BenchPages {
 
 const slowedBy = 4;
 
-/** Milliseconds of evaluating the library and of `init`, for somebody who was never here before. */
+/** Milliseconds of evaluating the library, from its text, and of `init`, for somebody who was never here before. */
 export async function measureInit(pages: BenchPages, library: Side): Promise<number> {
-  return visit(pages, '/small', ({ page }) => load(page, library, pages.ingest.url));
+  return visit(pages, '/small', ({ page }) =>
+    page.evaluate(`bench.load('/${library}.js', ${optionsOf(pages.ingest.url)})`),
+  );
 }
 
-/** Clicks once on each button of the busy page, as a mouse does. */
+/** Clicks once on each button of the busy page, as a mouse does; the library was loaded as sites do. */
 export async function measureClicks(pages: BenchPages, side: Side): Promise<ClickRun> {
   const { ingest } = pages;
   return visit(pages, '/busy', async ({ page, session }) => {
     const before = await mainThreadMs(session);
-    await load(page, side, ingest.url);
+    await page.evaluate(`bench.loadBeside('/${side}.js', ${optionsOf(ingest.url)})`);
     await clickAll(page, '#begin');
     if (side !== 'none') await untilCaptured(page, ingest);
     await page.evaluate('bench.watchClicks()');
@@ -61,8 +63,8 @@ async function visit<Result>(
 }
 
 /** Of both alike: as they come, with room for quick clicks, without what only the reference has. */
-function load(page: Page, side: Side, host: string): Promise<number> {
-  const options = {
+function optionsOf(host: string): string {
+  return JSON.stringify({
     api_host: host,
     autocapture: true,
     // It is a driven browser.
@@ -70,8 +72,7 @@ function load(page: Page, side: Side, host: string): Promise<number> {
     rate_limiting: { events_per_second: 1000, events_burst_limit: 10_000 },
     disable_session_recording: true,
     disable_surveys: true,
-  };
-  return page.evaluate(`bench.load('/${side}.js', ${JSON.stringify(options)})`);
+  });
 }
 
 /** Autocapture begins when the environment's settings are there. Clicks at one place come slowly enough to be no rage. */

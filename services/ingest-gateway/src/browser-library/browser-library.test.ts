@@ -108,6 +108,14 @@ test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/arr
   },
 );
 
+test.each(['/static/array.js', '/array/<token>/array.js'])(
+  '%s asks the browser in its first line to compile it beside the page',
+  async (path) => {
+    const answer = await ask(path.replace('<token>', token), { 'accept-encoding': 'gzip' });
+    expect(unpacked(answer).toString()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
+  },
+);
+
 test.each(['/static/array.js', '/static/library.json', '/array/<token>/array.js'])(
   '%s answers HEAD without a body, preflights, and no other method',
   async (path) => {

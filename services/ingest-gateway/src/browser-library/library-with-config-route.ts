@@ -8,6 +8,9 @@ import type { BrowserLibrary } from './browser-library.ts';
 import { joinGzip } from './join-gzip.ts';
 import { requireFile, sendScript } from './library-file-route.ts';
 
+/** The library's own first line, which counts only as the first of a file. https://v8.dev/blog/explicit-compile-hints */
+const compileBeside = '//# allFunctionsCalledOnLoad\n';
+
 /** `/array/<key>/array.js`: what the environment has set and the library in one script, so that a page asks once. */
 export function libraryWithConfigRoutes(
   router: Router,
@@ -19,7 +22,7 @@ export function libraryWithConfigRoutes(
     .get(async (request, response) => {
       const file = requireFile(library, 'array.js');
       const { token, config, cacheControl } = await configOfKey(request.params.token, deps);
-      const script = remoteConfigScript(token, config);
+      const script = compileBeside + remoteConfigScript(token, config);
       const digest = createHash('sha256').update(script).digest('base64url').slice(0, 16);
       sendScript(request, response, {
         etag: `${file.etag.slice(0, -1)}-${digest}"`,
