@@ -153,6 +153,7 @@ test('a tab that fails to send keeps what is its own', async () => {
 test('beyond the bound the oldest are dropped, and the service is told how many', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
+  await stopClock(page);
   const uuids = await captureMany(page, 'many', 600);
   expect(await recordNames(page)).toHaveLength(500);
   ingest.answerBy(null);
@@ -165,6 +166,7 @@ test('beyond the bound the oldest are dropped, and the service is told how many'
 test('the bound is one of size too', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
+  await stopClock(page);
   const uuids = await captureMany(page, 'large', 40, 50_000);
   const kept = await page.evaluate(
     (key) =>
@@ -184,6 +186,7 @@ test('the bound is one of size too', async () => {
 test('a report that has to make room itself is not forgotten', async () => {
   isGone();
   const { page } = await open({ flushAt: 5000 });
+  await stopClock(page);
   await captureMany(page, 'many', 700);
   await captureMany(page, 'more', 700);
   ingest.answerBy(null);
