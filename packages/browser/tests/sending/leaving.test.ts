@@ -166,13 +166,15 @@ test('a page that is loaded ahead keeps and sends nothing until it is seen', asy
       },
     });
   });
-  const { page } = await open(quick);
+  const { page } = await openAtRest(quick);
   const uuids = await captureMany(page, 'ahead', 25);
+  await page.clock.runFor(10_000);
   await page.evaluate(() => window.posthog.flush());
   expect(await recordNames(page)).toEqual([]);
   expect(posts()).toEqual([]);
   await page.evaluate('window.activate()');
   expect(await recordNames(page)).toHaveLength(25);
+  await page.clock.resume();
   await eventually(() => expect(uuidsReceived()).toEqual(uuids));
 });
 

@@ -61,5 +61,5 @@ export async function recordNames(page: Page): Promise<string[]> {
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install();
   // Far enough ahead for a slow browser: a clock is not set back.
-  await page.clock.pauseAt(Date.now() + 10_000);
+  await page.clock.pauseAt(Date.now() + 60_000);
 }
