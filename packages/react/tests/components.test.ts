@@ -122,6 +122,7 @@ describe.each(reactVersions)('PostHogFeature on React %s', (react) => {
   ])('captures the first click in any child of %s, and the first view, each once', async (flag, properties, value) => {
     const page = await show({ flag });
     for (const id of ['#one', '#one', '#two']) await page.locator(id).click();
+    await page.waitForFunction(() => window.client.callsOf('capture').length > 1);
     const events = await captured(page);
     expect(events).toHaveLength(2);
     expect(events).toEqual(

@@ -1,4 +1,4 @@
-import { eventually, startServer, type TestServer } from '@millrace/testing';
+import { eventually, patienceMs, startServer, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
 import { openPage, type Visit } from '../../browser/tests/support/open-page.ts';
@@ -10,7 +10,6 @@ let site: TestServer;
 let ingest: ScriptedIngest;
 beforeAll(async () => {
   browser = await launchChromium();
-  ingest = await startScriptedIngest();
   site = await startServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
     response.end('<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"></html>');
@@ -19,17 +18,21 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await site.stop();
-  await ingest.stop();
 });
-beforeEach(() => {
-  ingest.clear();
+// Of each test's own: what pages send when they are closed may come late.
+beforeEach(async () => {
+  ingest = await startScriptedIngest();
   ingest.flags = { 'price-test': 'green' };
 });
+afterEach(() => ingest.stop());
 
 describe.each(reactVersions)('the provider with the real client, on React %s', (react) => {
   async function open(options: object = {}): Promise<Visit> {
     // A browser without a head is a bot to the client.
-    const given = JSON.stringify({ api_host: ingest.url, opt_out_useragent_filter: true, ...options });
+    const given = JSON.stringify({
+      ...{ api_host: ingest.url, opt_out_useragent_filter: true, feature_flag_request_timeout_ms: patienceMs },
+      ...options,
+    });
     const visit = await openPage(await browser.newContext(), site.url);
     await visit.page.addScriptTag({ content: await bundlePage('shop.ts', { react }) });
     await visit.page.evaluate((text) => openShop(JSON.parse(text)), given);

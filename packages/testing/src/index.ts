@@ -1,7 +1,7 @@
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { type DeafPooler, startDeafPooler } from './deaf-pooler.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
-export { eventually } from './eventually.ts';
+export { eventually, patienceMs } from './eventually.ts';
 export { createFaultProxy, type FaultProxy } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';

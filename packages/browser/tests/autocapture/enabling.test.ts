@@ -1,4 +1,4 @@
-import { eventually, type TestServer } from '@millrace/testing';
+import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { hold } from '../support/hold.ts';
@@ -99,7 +99,10 @@ describe('autocapture is on as the service said last', () => {
     ingest.clear();
     const { page } = await openPage(visitor, site.url);
     await page.waitForFunction('window.posthog');
-    const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false, ...options };
+    const given = {
+      ...{ api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false },
+      ...{ feature_flag_request_timeout_ms: patienceMs, ...options },
+    };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
     return page;
   }

@@ -10,53 +10,53 @@ const copying = { autocapture: { capture_copied_text: true } };
 
 /** Several clicks, and the clipboard. */
 export const gestureCases: ChainCase[] = [
-  { of: 'two clicks', html: '<button>x</button>', act: `${press} await rest(); press('button'); press('button')` },
+  { of: 'two clicks', html: '<button>x</button>', act: `${press} press('button'); press('button')` },
   {
     of: 'three clicks',
     html: '<button>x</button>',
-    act: `${press} await rest(); press('button'); press('button', 20, 20); press('button', 20, 10)`,
+    act: `${press} press('button'); press('button', 20, 20); press('button', 20, 10)`,
   },
   {
     of: 'seven clicks',
     html: '<button>x</button>',
-    act: `${press} await rest(); for (let i = 0; i < 7; i++) press('button')`,
+    act: `${press} for (let i = 0; i < 7; i++) press('button')`,
   },
   {
     of: 'three clicks that wander',
     html: '<button>x</button>',
-    act: `${press} await rest(); press('button'); press('button', 30, 19); press('button', 45, 33)`,
+    act: `${press} press('button'); press('button', 30, 19); press('button', 45, 33)`,
   },
   {
     of: 'three clicks far away',
     html: '<button>x</button>',
-    act: `${press} await rest(); press('button'); press('button', 40); press('button', 70)`,
+    act: `${press} press('button'); press('button', 40); press('button', 70)`,
   },
   {
     of: 'three slow clicks',
     html: '<button>x</button>',
-    act: `${press} await rest(); press('button'); press('button'); await rest(); press('button')`,
+    act: `${press} press('button'); press('button'); await rest(); press('button')`,
   },
   {
     of: 'three clicks on nothing',
     isNothing: true,
     html: '<p>x</p>',
-    act: `${press} await rest(); press('p'); press('p'); press('p')`,
+    act: `${press} press('p'); press('p'); press('p')`,
   },
   {
     of: 'two clicks on nothing and one on something',
     html: '<p>x</p><button>y</button>',
-    act: `${press} await rest(); press('p'); press('p'); press('button')`,
+    act: `${press} press('p'); press('p'); press('button')`,
   },
   {
     of: 'three clicks, rage not asked for',
     html: '<button>x</button>',
-    act: `${press} await rest(); press('button'); press('button'); press('button')`,
+    act: `${press} press('button'); press('button'); press('button')`,
     options: { rageclick: false },
   },
   {
     of: 'three clicks where rage is usual',
     html: '<div class="ph-no-rageclick"><button>+</button></div>',
-    act: `${press} await rest(); press('button'); press('button'); press('button')`,
+    act: `${press} press('button'); press('button'); press('button')`,
   },
   {
     of: 'three clicks, another list of where rage is usual',

@@ -1,4 +1,4 @@
-import { eventually, type TestServer } from '@millrace/testing';
+import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
 import { openPage } from '../support/open-page.ts';
@@ -26,6 +26,7 @@ describe('what is typed', () => {
     const options = {
       api_host: ingest.url,
       opt_out_useragent_filter: true,
+      feature_flag_request_timeout_ms: patienceMs,
       autocapture: { capture_copied_text: true },
       rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
     };
@@ -50,8 +51,8 @@ describe('what is typed', () => {
   test.each(Array.from({ length: 40 }, (_, seed) => seed))('is in no request, form %i', async (seed) => {
     ingest.clear();
     const secrets = await page.evaluate(fillForm, seed);
-    await page.evaluate(() => posthog.flush());
-    await eventually(() => ingest.events('$autocapture').length > 10);
+    await sendAll();
+    expect(ingest.events('$autocapture').length).toBeGreaterThan(10);
     expect(secrets.length).toBeGreaterThan(20);
     const sent = JSON.stringify(ingest.requests.map(({ body }) => body));
     expect(
@@ -79,10 +80,19 @@ describe('what is typed', () => {
     }
     await page.click('main .editor');
     await page.click('main button');
-    await page.evaluate(() => posthog.flush());
-    await eventually(() => ingest.events('$autocapture').some(({ properties }) => properties.$event_type === 'submit'));
+    await sendAll();
+    expect(ingest.events('$autocapture').map(({ properties }) => properties.$event_type)).toContain('submit');
     expect(JSON.stringify(ingest.requests.map(({ body }) => body))).not.toContain('7319');
   });
+
+  /** Until all that was captured is with the host, the last event too. */
+  async function sendAll(): Promise<void> {
+    await page.evaluate(() => {
+      posthog.capture('end');
+      return posthog.flush();
+    });
+    await eventually(() => ingest.events('end').length > 0);
+  }
 });
 
 /** Puts a random form on the page, fills it, and does everything with it that is captured. Gives what was typed. */

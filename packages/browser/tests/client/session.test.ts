@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { type Lab, startLab } from '../support/start-lab.ts';
+import { storeShared } from '../support/store-shared.ts';
 
 let lab: Lab;
 
@@ -10,11 +11,14 @@ afterEach(() => lab.visitors.leave());
 afterAll(() => lab.stop());
 
 const minute = 60_000;
+/** Nothing is stored in one tab while another stores something, such as flags that have come. */
+const eventsOnly = { advanced_disable_flags: true };
 
-/** A visitor whose clock the test moves. */
+/** A visitor whose time stands still unless the test moves it. */
 async function visitAt(options = {}) {
   const visitor = await lab.browser.newContext();
   await visitor.clock.install({ time: new Date('2026-11-22T10:00:00Z') });
+  await visitor.clock.pauseAt(new Date('2026-11-22T10:05:00Z'));
   const { page } = await lab.visit({ visitor, options });
   return { visitor, page };
 }
@@ -49,7 +53,7 @@ test('activity keeps it alive, for a day at most', async () => {
   const { visitor, page } = await visitAt();
   const first = await capture(page);
   const sessions = new Set();
-  for (let hours = 0; hours < 24; hours += 0.4) {
+  for (let times = 0; times < 61; times += 1) {
     await later(visitor, 24 * minute);
     sessions.add((await capture(page)).session);
   }
@@ -109,9 +113,11 @@ test('onSessionId tells at once, and of each change with its reason, until it is
 
 test('tabs share a session, each has a window of its own, which a reload keeps', async () => {
   const visitor = await lab.browser.newContext();
-  const one = await lab.visit({ visitor });
-  const two = await lab.visit({ visitor });
-  const [first, second] = [await capture(one.page), await capture(two.page)];
+  const one = await lab.visit({ visitor, options: eventsOnly });
+  const two = await lab.visit({ visitor, options: eventsOnly });
+  const first = await capture(one.page);
+  await storeShared(one.page, two.page);
+  const second = await capture(two.page);
   expect(second.session).toBe(first.session);
   expect(second.window).not.toBe(first.window);
   await one.page.reload();
@@ -123,10 +129,14 @@ test('tabs share a session, each has a window of its own, which a reload keeps',
 
 test('a session that another tab began is followed', async () => {
   const visitor = await lab.browser.newContext();
-  const [one, two] = [await lab.visit({ visitor }), await lab.visit({ visitor })];
+  const [one, two] = [
+    await lab.visit({ visitor, options: eventsOnly }),
+    await lab.visit({ visitor, options: eventsOnly }),
+  ];
   await capture(one.page);
   await two.page.evaluate(() => window.posthog.reset());
   const next = await capture(two.page);
+  await storeShared(two.page, one.page);
   expect((await capture(one.page)).session).toBe(next.session);
 });
 

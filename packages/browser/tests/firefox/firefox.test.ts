@@ -1,4 +1,4 @@
-import { eventually, type TestServer } from '@millrace/testing';
+import { eventually, patienceMs, type TestServer } from '@millrace/testing';
 import { type Firefox, type FirefoxTab, openFirefox } from '../support/open-firefox.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
@@ -33,7 +33,9 @@ async function open(): Promise<FirefoxTab> {
   return opened;
 }
 const start = (where: FirefoxTab) =>
-  where.run(`posthog.init('phc_test', { api_host: '${ingest.url}', opt_out_useragent_filter: true })`);
+  where.run(`posthog.init('phc_test', {
+    api_host: '${ingest.url}', opt_out_useragent_filter: true, feature_flag_request_timeout_ms: ${patienceMs},
+  })`);
 const received = (name: string, count = 1) =>
   eventually(() => {
     const events = ingest.events(name);
@@ -82,12 +84,16 @@ test('a click is captured with its chain, and a link of the page is one that lea
   );
   await tab.click('a');
   await tab.run('return posthog.flush()');
-  expect(ingest.events('$autocapture').at(-1)?.properties).not.toHaveProperty('$external_click_url');
+  const link = await eventually(
+    () => ingest.events('$autocapture').find(({ properties }) => properties.$el_text === 'More') ?? false,
+  );
+  expect(link.properties).not.toHaveProperty('$external_click_url');
 });
 
 test('what waits leaves with the page by beacon, and lies in storage until the next page has sent it', async () => {
   await received('$pageview');
-  const uuid = await tab.run(`return posthog.capture('last words').uuid`);
+  // No timer fires before the page goes, however slow the browser is.
+  const uuid = await tab.run(`setTimeout = () => 0; return posthog.capture('last words').uuid`);
   await tab.goto('about:blank');
   await received('$pageleave');
   expect(ingest.events('last words').map((event) => event.uuid)).toEqual([uuid]);
@@ -100,7 +106,10 @@ test('what waits leaves with the page by beacon, and lies in storage until the n
 
 test('tabs share the visitor: what one does, the other knows', async () => {
   const other = await open();
+  // When flags come, they are stored.
+  for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));
   await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
+  await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('ada')`));
   const seen = await other.run(`
     const { distinct_id, shop, $session_id } = posthog.capture('in the other tab').properties;
     return [distinct_id, shop, $session_id === posthog.get_session_id()];

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import { hold } from '../support/hold.ts';
-import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+import { flagsLoaded, type Library, openShop, type Shop } from '../support/open-shop.ts';
 import type { ReceivedEvent } from '../support/scripted-ingest.ts';
 
 let shop: Shop;
@@ -124,28 +124,32 @@ it('has the properties that those of the reference have, on itself and on other 
 });
 
 it('remembers flags as the reference does, so that a site that switches keeps them', async () => {
-  const stored: Record<string, unknown> = {};
-  for (const library of ['ours', 'reference'] as const) {
+  const stored = async (library: Library) => {
     const page = await shop.enter({}, { library });
     await flagsLoaded(page);
-    stored[library] = await page.evaluate(() => {
+    await page.evaluate(() => {
       window.posthog.getFeatureFlag('price-test');
       window.posthog.setPersonPropertiesForFlags({ plan: 'pro' }, false);
       window.posthog.featureFlags.overrideFeatureFlags({ flags: { mine: true }, suppressWarning: true });
-      return new Promise((resolve) =>
-        setTimeout(() => {
-          const all = JSON.parse(localStorage.getItem('ph_phc_test_posthog') ?? '{}');
-          resolve(Object.fromEntries(Object.entries(all).filter(([name]) => /flag|stored_/.test(name))));
-        }, 500),
-      );
     });
-  }
-  // It is false unless the service says otherwise, which Millrace does not.
-  expect({ ...(stored.ours as object), $minimal_flag_called_events: false }).toEqual(stored.reference);
+    return () =>
+      page.evaluate(() => {
+        const all = JSON.parse(localStorage.getItem('ph_phc_test_posthog') ?? '{}');
+        return Object.fromEntries(Object.entries(all).filter(([name]) => /flag|stored_/.test(name)));
+      });
+  };
+  const [ours, reference] = [await stored('ours'), await stored('reference')];
+  await eventually(async () => {
+    const of = await reference();
+    expect(of).toMatchObject({ $override_feature_flags: { mine: true }, $stored_person_properties: { plan: 'pro' } });
+    // It is false unless the service says otherwise, which Millrace does not.
+    expect({ ...(await ours()), $minimal_flag_called_events: false }).toEqual(of);
+  });
 
   const switching = await shop.browser.newContext();
   const before = await shop.enter({}, { library: 'reference', visitor: switching });
   await flagsLoaded(before);
+  await before.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('"price-test":"blue"'));
   shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
   const after = await shop.enter({}, { visitor: switching });
   expect(await after.evaluate(() => window.posthog.featureFlags.getFlagVariants())).toEqual(shop.ingest.flags);

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { hold } from '../support/hold.ts';
 import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
 import type { ReceivedRequest, ScriptedAnswer } from '../support/scripted-ingest.ts';
+import { settingsKnown } from '../support/settings-known.ts';
 
 let shop: Shop;
 
@@ -71,7 +72,7 @@ it('answers from the last visit until flags have come, except where fresh ones a
   await flagsLoaded(first);
   const { after, release } = hold();
   answerFlags({ after, body: { flags: { 'price-test': detail('price-test', false) } } });
-  const page = await shop.enter({ feature_flag_request_timeout_ms: 60_000 }, { visitor: first.context() });
+  const page = await shop.enter({}, { visitor: first.context() });
   expect(
     await page.evaluate(() => [
       window.posthog.getFeatureFlag('price-test'),
@@ -94,16 +95,17 @@ it.each([
   ['an error', { status: 500, body: {} }, 'api_error_500'],
   ['a refusal', { status: 401, body: { detail: 'no' } }, 'api_error_401'],
   ['no answer', { isDropped: true }, 'connection_error'],
-  ['an answer that comes too late', { delayMs: 4_000, body: { flags: {} } }, 'timeout'],
+  ['no answer in time', hold(), 'timeout'],
 ])('keeps what it knows after %s, and says so', async (_what, answer, error) => {
-  const page = await shop.enter({ feature_flag_request_timeout_ms: 1_000 });
+  const page = await shop.enter();
   await flagsLoaded(page);
   answerFlags(answer);
-  await page.evaluate(() => {
+  await page.evaluate((isSlow) => {
     window.posthog.onFeatureFlags((...told) => void window.heard.push(told));
     window.heard = [];
+    if (isSlow) window.posthog.set_config({ feature_flag_request_timeout_ms: 1_000 });
     window.posthog.reloadFeatureFlags();
-  });
+  }, error === 'timeout');
   expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: true }]]);
   expect(await read(page, 'price-test')).toBe('blue');
   const [called] = await shop.received('$feature_flag_called', 1);
@@ -165,9 +167,8 @@ it('keeps flags and says nothing when the environment may ask for no more', asyn
   await page.evaluate(listen);
   answerFlags({ body: { flags: {}, errorsWhileComputingFlags: false, quotaLimited: ['feature_flags'] } }, undefined);
   await page.evaluate(reload);
-  await eventually(() => expect(shop.questions()).toHaveLength(2));
-  await page.evaluate(() => void window.posthog.capture('a moment later'));
-  await shop.received('a moment later', 1);
+  // Kept before listeners would be told.
+  await page.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('quota_limited'));
   expect(await page.evaluate(() => window.heard.length)).toBe(1);
   expect(await read(page, 'price-test')).toBe('blue');
   const [called] = await shop.received('$feature_flag_called', 1);
@@ -214,6 +215,7 @@ it.each([
 ])('asks for no flags at first when %s', async (_what, options, config, questionsAfterReload) => {
   shop.ingest.config = config;
   const page = await shop.enter(options);
+  if (!('advanced_disable_flags' in options)) await settingsKnown(page);
   await page.evaluate(() => void window.posthog.capture('first'));
   await shop.received('first', 1);
   expect(shop.questions()).toHaveLength(0);
@@ -232,23 +234,26 @@ it('loads flags although the settings cannot be had', async () => {
 });
 
 it('asks again and again while the page is seen', async () => {
-  const page = await shop.enter({ remote_config_refresh_interval_ms: 300 });
-  await eventually(() => expect(shop.questions().length).toBeGreaterThanOrEqual(3));
+  const visitor = await shop.browser.newContext();
+  await visitor.clock.install();
+  const page = await shop.enter({}, { visitor });
+  await flagsLoaded(page);
+  for (const count of [2, 3]) {
+    await visitor.clock.runFor(301_000);
+    await eventually(() => expect(shop.questions()).toHaveLength(count));
+  }
   await page.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
   });
-  // What was under way may still come, on a busy machine late.
-  await eventually(async () => {
-    shop.ingest.clear();
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1_000)));
-    expect(shop.questions()).toHaveLength(0);
-  });
+  await visitor.clock.runFor(1_000_000);
+  await page.evaluate(() => void window.posthog.capture('unseen', {}, { send_instantly: true }));
+  await shop.received('unseen', 1);
+  expect(shop.questions()).toHaveLength(3);
   await page.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
     document.dispatchEvent(new Event('visibilitychange'));
   });
-  await eventually(() => expect(shop.questions().length).toBeGreaterThanOrEqual(1));
-  await page.close();
+  await eventually(() => expect(shop.questions()).toHaveLength(4));
 });
 
 it('does not take the flags of another visitor for those of this one', async () => {
@@ -292,6 +297,7 @@ it.each<[what: string, act: () => void]>([
   );
   const page = await shop.enter({}, { visitor: first.context() });
   await flagsLoaded(page);
+  await first.close();
   shop.ingest.clear();
   await page.evaluate(act);
   await page.evaluate(() => void window.posthog.capture('a moment later'));

@@ -66,7 +66,7 @@ it.each(['constructor', '__proto__', 'toString'])('knows no flag %p that nobody 
 it('answers undefined and captures nothing before any flags are known', async () => {
   await shop.empty();
   shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
-  const page = await shop.enter({ feature_flag_request_timeout_ms: 60_000 });
+  const page = await shop.enter();
   const early = await page.evaluate(() => [
     window.posthog.getFeatureFlag('beta-nav'),
     window.posthog.isFeatureEnabled('beta-nav'),

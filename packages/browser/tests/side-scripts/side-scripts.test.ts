@@ -1,10 +1,11 @@
-import { eventually, startServer, type TestServer } from '@millrace/testing';
+import { eventually, patienceMs, startServer, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
 import { type BundleName, bundleLibrary, libraryVersion } from '../../bundle/bundle-library.ts';
 import type { InitOptions } from '../../src/client/client.ts';
 import { openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import { settingsKnown } from '../support/settings-known.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   version = await libraryVersion();
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] satisfies BundleName[])
     codes[`/static/${version}/${name}`] = (await bundleLibrary(name)).code;
-  [browser, ingest] = await Promise.all([launchChromium(), startScriptedIngest()]);
+  browser = await launchChromium();
   // Scripts come from a host of their own, which events do not go to.
   site = await startServer(async (request, response) => {
     const path = request.url ?? '';
@@ -50,17 +51,18 @@ beforeAll(async () => {
     );
   });
 });
+beforeEach(async () => {
+  ingest = await startScriptedIngest();
+});
 afterEach(async () => {
   await Promise.all(browser.contexts().map((visitor) => visitor.close()));
+  await ingest.stop();
   [policy, held] = ['', undefined];
-  ingest.config = {};
-  ingest.clear();
   asked.length = 0;
 });
 afterAll(async () => {
   await browser?.close();
   await site?.stop();
-  await ingest?.stop();
 });
 
 const asked: string[] = [];
@@ -68,7 +70,10 @@ const sideScripts = () => asked.filter((path) => /exceptions|web-vitals/.test(pa
 
 async function open(options: InitOptions = {}): Promise<Page> {
   const { page } = await openPage(await browser.newContext(), site.url);
-  const given = { api_host: ingest.url, opt_out_useragent_filter: true, flushAt: 1, ...options };
+  const given = {
+    ...{ api_host: ingest.url, opt_out_useragent_filter: true, flushAt: 1 },
+    ...{ feature_flag_request_timeout_ms: patienceMs, ...options },
+  };
   await page.evaluate((all) => void posthog.init('phc_test', all as InitOptions), given as object);
   return page;
 }
@@ -88,10 +93,11 @@ const errors = { errorTracking: { autocaptureExceptions: true } };
 
 test('a page that asks for none of them loads none', async () => {
   const page = await open();
-  await eventually(
-    () => ingest.events('$pageview').length > 0 && ingest.requests.some(({ path }) => path === '/flags/'),
-  );
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  await settingsKnown(page);
+  await eventually(() => ingest.events('$pageview').length > 0);
+  expect(await page.evaluate(() => [...document.scripts].map(({ src }) => new URL(src).pathname))).toEqual([
+    `/static/${version}/array.js`,
+  ]);
   expect(sideScripts()).toEqual([]);
 });
 

@@ -30,7 +30,7 @@ export async function openPage(visitor: BrowserContext, address: string): Promis
  * the visit is then made once more.
  */
 export async function openKept(open: () => Promise<Visit>, elsewhere: string): Promise<Page> {
-  for (let attempt = 1; attempt <= 5; attempt++) {
+  for (let attempt = 1; attempt <= 10; attempt++) {
     const { page, untilIdle } = await open();
     await page.evaluate('window.isAsItWas = true');
     await untilIdle();
@@ -40,7 +40,7 @@ export async function openKept(open: () => Promise<Visit>, elsewhere: string): P
     if (await page.evaluate("'isAsItWas' in window")) return page;
     await page.close();
   }
-  throw new Error('The browser kept none of 5 pages');
+  throw new Error('The browser kept none of 10 pages');
 }
 
 function throwIfAny(underWay: Set<Request>): void {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { eventually } from '@millrace/testing';
+import { eventually, patienceMs } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Client, InitOptions } from '../../src/index.ts';
@@ -27,6 +27,7 @@ export interface Entrance {
 }
 
 export interface Shop {
+  /** Of each test's own, from `empty` on: what pages send when they are closed may come late. */
   ingest: ScriptedIngest;
   browser: Browser;
   siteUrl: string;
@@ -58,9 +59,8 @@ export async function openShop(): Promise<Shop> {
     }),
   ]);
   const visitors = createVisitors(browser);
-  const ofPath = (path: string) => ingest.requests.filter((request) => request.path === path);
 
-  return {
+  const shop: Shop = {
     ingest,
     browser,
     siteUrl: site.url,
@@ -74,8 +74,10 @@ export async function openShop(): Promise<Shop> {
       });
       if (before) await page.evaluate(before);
       await page.evaluate((init) => void window.posthog.init('phc_test', init as InitOptions), {
-        api_host: ingest.url,
+        api_host: shop.ingest.url,
         opt_out_useragent_filter: true,
+        // As long as a busy machine needs.
+        feature_flag_request_timeout_ms: patienceMs,
         autocapture: false,
         capture_pageview: false,
         disable_session_recording: true,
@@ -87,22 +89,26 @@ export async function openShop(): Promise<Shop> {
     },
     received: (name, count) =>
       eventually(() => {
-        const events = ingest.events(name);
+        const events = shop.ingest.events(name);
         expect(events.length).toBeGreaterThanOrEqual(count);
         return events;
       }),
-    questions: () => ofPath('/flags/').map(({ body }) => body as Record<string, unknown>),
+    questions() {
+      const asked = shop.ingest.requests.filter(({ path }) => path === '/flags/');
+      return asked.map(({ body }) => body as Record<string, unknown>);
+    },
     async empty() {
+      const former = shop.ingest;
+      shop.ingest = await startScriptedIngest();
       await visitors.leave();
-      ingest.clear();
-      ingest.answerBy(null);
-      Object.assign(ingest, { flags: {}, payloads: {}, config: {} });
+      await former.stop();
     },
     async stop() {
       await browser.close();
-      await Promise.all([site.stop(), ingest.stop()]);
+      await Promise.all([site.stop(), shop.ingest.stop()]);
     },
   };
+  return shop;
 }
 
 /** Resolves when flags have been loaded, or could not be. */

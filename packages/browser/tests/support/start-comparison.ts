@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { eventually } from '@millrace/testing';
+import { eventually, patienceMs } from '@millrace/testing';
 import type { Browser, Page } from 'playwright-core';
 import { openPage } from './open-page.ts';
 import { startScriptedIngest } from './scripted-ingest.ts';
@@ -27,6 +27,8 @@ export interface Comparison {
 
 const initial = {
   opt_out_useragent_filter: true,
+  // For the settings too.
+  feature_flag_request_timeout_ms: patienceMs,
   rate_limiting: { events_per_second: 100_000, events_burst_limit: 1_000_000 },
   capture_pageview: false,
   capture_pageleave: false,
@@ -54,11 +56,13 @@ export async function startComparison(browser: Browser, config: Record<string, u
   const copying = { autocapture: { capture_copied_text: true } };
   await page.evaluate(start, { host: ingest.url, initial: { ...initial, ...copying } });
   const run: Comparison['run'] = ({ html, act, options = {} }) =>
-    page.evaluate(take, { html, act, options: { ...initial, ...options } });
+    page.evaluate(take, { html, act, options: { ...initial, ...options }, usual: initial });
   await eventually(async () => {
-    // Far from where the steps click, so that these clicks are not of their rage.
-    const act = `at('button').dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: 9999 }))`;
-    const { ours, reference } = await run({ html: '<button>Begin</button>', act, options: copying });
+    const { ours, reference } = await run({
+      html: '<button>Begin</button>',
+      act: `at('button').click()`,
+      options: copying,
+    });
     return ours.length > 0 && reference.length > 0;
   });
 
@@ -87,9 +91,19 @@ function start({ host, initial }: { host: string; initial: object }): void {
   reference.init('phc_reference', { api_host: host, ...initial });
 }
 
-async function take({ html, act, options }: Required<Step>): Promise<{ ours: Captured; reference: Captured }> {
+async function take({
+  html,
+  act,
+  options,
+  usual,
+}: Required<Step> & { usual: object }): Promise<{ ours: Captured; reference: Captured }> {
   const { posthog, reference } = window as unknown as Libraries;
   const stage = document.querySelector('#stage') as HTMLElement;
+  // A click far away: whatever the time between two steps, no click is of the rage of those before.
+  for (const library of [posthog, reference]) library.set_config(usual);
+  stage.innerHTML = '<button>Far</button>';
+  stage.firstElementChild?.dispatchEvent(new MouseEvent('click', { bubbles: true, clientX: 9999 }));
+  posthog.capture('far');
   stage.innerHTML = html;
   const at = (selector: string) => stage.querySelector(selector);
   const listen = (library: Library) => {

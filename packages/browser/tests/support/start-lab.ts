@@ -1,4 +1,4 @@
-import type { TestServer } from '@millrace/testing';
+import { patienceMs, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { Client, InitOptions } from '../../src/client/client.ts';
@@ -38,6 +38,8 @@ export const plainOptions: InitOptions = {
   autocapture: false,
   capture_pageview: false,
   flushAt: 1,
+  // As long as a busy machine needs.
+  feature_flag_request_timeout_ms: patienceMs,
 };
 
 /** A browser, a site with the library, and an ingest host, for a whole test file. */
