@@ -9,14 +9,10 @@ let proxy: KafkaFaultProxy;
 const topic = `t-${randomUUID()}.proxy`;
 let direct: Admin;
 
-function throughProxy(patienceMs: number) {
-  return new Kafka({
-    brokers: proxy.brokers,
-    logLevel: logLevel.NOTHING,
-    requestTimeout: patienceMs,
-    connectionTimeout: patienceMs,
-    retry: { retries: 0 },
-  });
+function throughProxy(requestTimeout: number, retries: number) {
+  const { brokers } = proxy;
+  const connectionTimeout = requestTimeout;
+  return new Kafka({ brokers, logLevel: logLevel.NOTHING, requestTimeout, connectionTimeout, retry: { retries } });
 }
 
 beforeAll(async () => {
@@ -33,7 +29,7 @@ afterAll(async () => {
 });
 
 test('clients work through it and learn no address but its own', async () => {
-  const client = throughProxy(10_000);
+  const client = throughProxy(30_000, 5);
   const [producer, admin] = [client.producer(), client.admin()];
   const consumer = client.consumer({ groupId: `t-${randomUUID()}` });
   const received: string[] = [];
@@ -52,9 +48,10 @@ test('clients work through it and learn no address but its own', async () => {
 });
 
 test.each(['refuse', 'blackHole'] as const)('%s stops a connected client and pass lets it go on', async (fault) => {
-  const producer = throughProxy(2000).producer();
-  await producer.connect();
-  await producer.send({ topic, messages: [{ value: 'before' }] });
+  const producer = throughProxy(2000, 0).producer();
+  // Too impatient for a busy machine.
+  await eventually(() => producer.connect(), { what: 'Connecting' });
+  await eventually(() => producer.send({ topic, messages: [{ value: 'before' }] }), { what: 'Sending' });
   await proxy[fault]();
   await expect(producer.send({ topic, messages: [{ value: 'during' }] })).rejects.toThrow();
   await proxy.pass();
