@@ -72,7 +72,7 @@ describe('on Kafka', () => {
       expect(statuses(load)).toEqual(new Set([200, 503]));
       await expectStored(services, load);
     },
-    120_000,
+    300_000,
   );
 
   test.each(faults)(
@@ -94,7 +94,7 @@ describe('on Kafka', () => {
       await expectStored(services, unchecked);
       await expectStored(services, load);
     },
-    120_000,
+    300_000,
   );
 
   test('PostgreSQL forgets its connections: nothing waits for them to time out, and their locks are free', async () => {
@@ -139,7 +139,7 @@ describe('on the embedded log', () => {
       expect(statuses(load)).toEqual(new Set([200, 503]));
       await expectStored(services, load);
     },
-    120_000,
+    300_000,
   );
 });
 

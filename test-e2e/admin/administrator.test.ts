@@ -72,7 +72,7 @@ if (missing.length > 0) {
     const child = spawn('bash', [script], {
       env: settings,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 90_000,
+      timeout: 150_000,
       killSignal: 'SIGKILL',
     });
     const lines: string[] = [];

@@ -1,4 +1,4 @@
-import { findChromium } from '@millrace/testing';
+import { findChromium, patienceMs } from '@millrace/testing';
 import { installedVersion } from '../sdks/installed-version.ts';
 import { openSdkPage } from '../sdks/sdk-page.ts';
 import type { FlagCase } from './flag-cases.ts';
@@ -8,6 +8,7 @@ const packageName = 'posthog-js';
 
 /** Nothing but flags: no event is sent that would make persons of those who ask. */
 const options = {
+  feature_flag_request_timeout_ms: patienceMs,
   persistence: 'memory',
   autocapture: false,
   capture_pageview: false,

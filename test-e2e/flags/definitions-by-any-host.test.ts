@@ -1,5 +1,5 @@
-import { createServer, request as pass, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { request as pass } from 'node:http';
+import { patienceMs, startServer, type TestServer } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { createSecretKey } from './create-secret-key.ts';
@@ -9,16 +9,21 @@ import { createSecretKey } from './create-secret-key.ts';
  * the gateway, the management API, or one host before both, divided by path as the chart divides it.
  */
 let services: RunningServices;
-let oneHost: Server;
+let oneHost: TestServer;
+/** As the management API reaches the gateway, whose own port is known only when both have started. */
+let beforeGateway: TestServer;
 let secretKey: string;
 
 beforeAll(async () => {
-  const ingestPort = await freePort();
+  beforeGateway = await startPassing(() => services.ingestUrl);
   services = await startServices({
     eventLog: 'postgres',
-    settings: { INGEST_PORT: String(ingestPort), INGEST_URL: `http://127.0.0.1:${ingestPort}`, LOG_LEVEL: 'error' },
+    settings: { INGEST_URL: beforeGateway.url, LOG_LEVEL: 'error' },
   });
-  oneHost = await startOneHost(services);
+  oneHost = await startPassing((path) => {
+    const isOfApi = path.startsWith('/api/') && !path.startsWith('/api/feature_flag/local_evaluation');
+    return isOfApi ? services.apiUrl : services.ingestUrl;
+  });
   secretKey = await createSecretKey(services, services.tenant);
   await createFlag({ key: 'everybody', filters: { groups: [{ rollout_percentage: 100 }] } });
   await createFlag({
@@ -28,18 +33,9 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  oneHost?.close();
-  oneHost?.closeAllConnections();
   await services?.stop();
+  await Promise.all([oneHost?.stop(), beforeGateway?.stop()]);
 });
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function createFlag(flag: Record<string, unknown>): Promise<void> {
   const { apiUrl, tenant } = services;
@@ -51,25 +47,23 @@ async function createFlag(flag: Record<string, unknown>): Promise<void> {
   expect(response.status).toBe(201);
 }
 
-async function startOneHost({ ingestUrl, apiUrl }: RunningServices): Promise<Server> {
-  const server = createServer((request, response) => {
+/** A host that passes each request on to where its path belongs. */
+function startPassing(hostOf: (path: string) => string): Promise<TestServer> {
+  return startServer((request, response) => {
     const { url = '/', method, headers } = request;
-    const isOfApi = url.startsWith('/api/') && !url.startsWith('/api/feature_flag/local_evaluation');
-    const asked = pass(new URL(url, isOfApi ? apiUrl : ingestUrl), { method, headers });
+    const asked = pass(new URL(url, hostOf(url)), { method, headers });
     asked.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
     request.pipe(asked);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
 }
 
 const hosts: [string, () => string][] = [
   ['the gateway', () => services.ingestUrl],
   ['the management API', () => services.apiUrl],
-  ['one host before both', () => `http://127.0.0.1:${(oneHost.address() as AddressInfo).port}`],
+  ['one host before both', () => oneHost.url],
 ];
 const keys: [string, () => string][] = [
   ['a secret key', () => secretKey],
@@ -83,9 +77,10 @@ test.each(rows)('%s, with %s: definitions and a payload', async (_place, _key, h
     personalApiKey: value(),
     enableLocalEvaluation: true,
     featureFlagsPollingInterval: 60_000,
+    requestTimeout: patienceMs,
   });
   try {
-    expect(await client.waitForLocalEvaluationReady(20_000)).toBe(true);
+    expect(await client.waitForLocalEvaluationReady(patienceMs)).toBe(true);
     const options = { onlyEvaluateLocally: true, sendFeatureFlagEvents: false };
     expect(await client.getFeatureFlagResult('everybody', 'somebody', options)).toMatchObject({ enabled: true });
     expect(await client.getRemoteConfigPayload('theme')).toEqual({ theme: 'dark' });

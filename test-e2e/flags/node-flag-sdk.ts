@@ -1,3 +1,4 @@
+import { patienceMs } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
 import { installedVersion } from '../sdks/installed-version.ts';
 import { askEach } from './ask-each.ts';
@@ -11,12 +12,14 @@ export function nodeFlagSdk(): FlagSdk {
     async ask({ ingestUrl, projectApiKey, definitionsKey }, cases) {
       const client = new PostHog(projectApiKey, {
         host: ingestUrl,
+        featureFlagsRequestTimeoutMs: patienceMs,
+        requestTimeout: patienceMs,
         ...(definitionsKey === null ? {} : { personalApiKey: definitionsKey }),
       });
       const answers = new Map<number, SdkAnswer>();
       const printAgain = leaveOutKnownWarnings();
       try {
-        if (definitionsKey !== null && !(await client.waitForLocalEvaluationReady(30_000))) {
+        if (definitionsKey !== null && !(await client.waitForLocalEvaluationReady(patienceMs))) {
           throw new Error('posthog-node got no definitions');
         }
         await askEach(cases, async (one) => {

@@ -1,3 +1,4 @@
+import { patienceMs } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
 import { PostHog as PostHog3 } from 'posthog-node-3';
 import { PostHog as PostHog4 } from 'posthog-node-4';
@@ -27,26 +28,30 @@ interface Generation {
   end(client: NodeClient): Promise<void>;
 }
 
+/** As long as a busy machine needs: nothing is given up and sent again. */
+const requestTimeout = patienceMs;
 const everyCall = ['capture', 'identify', 'alias', 'group identify', 'batch', 'historical migration'] as const;
 
 const generations: Generation[] = [
   {
     packageName: 'posthog-node',
     calls: everyCall,
-    connect: ({ projectApiKey, ingestUrl }, options) => new PostHog(projectApiKey, { host: ingestUrl, ...options }),
+    connect: ({ projectApiKey, ingestUrl }, options) =>
+      new PostHog(projectApiKey, { host: ingestUrl, requestTimeout, ...options }),
     end: (client) => (client as PostHog).shutdown(),
   },
   {
     packageName: 'posthog-node-4',
     calls: everyCall,
-    connect: ({ projectApiKey, ingestUrl }, options) => new PostHog4(projectApiKey, { host: ingestUrl, ...options }),
+    connect: ({ projectApiKey, ingestUrl }, options) =>
+      new PostHog4(projectApiKey, { host: ingestUrl, requestTimeout, ...options }),
     end: (client) => (client as PostHog4).shutdown(),
   },
   {
     packageName: 'posthog-node-3',
     // It knew no historical migration yet.
     calls: everyCall.filter((call) => call !== 'historical migration'),
-    connect: ({ projectApiKey, ingestUrl }) => new PostHog3(projectApiKey, { host: ingestUrl }),
+    connect: ({ projectApiKey, ingestUrl }) => new PostHog3(projectApiKey, { host: ingestUrl, requestTimeout }),
     end: (client) => (client as PostHog3).shutdownAsync(),
   },
 ];

@@ -110,7 +110,11 @@ async function buildPython(source: string, cache: string): Promise<string[]> {
     await run(['python3', '-m', 'venv', draft]);
     await run([python(draft), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
     // Only the scripts of an environment know where it is; its interpreter is started by path.
-    await rename(draft, installed);
+    await rename(draft, installed).catch(async (error) => {
+      // Another test file was first.
+      if (!existsSync(python(installed))) throw error;
+      await rm(draft, { recursive: true, force: true });
+    });
   }
   return [python(installed), '-B', join(source, 'main.py')];
 }
@@ -145,7 +149,7 @@ function runProgram([program = '', ...programArguments]: string[], settings: Rec
     const child = spawn(program, programArguments, {
       env: settings,
       stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: 60_000,
+      timeout: 150_000,
       killSignal: 'SIGKILL',
     });
     let said = '';

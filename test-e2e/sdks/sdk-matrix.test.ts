@@ -68,7 +68,7 @@ for (const sdk of sdks) {
         );
         matrix.note(sdk, call, storedAs);
       },
-      60_000,
+      300_000,
     );
 
     test('nothing failed, nothing was tried again', async () => {

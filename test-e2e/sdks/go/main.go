@@ -27,8 +27,10 @@ func main() {
 	client, err := posthog.NewWithConfig(os.Getenv("PROJECT_API_KEY"), posthog.Config{
 		Endpoint:            os.Getenv("INGEST_URL"),
 		HistoricalMigration: call == "historical migration",
-		Callback:            complaints{},
-		Logger:              complaints{},
+		// As long as a busy machine needs: nothing is given up.
+		FeatureFlagRequestTimeout: 90 * time.Second,
+		Callback:                  complaints{},
+		Logger:                    complaints{},
 	})
 	check(err)
 	enqueue := func(message posthog.Message) { check(client.Enqueue(message)) }

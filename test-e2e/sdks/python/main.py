@@ -17,6 +17,9 @@ client = Posthog(
     secret_key=definitions_key,
     host=os.environ["INGEST_URL"],
     historical_migration=call == "historical migration",
+    # As long as a busy machine needs: nothing is given up or sent again.
+    timeout=90,
+    feature_flags_request_timeout_seconds=90,
     on_error=lambda error, batch: print(f"on_error: {error}", file=sys.stderr),
 )
 

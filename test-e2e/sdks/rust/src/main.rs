@@ -22,6 +22,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ClientOptionsBuilder::default()
             .api_key(env::var("PROJECT_API_KEY")?)
             .host(env::var("INGEST_URL")?)
+            // As long as a busy machine needs: nothing is given up or sent again.
+            .request_timeout_seconds(90u64)
+            .feature_flags_request_timeout_seconds(90u64)
             .on_error(|error| eprintln!("on_error: {error:?}"))
             .build()?,
     );
