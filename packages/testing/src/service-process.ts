@@ -14,7 +14,7 @@ export interface ServiceProcess {
   freeze(): void;
   /** SIGCONT: it goes on as if no time had passed. */
   thaw(): void;
-  /** SIGTERM; resolves with the exit code once it has drained. SIGKILL after 60 s. */
+  /** SIGTERM; resolves with the exit code once it has drained. SIGKILL after 30 s. */
   stop(): Promise<number | null>;
   /** The end of what it logged. */
   output(): string;
@@ -27,7 +27,7 @@ const endWithParent = fileURLToPath(new URL('./end-with-parent.mjs', import.meta
  * settings and nothing else of this process's environment.
  *
  * @param logFile gets all that it says.
- * @throws Error with the end of its output when it ends, or is not ready after 120 s.
+ * @throws Error with the end of its output when it ends, or is not ready after 60 s.
  */
 export async function startService(
   name: string,
@@ -53,7 +53,7 @@ export async function startService(
       child.kill('SIGKILL');
       reject(new Error(`${name} ${why}. It said:\n${end}`));
     };
-    const timer = setTimeout(() => fail('was not ready after 120 s'), 120_000);
+    const timer = setTimeout(() => fail('was not ready after 60 s'), 60_000);
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
     void exit.then((code) => fail(`ended with ${code} before it was ready`));
     child.on('message', (message: { type?: string; port?: number }) => {
@@ -74,7 +74,7 @@ export async function startService(
     thaw: () => void child.kill('SIGCONT'),
     async stop() {
       child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+      const timer = setTimeout(() => child.kill('SIGKILL'), 30_000);
       const code = await exit;
       clearTimeout(timer);
       return code;
