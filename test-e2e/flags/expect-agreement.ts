@@ -12,11 +12,14 @@ export interface Tally {
 
 /** Of an SDK that asks: everything it says is what the server says. @returns the cases in which it is not. */
 export function disagreements(cases: readonly FlagCase[], answers: Map<number, SdkAnswer>): string[] {
-  return cases.flatMap((one) => {
+  return casesOfDisagreement(cases, answers).map((one) => nameOf(one, answers.get(one.number) ?? {}));
+}
+
+export function casesOfDisagreement(cases: readonly FlagCase[], answers: Map<number, SdkAnswer>): FlagCase[] {
+  return cases.filter((one) => {
     const { value, payload } = answers.get(one.number) ?? {};
     // A flag that failed, or is not in the answer, is unknown to some SDKs and off to others.
-    const isRight = (value ?? (one.value === false ? false : undefined)) === one.value && hasPayload(one, payload);
-    return isRight ? [] : [nameOf(one, { value, payload })];
+    return (value ?? (one.value === false ? false : undefined)) !== one.value || !hasPayload(one, payload);
   });
 }
 
