@@ -38,7 +38,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     await Promise.all([killing, ...streams.map((stream) => sendInOrder(services, stream, pace))]);
     expect(await killing).toBe(kills);
     await awaitDrained(services);
-  }, 240_000);
+  }, 480_000);
 
   test('every event is stored once, as it was sent', async () => {
     const { events } = await storedState(services);
@@ -81,7 +81,7 @@ describe.each(eventLogs)('a story with sudden deaths on the %s log', (eventLog) 
     services.consumers.splice(0, 2, ...(await Promise.all([services.startConsumer(), services.startConsumer()])));
     await awaitDrained(services);
     expect(await tableChecksums(services.database)).toEqual(before);
-  }, 240_000);
+  }, 480_000);
 });
 
 /**

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const [document] = caseFile.docs;
   if (document === undefined) throw new Error('The table of cases has no document');
   pastApi = await loadFlags({ services, tenant, document, staticCohorts: caseFile.static_cohorts });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   printAgreement();
   await services?.stop();
@@ -57,7 +57,7 @@ for (const sdk of asking) {
       tallies.set(sdk.name, tallyByCategory(cases, answers, { isLocal: false }));
       expect(disagreements(cases, answers)).toEqual([]);
     },
-    240_000,
+    480_000,
   );
 }
 
@@ -74,7 +74,7 @@ for (const [language, sdk] of evaluating) {
       ownTallies[language] = own;
       expect(surprises(cases, answers, language)).toEqual([]);
     },
-    120_000,
+    300_000,
   );
 }
 

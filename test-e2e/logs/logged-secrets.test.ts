@@ -68,7 +68,7 @@ test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
     await awaitDrained(services);
     expectNoMarks();
   },
-  180_000,
+  400_000,
 );
 
 test('nothing is said by services that may not log in', async () => {
