@@ -283,7 +283,8 @@ module.exports = {
       ...['build', 'image', 'docs', 'check', 'start', 'test', '.', 'testing'],
     ]),
     ...roomsInOrder('packages/cluster', [
-      ...['parts', 'api-server', 'node', 'namespace', 'control-plane', 'addons', 'cluster', 'stories', '.'],
+      ...['network-policies', 'parts', 'api-server', 'node', 'namespace', 'control-plane', 'addons'],
+      ...['connections', 'cluster', 'stories', '.'],
     ]),
     ...roomsInOrder('packages/cli', [
       ...['usage-error.ts', 'terminal.ts', 'print.ts', 'option-values.ts', 'announce-key-changes.ts', 'session.ts'],

@@ -1,5 +1,6 @@
+import { mayConnect, type Party } from '@millrace/cluster';
 import type { Manifest } from './testing/manifest.ts';
-import { mayConnect, type Party, partyOf } from './testing/may-connect.ts';
+import { partyOf } from './testing/party-of.ts';
 import { ofKind, renderChart } from './testing/render-chart.ts';
 
 /** Who else is there: in other namespaces, beside the release, and outside. */

@@ -1,3 +1,5 @@
+import type { LabelSelector, PolicyRule } from '@millrace/cluster';
+
 /** The parts of a Kubernetes object that the tests look at. */
 export interface Manifest {
   apiVersion: string;
@@ -34,23 +36,6 @@ export interface Spec extends PodSpec {
   triggers?: { type: string; metadata: Record<string, string>; authenticationRef?: { name: string } }[];
   secretTargetRef?: { parameter: string; name: string; key: string }[];
   scaleTargetRef?: { name: string };
-}
-
-export interface PolicyRule {
-  from?: PolicyPeer[];
-  to?: PolicyPeer[];
-  ports?: { port: number | string; protocol?: string }[];
-}
-
-export interface PolicyPeer {
-  podSelector?: LabelSelector;
-  namespaceSelector?: LabelSelector;
-  ipBlock?: { cidr: string; except?: string[] };
-}
-
-export interface LabelSelector {
-  matchLabels?: Record<string, string>;
-  matchExpressions?: unknown[];
 }
 
 /** Of an Ingress (`http`) or an HTTPRoute (`matches`). */

@@ -6,6 +6,7 @@ import { startKeda } from '../addons/start-keda.ts';
 import { startMetricsServer } from '../addons/start-metrics-server.ts';
 import { type KubernetesTools, kubernetesTools } from '../api-server/kubernetes-tools.ts';
 import { runApiServer } from '../api-server/run-api-server.ts';
+import { type Traffic, watchConnections } from '../connections/watch-connections.ts';
 import { startControllers } from '../control-plane/start-controllers.ts';
 import { startKubeProxy } from '../control-plane/start-kube-proxy.ts';
 import { prepareMounts } from '../namespace/prepare-mounts.ts';
@@ -19,6 +20,8 @@ export interface Cluster extends KubernetesTools {
   nodes: ClusterNode[];
   /** Parts that have ended although nobody asked them to, each with the end of what it said. */
   failures(): string[];
+  /** Who has connected to whom so far. */
+  traffic(): Traffic;
 }
 
 export interface ClusterOptions {
@@ -43,7 +46,9 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
   const { kubeconfig } = server;
   const tools = await kubernetesTools(kubeconfig, directory);
   const part = { directory, reaper, env: programs.env };
+  const watch = await watchConnections(kubeconfig, part);
   const running: ServerProcess[] = [
+    ...watch.parts,
     ...(await startControllers(server, part)),
     await startKubeProxy(kubeconfig, part),
     await startDns(kubeconfig, part),
@@ -58,5 +63,6 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
     kubeconfig,
     nodes: await Promise.all(started),
     failures: () => running.filter((process) => process.hasEnded()).map((process) => process.lastLog()),
+    traffic: watch.read,
   };
 }

@@ -13,6 +13,9 @@ export const nodeAddress = (node: number) => `198.18.0.${node}`;
 /** Addresses of its pods. */
 export const podRangeOf = (node: number) => `10.244.${node}.0/24`;
 
+/** Of a pod, and not of a node, whose end of its pods' bridge has the first address of their range. */
+export const isPodAddress = (address: string) => /^10\.244\.\d+\.\d+$/.test(address) && !address.endsWith('.1');
+
 /** Gives an empty network namespace the addresses of the cluster's own parts. */
 export async function prepareNetwork({ env }: NodePrograms, nodes: number): Promise<void> {
   const ip = (line: string) => runOrExplain('ip', line.split(' '), { env });

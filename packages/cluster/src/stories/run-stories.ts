@@ -1,6 +1,7 @@
 import { SetupProblem } from '@millrace/stack/src/setup-problem.ts';
 import type { Cluster } from '../cluster/start-cluster.ts';
 import { brokenImageStory } from './broken-image-story.ts';
+import { connectionsStory } from './connections-story.ts';
 import { drainStory } from './drain-story.ts';
 import { fullDiskStory } from './full-disk-story.ts';
 import { install } from './install.ts';
@@ -23,6 +24,7 @@ import { upgradeStory } from './upgrade-story.ts';
 const stories: Story[] = [
   ...[scaleStory, killStory, drainStory, upgradeStory],
   ...[brokenImageStory, fullDiskStory, postgresCertificateStory, kafkaCertificateStory],
+  connectionsStory,
 ];
 
 export interface StoriesOptions {

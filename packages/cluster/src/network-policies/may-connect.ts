@@ -1,10 +1,10 @@
 import { BlockList, isIPv6 } from 'node:net';
-import { type LabelSelector, type Manifest, type PolicyPeer, type PolicyRule, podOf } from './manifest.ts';
+import type { LabelSelector, NetworkPolicy, PolicyPeer, PolicyRule } from './network-policy.ts';
 
 /** A pod, or an address outside of the cluster. */
 export type Party = PodParty | { address: string };
 
-interface PodParty {
+export interface PodParty {
   namespace: string;
   labels: Record<string, string>;
   /** Numbers of the ports that it names. */
@@ -19,24 +19,11 @@ interface Connection {
   protocol?: 'TCP' | 'UDP';
 }
 
-/** The namespace of what is rendered, see `renderChart`. */
-const ownNamespace = 'prod';
-
-/** What runs, of a deployment, a job or a pod, as others see it. */
-export function partyOf(manifest: Manifest): PodParty {
-  const { labels = {} } = manifest.kind === 'Pod' ? manifest.metadata : (manifest.spec.template?.metadata ?? {});
-  const ports = (podOf(manifest)?.containers ?? []).flatMap((container) => container.ports ?? []);
-  return {
-    ...{ namespace: ownNamespace, labels },
-    ports: Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort])),
-  };
-}
-
 /**
  * Whether the policies let a connection through, as Kubernetes has it: a pod that a policy of a direction selects may do in that
  * direction what any of them allows, and nothing else. https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
-export function mayConnect(policies: readonly Manifest[], connection: Connection): boolean {
+export function mayConnect(policies: readonly NetworkPolicy[], connection: Connection): boolean {
   const { from, to } = connection;
   return (
     isLet(policies, { direction: 'Egress', subject: from, other: to, connection }) &&
@@ -51,17 +38,23 @@ interface Side {
   connection: Connection;
 }
 
-function isLet(policies: readonly Manifest[], { direction, subject, other, connection }: Side): boolean {
-  // Of the world outside and of other namespaces the chart says nothing.
-  if ('address' in subject || subject.namespace !== ownNamespace) return true;
+function isLet(policies: readonly NetworkPolicy[], { direction, subject, other, connection }: Side): boolean {
+  // The world outside has no policies.
+  if ('address' in subject) return true;
   const about = policies.filter(
-    ({ spec }) => spec.policyTypes?.includes(direction) && hasLabels(spec.podSelector, subject.labels),
+    ({ metadata, spec }) =>
+      metadata.namespace === subject.namespace &&
+      spec.policyTypes?.includes(direction) &&
+      hasLabels(spec.podSelector, subject.labels),
   );
   if (about.length === 0) return true;
   const rules = about.flatMap(({ spec }) => (direction === 'Ingress' ? spec.ingress : spec.egress) ?? []);
   return rules.some((rule) => {
     const peers = direction === 'Ingress' ? rule.from : rule.to;
-    return (peers === undefined || peers.some((peer) => isMeant(peer, other))) && hasPort(rule, connection);
+    return (
+      (peers === undefined || peers.some((peer) => isMeant(peer, other, subject.namespace))) &&
+      hasPort(rule, connection)
+    );
   });
 }
 
@@ -73,7 +66,7 @@ function hasPort({ ports }: PolicyRule, { to, port, protocol = 'TCP' }: Connecti
   return ports?.some((one) => (one.protocol ?? 'TCP') === protocol && numberOf(one.port) === wanted) ?? true;
 }
 
-function isMeant({ ipBlock, podSelector, namespaceSelector }: PolicyPeer, party: Party): boolean {
+function isMeant({ ipBlock, podSelector, namespaceSelector }: PolicyPeer, party: Party, ownNamespace: string): boolean {
   // Whether pods are met by blocks of addresses depends on the network; those here spare private ones anyhow.
   if ('address' in party) return ipBlock !== undefined && isWithin(ipBlock, party.address);
   if (ipBlock !== undefined) return false;

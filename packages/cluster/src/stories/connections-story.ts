@@ -1,0 +1,93 @@
+import { type Judgement, judgeConnections } from '../connections/judge-connections.ts';
+import type { Traffic } from '../connections/watch-connections.ts';
+import type { NetworkPolicy, PolicyRule } from '../network-policies/network-policy.ts';
+import { imageRepository } from './load-images.ts';
+import { measureStory } from './measure-story.ts';
+import type { Story, StoryContext } from './story.ts';
+
+/**
+ * Nothing enforces the policies here, so a missing one would be noticed by those who install the chart where something does.
+ * What pods have connected to since before the chart was installed, whatever has happened, is judged by the policies instead.
+ */
+export const connectionsStory: Story = {
+  name: 'connections of pods, judged by the policies',
+  run: (context) =>
+    measureStory('connections', context.setting, async () => {
+      const { cluster, release } = context;
+      await useTheRest(context);
+      const gateway = await release.kubectl(
+        ...['get', 'pod', '-l', 'app.kubernetes.io/component=gateway', '-o', 'jsonpath={.items[0].status.podIP}'],
+      );
+      const metrics = `http://${gateway}:9090/metrics`;
+      await ask(context, { name: 'stranger', namespace: release.namespace, url: metrics });
+      await release.kubectl('create', 'namespace', 'monitoring');
+      await ask(context, { name: 'prometheus', namespace: 'monitoring', url: metrics });
+      await release.kubectl('delete', 'namespace', 'monitoring', '--wait=false');
+      return verdict(context, cluster.traffic());
+    }),
+};
+
+/** What is documented, and nothing else here does. */
+async function useTheRest({ cluster, release, setting }: StoryContext): Promise<void> {
+  for (const name of ['gateway', 'consumer-live', 'management-api']) {
+    const words = ['exec', `deploy/millrace-${name}`, '--', 'node', 'millrace.mjs', 'doctor'];
+    const { status, output } = await cluster.kubectl('--namespace', release.namespace, ...words);
+    // It ends with 1 when it has found a problem of the stores.
+    if (status > 1) throw new Error(`doctor in ${name} ended with ${status}:\n${output}`);
+  }
+  // The API hands to a gateway what SDKs ask it that evaluate flags by themselves.
+  const definitions = `/api/feature_flag/local_evaluation?token=${setting.projectApiKey}`;
+  await (await fetch(`${await release.urlOf('management-api')}${definitions}`)).arrayBuffer();
+}
+
+/** A pod that asks for one page. */
+async function ask(
+  { release, tags }: StoryContext,
+  { name, namespace, url }: { name: string; namespace: string; url: string },
+): Promise<void> {
+  const kubectl = (...words: string[]) => release.kubectl('--namespace', namespace, ...words);
+  const script = `fetch('${url}').then((answer) => answer.text())`;
+  await kubectl('run', name, `--image=${imageRepository}:${tags.installed}`, '--restart=Never', '--', '-e', script);
+  await kubectl('wait', `pod/${name}`, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=60s');
+  await kubectl('delete', 'pod', name);
+}
+
+/** As if the chart had forgotten what these rules allow. */
+function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): Judgement {
+  const rest = (rules: PolicyRule[] = []) => rules.filter((rule) => !isForgotten(rule));
+  const policies = traffic.policies.map(({ spec, ...policy }) => {
+    return { ...policy, spec: { ...spec, ingress: rest(spec.ingress), egress: rest(spec.egress) } };
+  });
+  return judgeConnections({ ...traffic, policies });
+}
+
+/** @throws Error with what the policies miss, or when the reading has not seen what happened for certain. */
+function verdict({ release, print }: StoryContext, traffic: Traffic): string {
+  const { allowed, refused, fromNode } = judgeConnections(traffic);
+  for (const name of allowed) print(`  ${name}`);
+  const { namespace } = release;
+  const strangers = refused.filter((name) => name.startsWith(`${namespace}/stranger → ${namespace}/gateway:`));
+  if (strangers.length === 0) throw new Error("a stranger's connection was not seen, or not refused");
+  const missing = refused.filter((name) => !strangers.includes(name));
+  if (missing.length > 0) throw new Error(`no policy allows\n  ${missing.join('\n  ')}`);
+  const open = without(() => true, traffic).allowed;
+  if (open.length > 0) throw new Error(`no policy is about\n  ${open.join('\n  ')}`);
+  const seen = new Set(allowed.map((name) => name.split(' → ')[0]));
+  const actors = ['monitoring/prometheus', ...traffic.policies.flatMap((policy) => nameOf(policy) ?? [])];
+  const unseen = actors.filter((name) => !seen.has(name));
+  if (unseen.length > 0) throw new Error(`no connection was seen of ${unseen.join(', ')}`);
+  const dns = without(({ ports }) => ports?.some(({ port }) => port === 53) ?? false, traffic);
+  const askForNames = dns.refused.length - refused.length;
+  if (askForNames === 0) throw new Error('nobody was seen to ask for names');
+  return [
+    `${allowed.length} different connections of pods since before the installation, all allowed by the policies that the API server held;`,
+    `were DNS forgotten ${askForNames} refused, were all forgotten all; ${strangers.length} of a stranger refused;`,
+    `${fromNode.length} from the node (probes, clients) not judged`,
+  ].join(' ');
+}
+
+/** Whose connections a policy is about; undefined for the one that closes everything. */
+function nameOf({ metadata, spec }: NetworkPolicy): string | undefined {
+  const component = spec.podSelector?.matchLabels?.['app.kubernetes.io/component'];
+  return component && `${metadata.namespace}/${component}`;
+}
