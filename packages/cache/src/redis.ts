@@ -4,8 +4,6 @@ import type { CounterChange, KeyValue } from './key-value.ts';
 import { type ClientOptions, createRedisClient, type RedisClient } from './redis-client.ts';
 import { type RedisConnection, redisConnection } from './redis-config.ts';
 
-/** How long a connection may be silent while an answer is due before it is given up and made anew. */
-const silenceTimeoutMs = 1000;
 /** A subscriber sends nothing by itself, so that a connection swallowed by the network would stay forever. */
 const subscriberPingMs = 5000;
 
@@ -32,12 +30,13 @@ function connectionTo(redisUrl: string): RedisConnection {
 
 /**
  * The port on Redis. Commands fail at once while the connection is down (no offline queue) and after
- * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests.
+ * `commandTimeoutMs` when the server does not answer, so that a dead Redis costs milliseconds, not requests. A connection that
+ * is silent for `silenceTimeoutMs` while an answer is due is given up and made anew.
  */
 export function createRedisKeyValue(
   addressOrConnection: string | RedisConnection,
   logger: Logger,
-  { commandTimeoutMs = 150, keyPrefix = 'millrace:' } = {},
+  { commandTimeoutMs = 150, silenceTimeoutMs = 1000, keyPrefix = 'millrace:' } = {},
 ): KeyValue {
   const connection = typeof addressOrConnection === 'string' ? connectionTo(addressOrConnection) : addressOrConnection;
   const options = {

@@ -2,10 +2,11 @@ import { createRedisKeyValue } from '@millrace/cache';
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog } from '@millrace/event-log';
 import { createTestTenant, eventually, testServers } from '@millrace/testing';
+import { storeTimeLimits } from './access/store-time-limits.ts';
 import { quietLogger } from './testing/quiet-logger.ts';
 import { openRawConnection } from './testing/raw-http.ts';
 import { startServerProxy, throughProxy } from './testing/server-proxy.ts';
-import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
+import { createGatewayFixture, type GatewayFixture, type GatewayParts, type TestGateway } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
 
 let fixture: GatewayFixture;
@@ -51,7 +52,9 @@ test.each([
 });
 
 describe('stores of project keys that fail', () => {
-  async function startBehindProxies() {
+  const impatient = { timeLimits: storeTimeLimits };
+
+  async function startBehindProxies(parts: GatewayParts = {}) {
     const postgresProxy = await startServerProxy(fixture.databaseUrl);
     const redisProxy = await startServerProxy(testServers().redisUrl);
     const database = createDatabase({
@@ -66,7 +69,7 @@ describe('stores of project keys that fail', () => {
     });
     leftOpen.push(cache.stop, database.stop, postgresProxy.stop, redisProxy.stop);
     // Entries are stale at once, so that every request would like to ask.
-    const gateway = await fixture.startGateway({ keys: { sql: database.sql, cache, knownForMs: 0 } });
+    const gateway = await fixture.startGateway({ ...parts, keys: { sql: database.sql, cache, knownForMs: 0 } });
     await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
     return {
       gateway,
@@ -84,7 +87,7 @@ describe('stores of project keys that fail', () => {
     'a known key is answered with 200 when both are lost by %s',
     async (fault) => {
       const { token } = await createTestTenant(fixture.database);
-      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies();
+      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
       expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
       await postgresProxy[fault]();
       await redisProxy[fault]();
@@ -96,7 +99,7 @@ describe('stores of project keys that fail', () => {
   test.each(['refuse', 'blackHole'] as const)(
     'an unknown key is accepted while both are lost by %s, refused afterwards',
     async (fault) => {
-      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies();
+      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
       await postgresProxy[fault]();
       await redisProxy[fault]();
       expect(await post(gateway, bodyFor('phc_nobody'))).toMatchObject({ status: 200 });

@@ -1,6 +1,7 @@
 import type { KeyValue } from '@millrace/cache';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import { createSecretBox, type Metrics, type Stoppable, secretOf } from '@millrace/runtime';
+import { type StoreTimeLimits, storeTimeLimits } from './access/store-time-limits.ts';
 import type { GatewayConfig } from './config.ts';
 import { createEarlyAccessFeatures, type EarlyAccessFeatures } from './config-and-flags/early-access-features.ts';
 import { createEnvironmentSettings, type EnvironmentSettings } from './config-and-flags/environment-settings.ts';
@@ -36,28 +37,31 @@ export interface FlagPartsOptions {
       'flagDatabaseConnections' | 'flagDefinitionsMemoryMb' | 'limitFlushMs' | 'secretsKey' | 'secretsKeyFile'
     >;
   metrics: Metrics;
+  timeLimits?: StoreTimeLimits;
+  now?: () => number;
 }
 
 const mebibyte = 1024 * 1024;
 
 export function createFlagParts(options: FlagPartsOptions): FlagParts {
   const { sql, definitionSql, cache, changes, config, metrics } = options;
+  const { timeLimits = storeTimeLimits, now = Date.now } = options;
   const pools = { requests: sql, definitions: definitionSql };
-  const database = createFlagDatabase(pools, config.flagDatabaseConnections);
+  const database = createFlagDatabase(pools, config.flagDatabaseConnections, { timeLimits });
   const counters = createSharedCounters({
     store: cache,
-    now: Date.now,
+    now,
     flushAfterMs: config.limitFlushMs,
     onFlush: () => {},
   });
   const memoryBytes = config.flagDefinitionsMemoryMb * mebibyte;
   return {
     data: createFlagData({ database, changes, memoryBytes, metrics }),
-    settings: createEnvironmentSettings(database.requests, changes),
-    features: createEarlyAccessFeatures(database.requests, changes),
-    flagLimits: createFlagLimits(config, { counters, now: Date.now }),
+    settings: createEnvironmentSettings(database.requests, changes, timeLimits),
+    features: createEarlyAccessFeatures(database.requests, changes, timeLimits),
+    flagLimits: createFlagLimits(config, { counters, now }),
     metrics: createFlagMetrics(metrics),
-    rights: createBearerRights(database.requests, changes),
+    rights: createBearerRights(database.requests, changes, timeLimits),
     openPayload: createPayloadOpener(createSecretBox(secretOf(config, 'secretsKey'))),
     stop: counters.stop,
   };

@@ -5,12 +5,14 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createProjectKeyCache, knownTtlSeconds } from './project-key-cache.ts';
 import { findProjectByKey, type KnownProject } from './project-key-store.ts';
 import { createSlots } from './slots.ts';
+import { type StoreTimeLimits, storeTimeLimits } from './store-time-limits.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 export interface KeyStoresOptions {
   sql: Sql;
   cache: KeyValue;
   changes: Pick<ProjectChanges, 'isSubscribed'>;
+  timeLimits?: StoreTimeLimits;
 }
 
 /** The shared cache in front of PostgreSQL, each asked so often at a time and so long at most. */
@@ -36,21 +38,20 @@ export interface KeyAnswer {
 
 export const restAfterFailureMs = 1000;
 const maxChanged = 10_000;
-const databaseTimeLimitMs = 500;
-const cacheTimeLimitMs = 200;
 /**
  * Fewer than the pool has connections (main.ts): the time limit is to measure the database, not a queue in front of it.
  */
-const databaseSlots = { max: 3, maxWaiting: 1000, waitMs: 1000 };
+const databaseSlots = { max: 3, maxWaiting: 1000 };
 /** With more questions than this waiting, the cache is left out. */
 const cacheSlots = { max: 256, maxWaiting: 0, waitMs: 0 };
 
-export function createKeyStores({ sql, cache, changes }: KeyStoresOptions): KeyStores {
+export function createKeyStores(options: KeyStoresOptions): KeyStores {
+  const { sql, cache, changes, timeLimits = storeTimeLimits } = options;
   const shared = createProjectKeyCache(cache);
   const cacheBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
   const databaseBreaker = createCircuitBreaker({ restMs: restAfterFailureMs });
   const toCache = createSlots(cacheSlots);
-  const toDatabase = createSlots(databaseSlots);
+  const toDatabase = createSlots({ ...databaseSlots, waitMs: timeLimits.keyTurnMs });
   /** Keys that changed lately. A gateway that learned of the change later may have left an old copy. */
   const changed = new LRUCache<string, true>({ max: maxChanged, ttl: knownTtlSeconds * 1000 });
   let copiesTrustedFromMs = Number.NEGATIVE_INFINITY;
@@ -58,7 +59,7 @@ export function createKeyStores({ sql, cache, changes }: KeyStoresOptions): KeyS
 
   async function askDatabase(token: string): Promise<KnownProject | null> {
     try {
-      const project = await withTimeLimit(findProjectByKey(sql, token), databaseTimeLimitMs);
+      const project = await withTimeLimit(findProjectByKey(sql, token), timeLimits.keyMs);
       isDatabaseAway = false;
       return project;
     } catch (error) {
@@ -82,7 +83,7 @@ export function createKeyStores({ sql, cache, changes }: KeyStoresOptions): KeyS
   }
 
   function askCache<T>(ask: () => Promise<T>): Promise<T> {
-    return toCache.run(() => cacheBreaker.run(() => withTimeLimit(ask(), cacheTimeLimitMs)));
+    return toCache.run(() => cacheBreaker.run(() => withTimeLimit(ask(), timeLimits.cachedKeyMs)));
   }
 
   return {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInProcessKeyValue } from '@millrace/cache';
 import { createMetrics } from '@millrace/runtime';
 import { createTestTenant, eventually } from '@millrace/testing';
+import { patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { createProjectKeys } from './project-keys.ts';
@@ -90,6 +91,7 @@ async function startKeys({ cache = createInProcessKeyValue(), sql: given = fixtu
     },
     logger: quietLogger(),
     metrics,
+    timeLimits: patientTimeLimits,
   });
   const answersFrom = async (source: string) => {
     const counter = await metrics.registry.getSingleMetric('millrace_project_key_lookups_total')?.get();

@@ -4,8 +4,10 @@ import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { createMetrics, type Metrics } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, eventually, type TestDatabase, testServers } from '@millrace/testing';
+import { patienceMs, patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createProjectKeys, type ProjectKeysOptions } from './project-keys.ts';
+import { storeTimeLimits } from './store-time-limits.ts';
 
 const logger = quietLogger();
 let own: TestDatabase;
@@ -34,7 +36,8 @@ afterAll(async () => {
 });
 
 async function redis(keyPrefix: string): Promise<KeyValue> {
-  const cache = createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix, commandTimeoutMs: 2000 });
+  const patience = { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs };
+  const cache = createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix, ...patience });
   caches.push(cache);
   await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
   return cache;
@@ -48,6 +51,7 @@ const startKeys = (options: Partial<ProjectKeysOptions> = {}) =>
     changes: neverChanging,
     logger,
     metrics: createMetrics({ withProcessMetrics: false }),
+    timeLimits: patientTimeLimits,
     ...options,
   });
 
@@ -220,18 +224,26 @@ test('many keys that nobody has, at once: each is refused', async () => {
 
 test('more new keys than a slow store can answer for are told to come again, and never let in', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
+  let answer = () => {};
+  let answering = Promise.resolve();
   const slow: Sql = {
     async query(text, values) {
-      await database.sql.query('SELECT pg_sleep(0.1)');
+      await answering;
       return database.sql.query(text, values);
     },
   };
-  const keys = await startKeys({ sql: slow, metrics });
+  const timeLimits = { ...patientTimeLimits, keyTurnMs: storeTimeLimits.keyTurnMs };
+  const keys = await startKeys({ sql: slow, metrics, timeLimits });
   const { token } = await createTestTenant(database);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
+  answering = new Promise((resolve) => {
+    answer = resolve;
+  });
   const lookups = Array.from({ length: 200 }, (_, index) => keys.find(`phc_nobody_${index}`));
-  const outcomes = new Set((await Promise.all(lookups)).map(({ outcome }) => outcome));
-  expect(outcomes).toEqual(new Set(['unknown', 'busy']));
+  const [asked, waiting] = [lookups.slice(0, 3), lookups.slice(3)];
+  expect(new Set((await Promise.all(waiting)).map(({ outcome }) => outcome))).toEqual(new Set(['busy']));
+  answer();
+  expect(new Set((await Promise.all(asked)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
   expect(keys.find(token)).toMatchObject({ outcome: 'known' });
   expect((await answersBySource(metrics)).busy).toBeGreaterThan(0);
   // Being busy is not remembered.

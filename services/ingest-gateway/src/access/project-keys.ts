@@ -6,6 +6,7 @@ import { busy, type KeyLookup, undetermined, unknown } from './key-lookup.ts';
 import { createKeyMemory } from './key-memory.ts';
 import { createKeyStores, restAfterFailureMs } from './key-stores.ts';
 import { isBusy } from './slots.ts';
+import type { StoreTimeLimits } from './store-time-limits.ts';
 
 export interface ProjectKeys {
   /** Answers nearly every request from memory, without a promise. Never rejects. */
@@ -23,6 +24,7 @@ export interface ProjectKeysOptions {
   unknownForMs?: number;
   /** For this time after `knownForMs` an answer is still used while it is looked up again, so that nobody waits. */
   refreshInBackgroundForMs?: number;
+  timeLimits?: StoreTimeLimits;
 }
 
 /**

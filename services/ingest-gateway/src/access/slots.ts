@@ -30,10 +30,11 @@ export function createSlots({ max, maxWaiting, waitMs }: SlotLimits): Slots {
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(() => {
-        waiting.delete(start);
-        reject(busy());
-      }, waitMs);
+      const giveUp = () => {
+        if (waiting.delete(start)) reject(busy());
+      };
+      // First what has arrived is read, as in time-limit.ts: it may make room.
+      const timer = setTimeout(() => setImmediate(giveUp), waitMs);
       waiting.add(start);
     });
   }

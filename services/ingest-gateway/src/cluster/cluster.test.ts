@@ -79,9 +79,15 @@ async function countedRequests(): Promise<number> {
 
 test('whichever process is asked tells the figures of all', async () => {
   for (let sent = 0; sent < 10; sent++) expect(await capture()).toBe(200);
-  const counted = [];
-  for (let asked = 0; asked < 6; asked++) counted.push(await countedRequests());
-  expect(counted).toEqual(counted.map(() => taken));
+  // Asked in turn. One that is late with its figures is left out of an answer, so a busy machine gets another try.
+  await eventually(
+    async () => {
+      const counted: number[] = [];
+      for (let asked = 0; asked < 6; asked++) counted.push(await countedRequests());
+      expect(counted).toEqual(counted.map(() => taken));
+    },
+    { what: 'that all tell the same' },
+  );
 });
 
 test('a process that ends is replaced, and the others go on', async () => {

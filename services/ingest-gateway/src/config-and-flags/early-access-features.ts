@@ -1,6 +1,7 @@
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import { LRUCache } from 'lru-cache';
+import { storeTimeLimits } from '../access/store-time-limits.ts';
 import { withTimeLimit } from '../access/time-limit.ts';
 import { findPublicFeatures, type PublicFeature } from './early-access-feature-store.ts';
 
@@ -12,12 +13,12 @@ export interface EarlyAccessFeatures {
 const maxRemembered = 1000;
 /** While changes are received. */
 const rememberForMs = 30_000;
-const timeLimitMs = 500;
 
 /** The features of environments, remembered until one of their flags or features changes. */
 export function createEarlyAccessFeatures(
   sql: Sql,
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>,
+  { settingsMs } = storeTimeLimits,
 ): EarlyAccessFeatures {
   const memory = new LRUCache<number, Promise<PublicFeature[]>>({ max: maxRemembered, ttl: rememberForMs });
   changes.subscribe((change) => {
@@ -27,7 +28,7 @@ export function createEarlyAccessFeatures(
 
   async function ask(environmentId: number): Promise<PublicFeature[]> {
     try {
-      return await withTimeLimit(findPublicFeatures(sql, environmentId), timeLimitMs);
+      return await withTimeLimit(findPublicFeatures(sql, environmentId), settingsMs);
     } catch (cause) {
       memory.delete(environmentId);
       throw new AppError('unavailable', 'The features of the project cannot be read now.', { cause });

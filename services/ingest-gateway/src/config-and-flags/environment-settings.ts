@@ -1,6 +1,7 @@
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { AppError } from '@millrace/errors';
 import { LRUCache } from 'lru-cache';
+import { storeTimeLimits } from '../access/store-time-limits.ts';
 import { withTimeLimit } from '../access/time-limit.ts';
 import { type ClientSettings, findClientSettings } from './environment-settings-store.ts';
 
@@ -12,12 +13,12 @@ export interface EnvironmentSettings {
 const maxRemembered = 10_000;
 /** While changes are received. */
 const rememberForMs = 30_000;
-const timeLimitMs = 500;
 
 /** Settings of environments, remembered for a short time: every page view of a browser asks for them. */
 export function createEnvironmentSettings(
   sql: Sql,
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>,
+  { settingsMs } = storeTimeLimits,
 ): EnvironmentSettings {
   const memory = new LRUCache<string, Promise<ClientSettings | null>>({ max: maxRemembered, ttl: rememberForMs });
   changes.subscribe((change) => {
@@ -33,7 +34,7 @@ export function createEnvironmentSettings(
 
   async function ask(token: string): Promise<ClientSettings | null> {
     try {
-      return await withTimeLimit(findClientSettings(sql, token), timeLimitMs);
+      return await withTimeLimit(findClientSettings(sql, token), settingsMs);
     } catch (cause) {
       memory.delete(token);
       throw new AppError('unavailable', 'The settings of the project cannot be read now.', { cause });

@@ -1,5 +1,7 @@
 import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import { createTestDatabase } from '@millrace/testing';
+import { storeTimeLimits } from '../access/store-time-limits.ts';
+import { patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createFlagDatabase } from './flag-database.ts';
 
@@ -20,7 +22,12 @@ afterAll(async () => {
 });
 
 test('a flood of slow questions ends in a rest, and keeps nobody from reading definitions', async () => {
-  const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections);
+  const { flagDataMs, flagDataTurnMs } = storeTimeLimits;
+  const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
+    timeLimits: { ...patientTimeLimits, flagDataMs, flagDataTurnMs },
+    // Not over while this test looks.
+    restMs: 600_000,
+  });
   const slow = Array.from({ length: 20 }, () => flags.requests.query('SELECT pg_sleep(1)'));
   const read = flags.definitions.query('SELECT 1 AS one');
   const outcomes = await Promise.allSettled(slow);

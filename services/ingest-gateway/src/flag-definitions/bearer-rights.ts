@@ -4,6 +4,7 @@ import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/d
 import { AppError } from '@millrace/errors';
 import { LRUCache } from 'lru-cache';
 import { createSlots } from '../access/slots.ts';
+import { storeTimeLimits } from '../access/store-time-limits.ts';
 import { findSecretKeyOwner } from './secret-key-store.ts';
 
 /** Whether the bearer of a key may read an environment's definitions, or why not. */
@@ -35,9 +36,10 @@ const bridgeForMs = 12 * 60 * 60 * 1000;
 export function createBearerRights(
   sql: Sql,
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>,
+  { bearerTurnMs } = storeTimeLimits,
 ): BearerRights {
   const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
-  const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: 500 });
+  const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerTurnMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
     // Changes are rare beside questions: all are asked for anew rather than looked through.

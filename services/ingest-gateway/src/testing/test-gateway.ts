@@ -9,11 +9,13 @@ import { createHealth, createMetrics, type Logger, type Metrics, readConfig, typ
 import { createTestDatabase, eventually, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import type { Tracing } from '@millrace/tracing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
+import type { StoreTimeLimits } from '../access/store-time-limits.ts';
 import { createGateway, type Gateway } from '../app.ts';
 import type { BrowserLibrary } from '../browser-library/browser-library.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
 import { createFlagParts } from '../flag-parts.ts';
 import { createTrafficControl } from '../limits/traffic-control.ts';
+import { patienceMs, patientTimeLimits } from './patient-time-limits.ts';
 import { quietLogger } from './quiet-logger.ts';
 
 export interface TestGateway extends Gateway {
@@ -31,6 +33,8 @@ export interface GatewayParts {
   /** The key-value store this gateway sees. */
   cache?: KeyValue;
   now?: () => number;
+  /** Patient ones unless given: a machine that does much else is not an outage. */
+  timeLimits?: StoreTimeLimits;
   tracing?: Tracing | null;
 }
 
@@ -52,24 +56,30 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
   const { kafkaBrokers, redisUrl } = testServers();
   const logger = quietLogger();
   const own = await createTestDatabase();
-  const database = createDatabase({ url: own.url, logger, poolSize: 4 });
+  const database = createDatabase({ url: own.url, logger, poolSize: 4, connectTimeoutMs: patienceMs });
   const fixtureMetrics = createMetrics({ withProcessMetrics: false });
   const changes = watchProjectChanges({ database, logger, metrics: fixtureMetrics });
   await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
   const cachePrefix = `t-${randomUUID()}:`;
-  const cache = createRedisKeyValue(redisUrl, logger, { keyPrefix: cachePrefix, commandTimeoutMs: 2000 });
-  const log = createKafkaLog({ brokers: kafkaBrokers, clientId: 'gateway-test', logger, fetchWaitMs: 100 });
+  const patience = { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs };
+  const cache = createRedisKeyValue(redisUrl, logger, { keyPrefix: cachePrefix, ...patience });
+  const log = createKafkaLog({
+    ...{ brokers: kafkaBrokers, clientId: 'gateway-test', logger, fetchWaitMs: 100, appendTimeoutMs: patienceMs },
+  });
   const topics = topicNames(uniqueTopicPrefix());
   await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 3 })));
   const gateways: TestGateway[] = [];
   const controls: Stoppable[] = [];
-  const flagDatabase = createSqlDatabase({ url: own.url, logger, poolSize: 4, preparesQueries: true });
+  const flagDatabase = createSqlDatabase({
+    ...{ url: own.url, logger, poolSize: 4, connectTimeoutMs: patienceMs, preparesQueries: true },
+  });
 
   async function startGateway({ config, keys = {}, tracing = null, ...parts }: GatewayParts = {}) {
+    const { timeLimits = patientTimeLimits } = parts;
     const metrics = createMetrics({ withProcessMetrics: false, hasExemplars: tracing !== null });
     const defaults = readConfig(gatewayConfigSchema, { DATABASE_URL: own.url, STOP_DELAY_MS: '0' });
     const stores = { sql: database.sql, cache: parts.cache ?? cache };
-    const projectKeys = await createProjectKeys({ ...stores, changes, logger, metrics, ...keys });
+    const projectKeys = await createProjectKeys({ ...stores, changes, logger, metrics, timeLimits, ...keys });
     const shared = {
       ...{ log: parts.log ?? log, sql: keys.sql ?? database.sql, config: { ...defaults, ...config } },
       ...{ topics, changes, metrics },
@@ -79,7 +89,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     controls.push(traffic);
     const flagParts = { cache: stores.cache, changes: keys.changes ?? changes, config: shared.config, metrics };
     const flagSql = keys.sql ?? flagDatabase.sql;
-    const flags = createFlagParts({ ...flagParts, sql: flagSql, definitionSql: flagSql });
+    const flags = createFlagParts({ ...flagParts, ...clock, timeLimits, sql: flagSql, definitionSql: flagSql });
     controls.push(flags);
     const roles = rolesOf(shared.config);
     const gateway = createGateway({
