@@ -9,7 +9,7 @@ import {
   type LogConsumer,
 } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
-import { eventually, testServers } from '@millrace/testing';
+import { eventually, patienceMs, testServers } from '@millrace/testing';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createDeadLetterLog } from './dead-letters/dead-letter-log.ts';
@@ -33,12 +33,18 @@ const partitionCount = 3;
 
 async function openLog(kind: 'kafka' | 'postgres'): Promise<{ log: EventLog; close(): Promise<void> }> {
   const { logger } = fixture;
+  const patience = { appendTimeoutMs: patienceMs };
   if (kind === 'kafka') {
-    const log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'event-consumer-test', logger });
+    const log = createKafkaLog({
+      brokers: testServers().kafkaBrokers,
+      clientId: 'event-consumer-test',
+      logger,
+      ...patience,
+    });
     return { log, close: () => log.close() };
   }
-  const database = createDatabase({ url: fixture.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
-  const log = createPostgresLog({ database, logger });
+  const database = createDatabase({ url: fixture.url, logger, poolSize: 6 });
+  const log = createPostgresLog({ database, logger, ...patience });
   return {
     log,
     async close() {

@@ -4,7 +4,7 @@ import { createDatabase } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
 import { deleteTopics } from '@millrace/event-log/testing/delete-topics';
 import { createMetrics } from '@millrace/runtime';
-import { eventually, testServers } from '@millrace/testing';
+import { eventually, patienceMs, testServers } from '@millrace/testing';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
 import { createLiveLoad } from './live-load.ts';
@@ -30,11 +30,12 @@ type LogKind = 'kafka' | 'postgres';
 
 async function withLog<T>(kind: LogKind, work: (log: EventLog) => Promise<T>): Promise<T> {
   const { logger } = fixture;
-  const pool = createDatabase({ url: fixture.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
+  const pool = createDatabase({ url: fixture.url, logger, poolSize: 6 });
+  const patience = { appendTimeoutMs: patienceMs };
   const log =
     kind === 'kafka'
-      ? createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'test', fetchWaitMs: 100, logger })
-      : createPostgresLog({ database: pool, logger });
+      ? createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'test', fetchWaitMs: 100, logger, ...patience })
+      : createPostgresLog({ database: pool, logger, ...patience });
   try {
     return await work(log);
   } finally {
@@ -183,24 +184,20 @@ describe('offsets of the version before, which did not know of which log they sp
   const ends = async (log: EventLog, topic: string) =>
     (await log.endOffsets(topic)).map(({ endOffset }) => Number(endOffset));
 
-  test.each<LogKind>(['kafka', 'postgres'])(
-    'are taken over by the %s log that bears them out',
-    async (kind) => {
-      const { prefix, topics } = names();
-      await withLog(kind, async (log) => {
-        await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
-        await append(log, topics.live, 20);
-        await formerOffsets(topics.live, prefix, await ends(log, topics.live));
-        const later = await append(log, topics.live, 7);
-        await whileConsuming(log, prefix, () => untilStored(later));
-        // Read again, the others would be stored: they never were.
-        expect((await storedUuids()).sort()).toEqual(later.sort());
-      });
-      const claims = await fixture.database.prisma.consumer_offset.findMany({ where: { topic: topics.live } });
-      expect(claims.map(({ taken_over_by }) => taken_over_by?.split('/')[0])).toEqual([kind, kind]);
-    },
-    60_000,
-  );
+  test.each<LogKind>(['kafka', 'postgres'])('are taken over by the %s log that bears them out', async (kind) => {
+    const { prefix, topics } = names();
+    await withLog(kind, async (log) => {
+      await log.ensureTopics([{ topic: topics.live, partitions: 2 }]);
+      await append(log, topics.live, 20);
+      await formerOffsets(topics.live, prefix, await ends(log, topics.live));
+      const later = await append(log, topics.live, 7);
+      await whileConsuming(log, prefix, () => untilStored(later));
+      // Read again, the others would be stored: they never were.
+      expect((await storedUuids()).sort()).toEqual(later.sort());
+    });
+    const claims = await fixture.database.prisma.consumer_offset.findMany({ where: { topic: topics.live } });
+    expect(claims.map(({ taken_over_by }) => taken_over_by?.split('/')[0])).toEqual([kind, kind]);
+  });
 
   test('are not taken for those of a fresh topic of Kafka, however much it holds', async () => {
     const { prefix, topics } = names();

@@ -3,7 +3,7 @@ import { encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, readConfig } from '@millrace/runtime';
-import { eventually, testServers } from '@millrace/testing';
+import { eventually, patienceMs, testServers } from '@millrace/testing';
 import { configuredLanes, consumerConfigSchema } from './config.ts';
 import { consumeLane } from './consume-lane.ts';
 import { createConsumeMetrics } from './consume-metrics.ts';
@@ -24,12 +24,18 @@ test('a consumer works on the overflow lane unless it is told otherwise', () => 
 /** The log, and what ends it. */
 function openLog(kind: 'kafka' | 'postgres'): { log: EventLog; close(): Promise<void> } {
   const { logger } = fixture;
+  const patience = { appendTimeoutMs: patienceMs };
   if (kind === 'kafka') {
-    const log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'event-consumer-test', logger });
+    const log = createKafkaLog({
+      brokers: testServers().kafkaBrokers,
+      clientId: 'event-consumer-test',
+      logger,
+      ...patience,
+    });
     return { log, close: () => log.close() };
   }
-  const database = createDatabase({ url: fixture.url, logger, poolSize: 6, queryTimeoutMs: 6000 });
-  const log = createPostgresLog({ database, logger });
+  const database = createDatabase({ url: fixture.url, logger, poolSize: 6 });
+  const log = createPostgresLog({ database, logger, ...patience });
   return { log, close: () => log.close().then(() => database.stop()) };
 }
 

@@ -138,5 +138,4 @@ test.each([
     expect(keysSet).toHaveLength(groupIdentifies.length);
     expect(groups.reduce((sum, { version }) => sum + Number(version), 0)).toBe(groupIdentifies.length);
   },
-  120_000,
 );

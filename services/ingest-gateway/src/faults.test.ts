@@ -6,7 +6,12 @@ import { storeTimeLimits } from './access/store-time-limits.ts';
 import { quietLogger } from './testing/quiet-logger.ts';
 import { openRawConnection } from './testing/raw-http.ts';
 import { startServerProxy, throughProxy } from './testing/server-proxy.ts';
-import { createGatewayFixture, type GatewayFixture, type GatewayParts, type TestGateway } from './testing/test-gateway.ts';
+import {
+  createGatewayFixture,
+  type GatewayFixture,
+  type GatewayParts,
+  type TestGateway,
+} from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
 
 let fixture: GatewayFixture;

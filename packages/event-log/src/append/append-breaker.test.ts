@@ -84,7 +84,6 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
       expect(await isOpen()).toBe(0);
       expect(new Set(await attempts(50, 'after'))).toEqual(new Set(['acknowledged']));
     },
-    60_000,
   );
 
   test('what is wrong with records says nothing about the log', async () => {

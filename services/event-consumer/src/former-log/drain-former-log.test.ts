@@ -3,7 +3,7 @@ import { consumerGroup, encodeCapturedRecord, outputGroup, recordKey, topicNames
 import { createDatabase, type Database } from '@millrace/db';
 import { createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, type Metrics } from '@millrace/runtime';
-import { eventually } from '@millrace/testing';
+import { eventually, patienceMs } from '@millrace/testing';
 import { consumeLane } from '../consume-lane.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
 import { createLiveLoad } from '../live-load.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   fixture = await createConsumerFixture();
   project = await fixture.createProject();
   pool = createDatabase({ url: fixture.url, logger: fixture.logger, poolSize: 6 });
-  log = createPostgresLog({ database: pool, logger: fixture.logger });
+  log = createPostgresLog({ database: pool, logger: fixture.logger, appendTimeoutMs: patienceMs });
 });
 afterAll(async () => {
   await log.close();

@@ -5,6 +5,7 @@ import {
   type CompiledPrograms,
   compilePrograms,
   eventually,
+  patienceMs,
   type ServiceProcess,
   startService,
   testServers,
@@ -34,7 +35,12 @@ beforeAll(async () => {
   fixture = await createConsumerFixture();
   project = await fixture.createProject();
   const brokers = testServers().kafkaBrokers;
-  log = createKafkaLog({ brokers, clientId: 'frozen-consumer-test', logger: fixture.logger });
+  log = createKafkaLog({
+    brokers,
+    clientId: 'frozen-consumer-test',
+    logger: fixture.logger,
+    appendTimeoutMs: patienceMs,
+  });
   programs = await compilePrograms(['services/event-consumer/src/main.ts']);
   const [file = ''] = programs.files;
   const settings = {

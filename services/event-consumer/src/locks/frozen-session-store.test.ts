@@ -85,10 +85,13 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
 });
 
 test('whoever is at work is left alone', async () => {
-  const work = others.transaction((tx) => tx.query('SELECT pg_sleep(2)'));
+  const work = others.transaction((tx) => tx.query('SELECT pg_sleep(600)')).catch((error: unknown) => error);
   await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
   expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 0, hidden: 0 });
-  await work;
+  await database.sql.query(
+    `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`,
+  );
+  expect(await work).toMatchObject({ code: '57014' });
 });
 
 test('those of another role are told of, and ended by a member of it', async () => {

@@ -9,7 +9,14 @@ import {
 } from '@millrace/contracts';
 import { createKafkaLog, type EventLog, type LogConsumer } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
-import { compilePrograms, eventually, type ServiceProcess, startService, testServers } from '@millrace/testing';
+import {
+  compilePrograms,
+  eventually,
+  patienceMs,
+  type ServiceProcess,
+  startService,
+  testServers,
+} from '@millrace/testing';
 import { consumeLane } from '../consume-lane.ts';
 import { createConsumeMetrics } from '../consume-metrics.ts';
 import { createLiveLoad } from '../live-load.ts';
@@ -52,7 +59,12 @@ let removePrograms: () => Promise<void>;
 beforeAll(async () => {
   fixture = await createConsumerFixture();
   const { kafkaBrokers } = testServers();
-  log = createKafkaLog({ brokers: kafkaBrokers, clientId: 'rule-cases', logger: fixture.logger });
+  log = createKafkaLog({
+    brokers: kafkaBrokers,
+    clientId: 'rule-cases',
+    logger: fixture.logger,
+    appendTimeoutMs: patienceMs,
+  });
   await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 4 })));
   const programs = await compilePrograms(['services/ingest-gateway/src/main.ts']);
   removePrograms = programs.remove;

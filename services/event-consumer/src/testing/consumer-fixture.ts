@@ -4,7 +4,7 @@ import { createDatabase, type Database } from '@millrace/db';
 import { watchProjectChanges } from '@millrace/db/sql';
 import type { AppendRecord, LogBatch, LogRecord } from '@millrace/event-log';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
-import { createTestDatabase, eventually } from '@millrace/testing';
+import { createTestDatabase, eventually, patienceMs } from '@millrace/testing';
 import { createCookielessSalts } from '../cookieless/salts.ts';
 import { createDeadLetterLog } from '../dead-letters/dead-letter-log.ts';
 import { createEventPartitions } from '../events/event-partitions.ts';
@@ -38,7 +38,7 @@ export async function createConsumerFixture(): Promise<ConsumerFixture> {
   const { url, drop } = await createTestDatabase();
   const logger = createLogger('event-consumer-test', 'error');
   logger.silent = true;
-  const database = createDatabase({ url, logger, poolSize: 8, preparesLookups: true });
+  const database = createDatabase({ url, logger, poolSize: 8, connectTimeoutMs: patienceMs, preparesLookups: true });
   const metrics = createMetrics({ withProcessMetrics: false });
   const changes = watchProjectChanges({ database, logger, metrics });
   await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });

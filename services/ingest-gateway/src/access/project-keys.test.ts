@@ -3,8 +3,15 @@ import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@mi
 import { allProjectKeys, projectKeyChannel } from '@millrace/contracts';
 import { createDatabase, type Database, type Sql } from '@millrace/db';
 import { createMetrics, type Metrics } from '@millrace/runtime';
-import { createTestDatabase, createTestTenant, eventually, type TestDatabase, testServers } from '@millrace/testing';
-import { patienceMs, patientTimeLimits } from '../testing/patient-time-limits.ts';
+import {
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  patienceMs,
+  type TestDatabase,
+  testServers,
+} from '@millrace/testing';
+import { patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createProjectKeys, type ProjectKeysOptions } from './project-keys.ts';
 import { storeTimeLimits } from './store-time-limits.ts';

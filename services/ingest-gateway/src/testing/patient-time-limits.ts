@@ -1,7 +1,5 @@
+import { patienceMs } from '@millrace/testing';
 import type { StoreTimeLimits } from '../access/store-time-limits.ts';
-
-/** Longer than a busy machine stands still, and less than `eventually` waits. */
-export const patienceMs = 60_000;
 
 /** For tests in which every store answers. Those of outages use the limits of the product. */
 export const patientTimeLimits: StoreTimeLimits = {

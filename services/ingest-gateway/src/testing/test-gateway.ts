@@ -6,7 +6,7 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createSqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import { createKafkaLog, type EventLog } from '@millrace/event-log';
 import { createHealth, createMetrics, type Logger, type Metrics, readConfig, type Stoppable } from '@millrace/runtime';
-import { createTestDatabase, eventually, testServers, uniqueTopicPrefix } from '@millrace/testing';
+import { createTestDatabase, eventually, patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import type { Tracing } from '@millrace/tracing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import type { StoreTimeLimits } from '../access/store-time-limits.ts';
@@ -15,7 +15,7 @@ import type { BrowserLibrary } from '../browser-library/browser-library.ts';
 import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
 import { createFlagParts } from '../flag-parts.ts';
 import { createTrafficControl } from '../limits/traffic-control.ts';
-import { patienceMs, patientTimeLimits } from './patient-time-limits.ts';
+import { patientTimeLimits } from './patient-time-limits.ts';
 import { quietLogger } from './quiet-logger.ts';
 
 export interface TestGateway extends Gateway {
@@ -53,26 +53,16 @@ export interface GatewayFixture {
 const bodyProgram = new URL('../large-bodies/body-worker-source.mjs', import.meta.url);
 
 export async function createGatewayFixture(): Promise<GatewayFixture> {
-  const { kafkaBrokers, redisUrl } = testServers();
   const logger = quietLogger();
   const own = await createTestDatabase();
-  const database = createDatabase({ url: own.url, logger, poolSize: 4, connectTimeoutMs: patienceMs });
-  const fixtureMetrics = createMetrics({ withProcessMetrics: false });
-  const changes = watchProjectChanges({ database, logger, metrics: fixtureMetrics });
-  await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
+  const { database, flagDatabase, changes } = await openDatabases(own.url, logger);
   const cachePrefix = `t-${randomUUID()}:`;
-  const patience = { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs };
-  const cache = createRedisKeyValue(redisUrl, logger, { keyPrefix: cachePrefix, ...patience });
-  const log = createKafkaLog({
-    ...{ brokers: kafkaBrokers, clientId: 'gateway-test', logger, fetchWaitMs: 100, appendTimeoutMs: patienceMs },
-  });
+  const cache = openCache(cachePrefix, logger);
+  const log = openLog(logger);
   const topics = topicNames(uniqueTopicPrefix());
   await log.ensureTopics(Object.values(topics).map((topic: string) => ({ topic, partitions: 3 })));
   const gateways: TestGateway[] = [];
   const controls: Stoppable[] = [];
-  const flagDatabase = createSqlDatabase({
-    ...{ url: own.url, logger, poolSize: 4, connectTimeoutMs: patienceMs, preparesQueries: true },
-  });
 
   async function startGateway({ config, keys = {}, tracing = null, ...parts }: GatewayParts = {}) {
     const { timeLimits = patientTimeLimits } = parts;
@@ -124,4 +114,22 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
       await own.drop();
     },
   };
+}
+
+async function openDatabases(url: string, logger: Logger) {
+  const pool = { url, logger, poolSize: 4, connectTimeoutMs: patienceMs };
+  const database = createDatabase(pool);
+  const changes = watchProjectChanges({ database, logger, metrics: createMetrics({ withProcessMetrics: false }) });
+  await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
+  return { database, flagDatabase: createSqlDatabase({ ...pool, preparesQueries: true }), changes };
+}
+
+function openCache(keyPrefix: string, logger: Logger): KeyValue {
+  const patience = { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs };
+  return createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix, ...patience });
+}
+
+function openLog(logger: Logger): EventLog {
+  const patience = { fetchWaitMs: 100, appendTimeoutMs: patienceMs };
+  return createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'gateway-test', logger, ...patience });
 }

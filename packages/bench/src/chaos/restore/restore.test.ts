@@ -70,7 +70,7 @@ beforeAll(async () => {
   const servicesOf = createServiceStarter(addresses, { logs: null, closers: ends });
   services = servicesOf({ gateway, consumer, api: '' });
   operator = createOperator(millrace, addresses);
-}, 120_000);
+});
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });

@@ -47,7 +47,7 @@ beforeAll(async () => {
     // It says that a record could not be read, as it should.
     ...{ HEALTH_PORT: '0', INGEST_PORT: '0', API_PORT: '0', LOG_LEVEL: 'error', NODE_ENV: 'production' },
   };
-}, 120_000);
+});
 afterAll(async () => {
   await topics?.remove();
   await topics?.close();
