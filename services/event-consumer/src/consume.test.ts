@@ -203,7 +203,7 @@ describe('transient failures', () => {
       await tx.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {});
     });
     const deps = fixture.createDeps({ database });
-    await deps.partitions.ensure([Date.now()]);
+    await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
     const { handle, counted } = createHandlerFixture(fixture, deps);
     const uuids: string[] = [];
     let batches = 0;
@@ -252,7 +252,7 @@ describe('transient failures', () => {
       },
     };
     const deps = fixture.createDeps();
-    await deps.partitions.ensure([Date.now()]);
+    await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
     const { handle } = createHandlerFixture(fixture, { ...deps, database });
     expect(await handle(logBatch(topic, 0, [event(), event()]))).toEqual({ outcome: 'stale', nextOffset: 2n });
     expect(await storedUuids()).toHaveLength(2);
@@ -269,7 +269,7 @@ describe('transient failures', () => {
       },
     };
     const deps = fixture.createDeps();
-    await deps.partitions.ensure([Date.now()]);
+    await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
     const { handle } = createHandlerFixture(fixture, { ...deps, database });
     const events = [event(), event(), event({ event: 'poison' }), event()];
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ nextOffset: 4n });

@@ -222,7 +222,7 @@ describe('exactly once', () => {
   test('a failure before any statement of the transaction leaves nothing behind; the repetition stores all', async () => {
     const batch = logBatch(topic, 0, variedEvents());
     // Whatever is remembered outside the transaction is made first.
-    await deps.partitions.ensure([Date.now()]);
+    await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
     const before = await checksums();
     let statements = 1;
     for (let failAt = 1; failAt <= statements; failAt++) {

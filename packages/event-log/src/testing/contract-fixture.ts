@@ -116,16 +116,24 @@ export async function readAll(
   count: number,
 ): Promise<(LogRecord & { partition: number })[]> {
   const records: (LogRecord & { partition: number })[] = [];
+  /** A member that lost its group is given its partitions anew, from where it says. */
+  const ends = new Map<number, bigint>();
   const consumer = await log.consume({
     topic,
     group: `reader-${randomUUID()}`,
     maxBatchRecords: 500,
     maxBatchBytes: 1_000_000,
     partitionConcurrency: 4,
-    startOffset: async () => null,
-    async handler(batch) {
-      for (const record of batch.records) records.push({ ...record, partition: batch.partition });
-      return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };
+    startOffset: async (_topic, partition) => ({ nextOffset: ends.get(partition) ?? 0n, recordBefore: null }),
+    async handler({ partition, records: batch }) {
+      let nextOffset = ends.get(partition) ?? 0n;
+      for (const record of batch) {
+        if (record.offset < nextOffset) continue;
+        records.push({ ...record, partition });
+        nextOffset = record.offset + 1n;
+      }
+      ends.set(partition, nextOffset);
+      return { outcome: 'done', nextOffset };
     },
     onFatal(error) {
       throw error;

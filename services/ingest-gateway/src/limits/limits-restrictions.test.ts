@@ -69,7 +69,10 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
         const warnings = await reader.warnings(t2, 1);
         return warnings.reduce((sum, { count }) => sum + count, 0) === 4;
       },
-      { what: 'Every dropped event in a warning' },
+      {
+        what: 'Every dropped event in a warning',
+        describe: async () => JSON.stringify((await reader.warnings(t2, 1)).map(({ uuid, count }) => [uuid, count])),
+      },
     );
     expect(ids(await reader.records(t2, 1))).toEqual([]);
   });

@@ -23,6 +23,8 @@ export interface TopicReader {
 
 export async function readTopics(log: EventLog, topics: readonly string[]): Promise<TopicReader> {
   const seen: ReadRecord[] = [];
+  /** Of each partition, what comes next. A member that lost its group is given its partitions anew, from where it says. */
+  const ends = new Map<string, bigint>();
   const consumers = await Promise.all(
     topics.map((topic) =>
       log.consume({
@@ -31,13 +33,19 @@ export async function readTopics(log: EventLog, topics: readonly string[]): Prom
         maxBatchRecords: 1000,
         maxBatchBytes: 8 * 1024 * 1024,
         partitionConcurrency: 4,
-        startOffset: async () => null,
+        startOffset: async (_topic, partition) => ({
+          nextOffset: ends.get(`${topic}/${partition}`) ?? 0n,
+          recordBefore: null,
+        }),
         async handler({ partition, records }) {
-          let nextOffset = 0n;
+          const name = `${topic}/${partition}`;
+          let nextOffset = ends.get(name) ?? 0n;
           for (const { key, value, offset, headers } of records) {
+            if (offset < nextOffset) continue;
             seen.push({ topic, partition, key, value: JSON.parse(value.toString()), headers });
             nextOffset = offset + 1n;
           }
+          ends.set(name, nextOffset);
           return { outcome: 'done', nextOffset };
         },
         onFatal: (error) => seen.push({ topic, partition: -1, key: String(error), value: {} as CapturedRecord }),
