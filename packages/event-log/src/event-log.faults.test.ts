@@ -68,7 +68,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     'a dead server is unavailable within 3 s, and the log recovers by itself',
     async ({ fixture, proxy, log }) => {
       const topic = await fixture.createTopic(2);
-      await log.append(numbered(topic, 'before', 0, 1));
+      await eventually(() => log.append(numbered(topic, 'before', 0, 1)));
       expect(log.isHealthy()).toBe(true);
       await proxy.refuse();
       await Promise.all(
@@ -86,7 +86,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     'a silent server is unavailable within 3 s, and the log recovers by itself',
     async ({ fixture, proxy, log }) => {
       const topic = await fixture.createTopic(2);
-      await log.append(numbered(topic, 'before', 0, 1));
+      await eventually(() => log.append(numbered(topic, 'before', 0, 1)));
       proxy.blackHole();
       for (const round of range(0, 3)) {
         await Promise.all(range(0, 5).map((n) => unavailableInTime(log.append(numbered(topic, `k${n}`, round, 1)))));
@@ -114,7 +114,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
     async ({ fixture, proxy }) => {
       const topic = await fixture.createTopic(1);
       const small = openLog(adapter, fixture.databaseUrl, { proxyPort: proxy.port, maxInFlightBytes: 50_000 });
-      await small.log.append(numbered(topic, 'k', 0, 1));
+      await eventually(() => small.log.append(numbered(topic, 'k', 0, 1)));
       proxy.blackHole();
       const record = { topic, key: 'k', value: Buffer.alloc(20_000) };
       const waiting = [small.log.append([record]), small.log.append([record])].map(unavailableInTime);
@@ -222,7 +222,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s when its server
 
   testFaulty('close ends in bounded time although the server is silent', async ({ fixture, proxy, log }) => {
     const topic = await fixture.createTopic(1);
-    await log.append(numbered(topic, 'k', 0, 1));
+    await eventually(() => log.append(numbered(topic, 'k', 0, 1)));
     proxy.blackHole();
     const appending = unavailableInTime(log.append(numbered(topic, 'k', 1, 1)));
     await log.close();

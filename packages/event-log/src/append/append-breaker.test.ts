@@ -37,7 +37,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
     };
     breaker = withAppendBreaker(counting, { logger: testLogger(), metrics });
     topic = await fixture.createTopic(2);
-    await breaker.append(numbered(topic, 'before', 0, 1));
+    await eventually(() => breaker.append(numbered(topic, 'before', 0, 1)));
   });
   afterEach(async () => {
     await closeLog();
@@ -82,7 +82,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
       await proxy.pass();
       await eventually(async () => (await attempts(1)).includes('acknowledged'), { what: 'an acknowledged append' });
       expect(await isOpen()).toBe(0);
-      expect(new Set(await attempts(50, 'after'))).toEqual(new Set(['acknowledged']));
+      await eventually(async () => expect(new Set(await attempts(50, 'after'))).toEqual(new Set(['acknowledged'])));
     },
   );
 
@@ -93,7 +93,7 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the breaker before a log on %
     }
     expect(await isOpen()).toBe(0);
     await breaker.append([]);
-    await breaker.append(numbered(topic, 'after', 0, 1));
+    await eventually(() => breaker.append(numbered(topic, 'after', 0, 1)));
   });
 
   test('one failure among acknowledgements does not open it', async () => {

@@ -1,6 +1,6 @@
 import { isAppError } from '@millrace/errors';
 import { createMetrics } from '@millrace/runtime';
-import { eventually } from '@millrace/testing';
+import { eventually, patienceMs } from '@millrace/testing';
 import fc from 'fast-check';
 import { testLogger } from '../testing/test-logger.ts';
 import { createAppendPipeline } from './append-pipeline.ts';
@@ -48,7 +48,7 @@ afterEach(() => Promise.all(pipelines.splice(0).map((pipeline) => pipeline.close
 
 function createPipeline(transport: AppendTransport, change: Partial<typeof defaultAppendSettings> = {}) {
   const metrics = createMetrics({ withProcessMetrics: false });
-  const settings = { ...defaultAppendSettings, lingerMs: 1, ...change };
+  const settings = { ...defaultAppendSettings, lingerMs: 1, appendTimeoutMs: patienceMs, ...change };
   const figures = async () => {
     const texts = (await metrics.registry.metrics()).split('\n').filter((line) => !line.startsWith('#'));
     return Object.fromEntries(
@@ -137,7 +137,7 @@ test('a topic whose layout cannot be read does not hold up the others', async ()
   const { transport, written } = createFailingServer([]);
   const pipeline = createPipeline(
     { ...transport, leadersOf: async (topic) => (topic === 'bad' ? Promise.reject(new Error('no such topic')) : [0]) },
-    { appendTimeoutMs: 400 },
+    { appendTimeoutMs: 3000 },
   );
   const bad = pipeline.append([{ topic: 'bad', key: 'k', value: Buffer.from('1') }]).catch((error: unknown) => error);
   await pipeline.append([{ topic: 'good', key: 'k', value: Buffer.from('1') }]);

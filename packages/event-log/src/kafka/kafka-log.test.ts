@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isAppError } from '@millrace/errors';
 import { createLogger, createMetrics } from '@millrace/runtime';
-import { eventually, keepLogs, testServers } from '@millrace/testing';
+import { eventually, keepLogs, patienceMs, testServers } from '@millrace/testing';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import type { EventLog, LogBatch } from '../port/event-log.ts';
 import { type ContractFixture, createContractFixture, numbered, range, readAll } from '../testing/contract-fixture.ts';
@@ -30,6 +30,7 @@ function open(change: Partial<Parameters<typeof createKafkaLog>[0]>): EventLog {
     brokers: testServers().kafkaBrokers,
     clientId: 'test',
     logger: testLogger(),
+    appendTimeoutMs: patienceMs,
     ...change,
   });
   opened.push(log);

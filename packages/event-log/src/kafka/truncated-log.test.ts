@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, createMetrics, type Logger } from '@millrace/runtime';
-import { createTestDatabase, eventually, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, eventually, patienceMs, type TestDatabase } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { EventLog, LogConsumer } from '../port/event-log.ts';
 import { numbered, range } from '../testing/contract-fixture.ts';
@@ -68,6 +68,7 @@ describeWithJava('a log that lost its end', () => {
     const metrics = createMetrics({ withProcessMetrics: false });
     const opened = createKafkaLog({
       ...{ brokers, clientId: 'test', logger: quietLogger(errors), metrics, fetchWaitMs: 100 },
+      appendTimeoutMs: patienceMs,
       ...options,
     });
     log = opened;

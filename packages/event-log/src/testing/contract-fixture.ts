@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
-import { createTestDatabase, eventually, type TestDatabase, testServers } from '@millrace/testing';
+import { createTestDatabase, eventually, patienceMs, type TestDatabase, testServers } from '@millrace/testing';
 import { deleteTopics } from '../kafka/testing/delete-topics.ts';
 import type { AppendRecord, ConsumeOptions, EventLog, LogConsumer, LogRecord } from '../port/event-log.ts';
 import { type AdapterName, type LogSettings, openLog } from './adapters.ts';
@@ -11,7 +11,7 @@ export interface ContractFixture {
   database: Database;
   databaseUrl: string;
   log: EventLog;
-  /** Another log object on the same servers, closed at the end. */
+  /** Another log object on the same servers, closed at the end. As `log`, it gives an append time. */
   open(settings?: LogSettings): EventLog;
   createTopic(partitions?: number): Promise<string>;
   /** A consumer that stores effects exactly; stopped at the end. `change` replaces parts of its options. */
@@ -24,14 +24,19 @@ export interface ContractFixture {
 /** One database and one log for a test file. */
 export async function createContractFixture(adapter: AdapterName): Promise<ContractFixture> {
   const testDatabase: TestDatabase = await createTestDatabase();
-  const database = createDatabase({ url: testDatabase.url, logger: testLogger(), poolSize: 20 });
+  const database = createDatabase({
+    url: testDatabase.url,
+    logger: testLogger(),
+    poolSize: 20,
+    connectTimeoutMs: patienceMs,
+  });
   await createEffectTable(database);
   const closers: (() => Promise<void>)[] = [];
   const consumers: LogConsumer[] = [];
   const topics: string[] = [];
 
   function open(settings?: LogSettings): EventLog {
-    const { log, close } = openLog(adapter, testDatabase.url, settings);
+    const { log, close } = openLog(adapter, testDatabase.url, { appendTimeoutMs: patienceMs, ...settings });
     closers.push(close);
     return log;
   }

@@ -91,9 +91,11 @@ test.concurrent('a member whose session has ended joins anew', async () => {
     await fixture.log.append(numbered(topic, 'k', 0, 3));
     await proxy.pass();
     expect(await fixture.effects(topic, group, 3)).toHaveLength(3);
-    const after = await membersOf(group);
-    expect(after).toHaveLength(1);
-    expect(after).not.toContain(before);
+    await eventually(async () => {
+      const after = await membersOf(group);
+      expect(after).toHaveLength(1);
+      expect(after).not.toContain(before);
+    });
     await consumer.stop();
   } finally {
     await log.close();

@@ -24,12 +24,14 @@ test('a silent broker is told by its address, its connections can be broken, and
   try {
     await eventually(() => admin.connect());
     await eventually(() => admin.listTopics());
+    // A busy machine may have been too late for these already.
+    const lostAtFirst = lost;
     sockets.destroy('of another', 'elsewhere:1');
-    expect(lost).toBe(0);
+    expect(lost).toBe(lostAtFirst);
 
     proxy.blackHole();
     await expect(admin.listTopics()).rejects.toThrow();
-    await eventually(() => lost > 0, { what: 'The end of the silent connection' });
+    await eventually(() => lost > lostAtFirst, { what: 'The end of the silent connection' });
     await proxy.pass();
     await eventually(() => admin.listTopics(), { what: 'An answer over a new connection' });
 
