@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createTestTenant, eventually } from '@millrace/testing';
+import { createTestTenant, patienceMs } from '@millrace/testing';
 import { createExportMetrics, exportDue } from './batch-exports/export-run.ts';
 import { planRun } from './batch-exports/plan-runs.ts';
 import { cleanUp } from './cleanup/clean-up.ts';
@@ -57,7 +57,7 @@ test('while its report is on the way', async () => {
     mailsPerHour: 0,
     mayBePrivate: true,
     publicAppUrl: undefined,
-    postTimeoutMs: 10_000,
+    postTimeoutMs: patienceMs,
     counter,
   };
   const delivering = oneRound((slots) => deliverDue(deps, slots));
@@ -86,15 +86,34 @@ test('while it is exported: nothing appears at the destination, and the clean-up
   });
   expect(await planRun({ ...fixture, settledUntil: fixture.atOnce })).toBe(true);
   const deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };
-  const exporting = oneRound((slots) => exportDue(deps, new AbortController().signal, slots));
-  const progress = async () =>
-    Number(
-      (await sql.query('SELECT records_completed AS n FROM batch_export_run WHERE batch_export_id = $1', [id]))[0]?.n ??
-        0,
-    );
-  await eventually(async () => (await progress()) > 0, { what: 'The first page', intervalMs: 2 });
-  expect(await progress()).toBeLessThan(count);
+  let goOn = () => {};
+  const deleted = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let tellFirstPage = () => {};
+  const firstPage = new Promise<void>((resolve) => {
+    tellFirstPage = resolve;
+  });
+  const held = {
+    ...sql,
+    async query<Row extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]> {
+      const rows = await sql.query<Row>(text, values);
+      if (text.includes('SET records_completed')) {
+        tellFirstPage();
+        await deleted;
+      }
+      return rows;
+    },
+  };
+  const exporting = oneRound((slots) =>
+    exportDue({ ...deps, database: { ...fixture.database, sql: held } }, new AbortController().signal, slots),
+  );
+  await firstPage;
+  const runs = await sql.query('SELECT records_completed AS n FROM batch_export_run WHERE batch_export_id = $1', [id]);
+  expect(runs).toEqual([{ n: expect.any(Number) }]);
+  expect(runs[0]?.n).toBeLessThan(count);
   await deleteProject(gone.projectId);
+  goOn();
   expect(await exporting).toBe(true);
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);

@@ -71,10 +71,12 @@ test('it says that it is alive and ready, counts its rounds, sends what is due a
   await storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: new Date() });
   const { child, url } = await start();
   for (const path of ['/_liveness', '/_readiness']) expect((await fetch(url + path)).status).toBe(200);
-  await eventually(() => fixture.mailServer.mails.length === 1, { what: 'The report' });
-  expect(await (await fetch(`${url}/metrics`)).text()).toContain(
-    'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1',
-  );
+  const delivered = 'millrace_subscription_deliveries_total{target_type="email",result="delivered"} 1';
+  // It is counted once the mail server has taken it.
+  await eventually(async () => expect(await (await fetch(`${url}/metrics`)).text()).toContain(delivered), {
+    what: 'The report being counted',
+  });
+  expect(fixture.mailServer.mails).toHaveLength(1);
   expect(await end(child, 'SIGTERM')).toBe(0);
 });
 
@@ -99,9 +101,11 @@ test('killed in the middle of an export, the next process exports every event ex
         id,
       ])
     )[0];
-  const first = await start();
-  await eventually(async () => ((await run())?.records ?? 0) > 0, { what: 'The first page', intervalMs: 5 });
-  await end(first.child, 'SIGKILL');
+  await whilePagesWait(async () => {
+    const first = await start();
+    await eventually(async () => ((await run())?.records ?? 0) > 0, { what: 'The first page' });
+    await end(first.child, 'SIGKILL');
+  });
   expect(await run()).toMatchObject({ status: 'Running' });
   // As if its lease were over.
   await sql.query('UPDATE batch_export_run SET attempt_at = now()');
@@ -134,6 +138,28 @@ test('it does not start without the key of the secrets that are stored', async (
   }
   await fixture.database.sql.query('DELETE FROM batch_export WHERE id = $1', [id]);
 });
+
+/** Does the work while every export that has written a page waits before it notes the next one. */
+async function whilePagesWait(work: () => Promise<void>): Promise<void> {
+  const { sql, transaction } = fixture.database;
+  await sql.query(
+    `CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql
+      AS $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$`,
+  );
+  await sql.query(
+    `CREATE TRIGGER wait_for_test BEFORE UPDATE OF records_completed ON batch_export_run FOR EACH ROW
+       WHEN (OLD.records_completed > 0) EXECUTE FUNCTION wait_for_test()`,
+  );
+  await transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock(1)');
+    await work();
+    await tx.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`,
+    );
+  });
+  await sql.query('DROP FUNCTION wait_for_test CASCADE');
+}
 
 async function warehouseCount(url: string) {
   const database = createDatabase({ url, logger: fixture.logger, poolSize: 1 });

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createMetrics } from '@millrace/runtime';
-import { createTestTenant, eventually } from '@millrace/testing';
+import { createTestTenant, eventually, patienceMs } from '@millrace/testing';
 import { storeSubscription } from './testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from './testing/worker-fixture.ts';
 import { startWorker } from './worker.ts';
@@ -23,6 +23,7 @@ const options = {
   eventRetentionDays: 0,
   mailsPerHour: 0,
   exportsAtOnce: 2,
+  postTimeoutMs: patienceMs,
 };
 
 test('a worker sends what is due once, clean up, and end when they are told to', async () => {

@@ -40,9 +40,10 @@ export interface WorkerOptions extends RetentionOptions {
   keepDeletedIdsDays: number;
   /** Between two counts of a cohort that nobody changed. */
   recountCohortsHours: number;
+  /** How long the address of a webhook may take to answer. */
+  postTimeoutMs?: number;
 }
 
-const postTimeoutMs = 10_000;
 /** One walk through a project's persons; tens of millions of them. */
 const mostCohortWalkMs = 15 * 60_000;
 /** Reports that are sent at a time, and how many of them may be one organization's: a target that never answers keeps its slot. */
@@ -55,7 +56,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const deliverDeps = {
     ...deps,
     ...options,
-    postTimeoutMs,
+    postTimeoutMs: options.postTimeoutMs ?? 10_000,
     counter: createDeliveryMetrics(deps.metrics),
   };
   const { mayBePrivate } = options;

@@ -161,7 +161,7 @@ test('paused and deleted ones and those whose interval has not ended get none', 
   const { environmentId } = await createTestTenant(fixture.database);
   await storeExport(sql, environmentId, { paused: true });
   await storeExport(sql, environmentId, { deleted: true });
-  await storeExport(sql, environmentId, { next_interval_end: new Date(Date.now() + 60_000) });
+  await storeExport(sql, environmentId, { next_interval_end: new Date(Date.now() + 86_400_000) });
   expect(await planRun(fixture)).toBe(false);
 });
 

@@ -9,7 +9,7 @@ import {
   type Metrics,
   type SecretBox,
 } from '@millrace/runtime';
-import { createTestDatabase, type MailServer, startMailServer } from '@millrace/testing';
+import { createTestDatabase, type MailServer, patienceMs, startMailServer } from '@millrace/testing';
 import { createSettledUntil, type SettledUntil } from '../batch-exports/settled-until.ts';
 import { startWebReceiver, type WebReceiver } from './web-receiver.ts';
 
@@ -35,10 +35,10 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
   const testDatabase = await createTestDatabase();
   const logger = createLogger('test', 'error');
   const metrics = createMetrics({ withProcessMetrics: false });
-  const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5 });
+  const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5, connectTimeoutMs: patienceMs });
   const mailServer = await startMailServer();
   const mailer = createMailer(
-    { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 5000 },
+    { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: patienceMs },
     { logger, metrics },
   );
   const secretsKey = randomBytes(32).toString('base64');

@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createFlagRows, type FlagRows } from '@millrace/flag-store/testing/flag-rows';
 import { createTestTenant } from '@millrace/testing';
 import { askFlags } from '../testing/flag-client.ts';
@@ -23,9 +22,9 @@ const nested = (levels: number): object =>
 
 /**
  * 100 ms are ordered for a machine of its own. In a test the client and all else run in the same process, on a machine that
- * may do much else; unbounded, these take from ten seconds to hours.
+ * may do much else, so that only the time of its processors is looked at; unbounded, these take from ten seconds to hours.
  */
-const longestStallMs = 6000;
+const mostCpuMs = 6000;
 
 /** Each makes its flags and returns a question that is answered with them. */
 const attacks: Record<string, (environmentId: number) => Promise<{ question: object; expected: object }>> = {
@@ -179,12 +178,11 @@ const attacks: Record<string, (environmentId: number) => Promise<{ question: obj
 test.each(Object.entries(attacks))('%s', async (_name, attack) => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const { question, expected } = await attack(environmentId);
-  const stalls = monitorEventLoopDelay({ resolution: 10 });
-  stalls.enable();
+  const before = process.cpuUsage();
   const replies = await Promise.all([1, 2, 3].map(() => askFlags(gateway, { token, distinct_id: 'u', ...question })));
-  stalls.disable();
+  const { user, system } = process.cpuUsage(before);
   for (const { status, flags } of replies) expect([status, flags]).toEqual([200, expect.objectContaining(expected)]);
-  expect(stalls.max / 1e6).toBeLessThan(longestStallMs);
+  expect((user + system) / 1000).toBeLessThan(mostCpuMs);
   // Everybody else is still served.
   expect((await fetch(`${gateway.url}/_liveness`)).status).toBe(200);
 });
