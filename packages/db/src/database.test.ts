@@ -210,7 +210,7 @@ describe('a transaction', () => {
   test('that the network swallows while it copies ends with an error too', async () => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
-    const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, statementTimeoutMs: 500 });
+    const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
     try {
       const work = impatient.transaction(async (tx) => {
         await tx.query('INSERT INTO note VALUES (1)');
@@ -235,7 +235,7 @@ describe('a transaction', () => {
   ])('that the network swallows with %s ends with an error and gives its connection up', async (_, send) => {
     const url = new URL(testDatabase.url);
     url.host = `${proxy.host}:${proxy.port}`;
-    const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, statementTimeoutMs: 500 });
+    const impatient = createDatabase({ url: url.toString(), logger, poolSize: 1, queryTimeoutMs: 2000 });
     try {
       const work = impatient.transaction(async (tx) => {
         await tx.query('INSERT INTO note VALUES (1)');

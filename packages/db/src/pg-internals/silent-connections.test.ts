@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@millrace/runtime';
-import { createFaultProxy, createTestDatabase, type FaultProxy, type TestDatabase } from '@millrace/testing';
+import {
+  createFaultProxy,
+  createTestDatabase,
+  eventually,
+  type FaultProxy,
+  type TestDatabase,
+} from '@millrace/testing';
 import { createDatabase, type Database } from '../database.ts';
 
 /** With the time limits services have: half a minute for a statement, a little more for its answer. */
@@ -8,25 +14,29 @@ const logger = createLogger('test', 'error');
 let testDatabase: TestDatabase;
 let proxy: FaultProxy;
 let database: Database;
+/** Past the proxy. */
+let direct: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ isMigrated: false });
   const { hostname, port } = new URL(testDatabase.url);
   proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
   const url = Object.assign(new URL(testDatabase.url), { hostname: proxy.host, port: String(proxy.port) }).toString();
   database = createDatabase({ url, logger, poolSize: 3 });
+  direct = createDatabase({ url: testDatabase.url, logger, poolSize: 2 });
   await database.sql.query(
     'CREATE TABLE counter (id int PRIMARY KEY, n int); INSERT INTO counter VALUES (1, 0), (2, 0)',
   );
 });
 afterAll(async () => {
   await database.stop();
+  await direct.stop();
   await proxy.stop();
   await testDatabase.drop();
 });
 
 const add = 'UPDATE counter SET n = n + 1 WHERE id = $1 RETURNING n';
 /** Well below the time limits of statements, which would end the waiting too. */
-const patienceMs = 15_000;
+const patienceMs = 25_000;
 
 function inTime<T>(work: Promise<T>): Promise<T> {
   const tooLong = sleep(patienceMs, undefined, { ref: false }).then(() => {
@@ -54,10 +64,17 @@ test('idle connections that were forgotten with it are not found one after the o
 
 test('a connection that is forgotten while the answer is on its way, or while it copies, is given up too', async () => {
   const answer = database.transaction(async (tx) => {
-    const adding = tx.query(`${add}, pg_sleep(1)`, [2]);
-    await sleep(300);
-    proxy.forget();
-    await adding;
+    const adding = await direct.transaction(async (holder) => {
+      await holder.query('SELECT pg_advisory_xact_lock(1)');
+      const held = tx.query(`${add}, pg_advisory_xact_lock(1)`, [2]);
+      const isHeld = `datname = current_database() AND wait_event = 'advisory'`;
+      await eventually(
+        async () => (await direct.sql.query(`SELECT 1 FROM pg_stat_activity WHERE ${isHeld}`)).length > 0,
+      );
+      proxy.forget();
+      return { held };
+    });
+    await adding.held;
   });
   await expect(inTime(answer)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   const copy = database.transaction((tx) => {
