@@ -43,13 +43,13 @@ const faults: [string, () => unknown][] = [
 
 describe.each(faults)('while Redis %s', (_, fault) => {
   test.each(commands)('%s rejects instead of waiting, and works again by itself', async (_command, run) => {
-    await run();
+    await eventually(run);
     await fault();
     await expect(run()).rejects.toMatchObject({ name: 'AppError', kind: 'unavailable', cause: expect.any(Error) });
     await expectHealth(false);
     await proxy.pass();
     await expectHealth(true);
-    await run();
+    await eventually(run);
   });
 
   test('a subscription made before hears again afterwards', async () => {
@@ -91,7 +91,7 @@ test('a command that was refused is not done later behind the back of its caller
   await expect(store.set('key', 'ghost', 60)).rejects.toMatchObject({ kind: 'unavailable' });
   await proxy.pass();
   await expectHealth(true);
-  expect(await store.get('key')).toBeNull();
+  await eventually(async () => expect(await store.get('key')).toBeNull());
 });
 
 test('a command in flight when the connection breaks rejects', async () => {

@@ -74,7 +74,9 @@ export function listen(
     try {
       await client.connect();
       await client.query(`LISTEN ${channel}`);
-      await Promise.race([untilEcho(received), lost]);
+      const echo = `${echoPrefix}${randomUUID()}`;
+      const echoed = notify(channel, echo).then(() => untilReceived(echo, received, stopping.signal));
+      await Promise.race([echoed, lost]);
       if (stopping.signal.aborted) return;
       isListening = true;
       wasReported = false;
@@ -90,20 +92,7 @@ export function listen(
     }
   }
 
-  async function untilEcho(received: Set<string>): Promise<void> {
-    const echo = `${echoPrefix}${randomUUID()}`;
-    await notify(channel, echo);
-    const deadline = performance.now() + answerWithinMs;
-    while (!received.has(echo)) {
-      if (stopping.signal.aborted) return;
-      const isLate = performance.now() > deadline;
-      // What has arrived is read first: a process that was busy itself for that long must not blame the other side.
-      await (isLate ? immediate() : pause(10));
-      if (isLate && !received.has(echo)) throw new NoEcho();
-    }
-  }
-
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+  const pause = (ms: number) => pauseFor(ms, stopping.signal);
 
   const running = listenAgainAndAgain();
   return {
@@ -114,6 +103,20 @@ export function listen(
     },
   };
 }
+
+/** @throws NoEcho when it does not come. */
+async function untilReceived(echo: string, received: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + answerWithinMs;
+  while (!received.has(echo)) {
+    if (signal.aborted) return;
+    const isLate = performance.now() > deadline;
+    // What has arrived is read first: a process that was busy itself for that long must not blame the other side.
+    await (isLate ? immediate() : pauseFor(10, signal));
+    if (isLate && !received.has(echo)) throw new NoEcho();
+  }
+}
+
+const pauseFor = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal, ref: false }).catch(() => {});
 
 class NoEcho extends Error {
   override readonly name = 'NoEcho';
