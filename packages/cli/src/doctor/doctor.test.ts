@@ -9,6 +9,7 @@ import {
   createTestDatabase,
   createTestTenant,
   eventually,
+  patienceMs,
   startDeafPooler,
   type TestDatabase,
   testCertificates,
@@ -45,7 +46,13 @@ afterAll(async () => {
 });
 
 function openLog(topicConfig: Record<string, string> = {}): EventLog {
-  return createKafkaLog({ brokers: kafkaBrokers, clientId: 'doctor-test', logger, topicConfig });
+  return createKafkaLog({
+    brokers: kafkaBrokers,
+    clientId: 'doctor-test',
+    logger,
+    topicConfig,
+    appendTimeoutMs: patienceMs,
+  });
 }
 
 async function makeTopics(topics: string[], topicConfig?: Record<string, string>): Promise<void> {

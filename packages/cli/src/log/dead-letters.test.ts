@@ -3,7 +3,7 @@ import { type ProcessedEvent, type TopicNames, topicNames } from '@millrace/cont
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog, type LogRecord, readTopic } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
-import { createTestDatabase, eventually, type TestDatabase, testServers } from '@millrace/testing';
+import { createTestDatabase, eventually, patienceMs, type TestDatabase, testServers } from '@millrace/testing';
 import { runCli } from '../run-cli.ts';
 
 const logger = createLogger('test', 'error');
@@ -13,6 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 
+const patience = { appendTimeoutMs: patienceMs };
+
 describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
   let log: EventLog;
   let close: () => Promise<void>;
@@ -21,11 +23,11 @@ describe.each(['kafka', 'postgres'] as const)('on %s', (kind) => {
 
   beforeAll(() => {
     if (kind === 'kafka') {
-      log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'cli-test', logger });
+      log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'cli-test', logger, ...patience });
       close = () => log.close();
     } else {
       const database = createDatabase({ url: testDatabase.url, logger, poolSize: 4 });
-      log = createPostgresLog({ database, logger });
+      log = createPostgresLog({ database, logger, ...patience });
       close = () => log.close().finally(() => database.stop());
     }
   });
@@ -228,7 +230,7 @@ test('a log that cannot be reached is one line', async () => {
 
 test('a list that may be incomplete says so, with how far each partition was read', async () => {
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 2 });
-  const log = createPostgresLog({ database, logger });
+  const log = createPostgresLog({ database, logger, ...patience });
   const prefix = `t-${randomUUID()}.`;
   const topic = topicNames(prefix).deadLetter;
   try {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
 import { advanceOffset, createPostgresLog, type EventLog, lockOffset } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
-import { createTestDatabase, type TestDatabase } from '@millrace/testing';
+import { createTestDatabase, patienceMs, type TestDatabase } from '@millrace/testing';
 import { runCli } from '../run-cli.ts';
 
 const logger = createLogger('test', 'error');
@@ -14,7 +14,7 @@ let logId: string;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = createDatabase({ url: testDatabase.url, logger, poolSize: 4 });
-  log = createPostgresLog({ database, logger });
+  log = createPostgresLog({ database, logger, appendTimeoutMs: patienceMs });
 });
 afterAll(async () => {
   await log.close();

@@ -7,6 +7,7 @@ import {
   createTestDatabase,
   createTestTenant,
   eventually,
+  patienceMs,
   type TestDatabase,
   testServers,
   uniqueTopicPrefix,
@@ -27,7 +28,7 @@ let identity: string;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = createDatabase({ url: testDatabase.url, logger });
-  log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'test', logger });
+  log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'test', logger, appendTimeoutMs: patienceMs });
   await log.ensureTopics([{ topic, partitions: 1 }]);
   await log.append(Array.from({ length: 30 }, () => ({ topic, key: 'k', value: Buffer.from(randomUUID()) })));
   identity = (await log.endOffsets(topic))[0]?.log ?? '';
