@@ -1,5 +1,5 @@
 import { createLogger, readConfig } from '@millrace/runtime';
-import { eventually, keepLogs, type MountedSecret, mountSecret } from '@millrace/testing';
+import { eventually, keepLogs, type MountedSecret, mountSecret, patienceMs } from '@millrace/testing';
 import { Type } from 'typebox';
 import { createRedisKeyValue } from './redis.ts';
 import { redisConfigFields, redisConnection } from './redis-config.ts';
@@ -41,7 +41,7 @@ itWithRedis.each([
   secret = mountSecret({ redis: textOf('first') });
   const connection = redisConnection(readConfig(Type.Object(redisConfigFields), settings()));
   if (connection === undefined) throw new Error('There is no connection.');
-  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: 2000 });
+  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs });
   const works = () =>
     store.set('key', 'value', 60).then(
       () => true,
@@ -78,7 +78,7 @@ itWithRedis('sentinels, with passwords of their own: both are exchanged while no
   };
   const connection = redisConnection(readConfig(Type.Object(redisConfigFields), settings));
   if (connection === undefined) throw new Error('There is no connection.');
-  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: 2000 });
+  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs });
   const works = () =>
     store.set('key', 'value', 60).then(
       () => true,

@@ -1,5 +1,12 @@
 import { createMetrics, type Logger, secretOf } from '@millrace/runtime';
-import { createFaultProxy, type FaultProxy, type MailServer, mountSecret, startMailServer } from '@millrace/testing';
+import {
+  createFaultProxy,
+  type FaultProxy,
+  type MailServer,
+  mountSecret,
+  patienceMs,
+  startMailServer,
+} from '@millrace/testing';
 import { createMailer } from './create-mailer.ts';
 import type { Mailer } from './mailer.ts';
 
@@ -14,7 +21,7 @@ beforeAll(async () => {
   server = await startMailServer();
   proxy = await createFaultProxy({ targetPort: Number(new URL(server.url).port) });
   mailer = createMailer(
-    { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 1500 },
+    { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 5000 },
     { logger, metrics },
   );
 });
@@ -84,7 +91,7 @@ test('an address in a file is read for each mail: the password changes without a
   const addressWith = (secret: string) => strict.url.replace('//', `//millrace:${secret}@`);
   const secret = mountSecret({ smtp: addressWith('first') });
   const url = secretOf({ smtpUrl: addressWith('first'), smtpUrlFile: secret.file('smtp') }, 'smtpUrl');
-  const settings = { url: url ?? '', from: 'no-reply@millrace.test', timeoutMs: 5000 };
+  const settings = { url: url ?? '', from: 'no-reply@millrace.test', timeoutMs: patienceMs };
   const own = createMailer(settings, { logger, metrics: createMetrics({ withProcessMetrics: false }) });
   try {
     expect(await own.send(mail)).toEqual({ result: 'accepted' });
