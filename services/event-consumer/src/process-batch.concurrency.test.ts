@@ -73,6 +73,9 @@ async function count(fixtures: HandlerFixture[], name: string, label?: string): 
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
+/** Lost races in all of the cases below; whether a certain one has any is up to the machine. */
+let collisions = 0;
+
 test.each([
   [1, 8, 1],
   [2, 30, 1],
@@ -94,8 +97,8 @@ test.each([
     const rows = await prisma.event.findMany({ where: { project_id: projectId }, select: { uuid: true } });
     expect(rows.map(({ uuid }) => uuid).sort()).toEqual(sent.map(({ uuid }) => uuid).sort());
     expect(fixture.deadLetters).toEqual([]);
-    // They did collide, and never in a circle: a deadlock would count as transient.
-    if (perProcess < members) expect(await count(fixtures, 'retries_total', 'moved')).toBeGreaterThan(0);
+    // Never in a circle: a deadlock would count as transient.
+    collisions += await count(fixtures, 'retries_total', 'moved');
     expect(await count(fixtures, 'retries_total', 'transient')).toBe(0);
     expect(await count(fixtures, 'batches_total', 'stale')).toBe(0);
 
@@ -139,3 +142,7 @@ test.each([
     expect(groups.reduce((sum, { version }) => sum + Number(version), 0)).toBe(groupIdentifies.length);
   },
 );
+
+test('they did collide', () => {
+  expect(collisions).toBeGreaterThan(0);
+});
