@@ -85,7 +85,8 @@ test.each([
   });
   await ready(gateway);
   expect(await capture(gateway, token)).toBe(200);
-  expect(await capture(gateway, 'phc_nobody')).toBe(401);
+  // While a busy machine does not say whose key it is, the event is let in.
+  await eventually(async () => expect(await capture(gateway, 'phc_nobody')).toBe(401), { what: 'the refusal' });
   expect(await gateway.stop()).toBe(0);
   expect(gateway.output()).toContain('"message":"listening"');
   expect(gateway.output()).not.toContain(token);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/cache';
 import { createLogger } from '@millrace/runtime';
-import { createTestTenant, eventually, type TestTenant, testServers } from '@millrace/testing';
+import { createTestTenant, eventually, patienceMs, type TestTenant, testServers } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { networkOf } from './guess-limit.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -14,7 +14,9 @@ describe.each([
   [
     'in Redis',
     async () => {
-      const redis = createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix: `test:${randomUUID()}:` });
+      const redis = createRedisKeyValue(testServers().redisUrl, logger, {
+        ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
+      });
       await eventually(async () => redis.isHealthy(), { what: 'the connection to Redis' });
       return redis;
     },
