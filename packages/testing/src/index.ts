@@ -1,3 +1,4 @@
+export { awayFromHourEnd } from './away-from-hour-end.ts';
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { type DeafPooler, startDeafPooler } from './deaf-pooler.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';

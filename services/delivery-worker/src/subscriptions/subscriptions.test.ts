@@ -1,4 +1,4 @@
-import { createTestTenant, eventually, patienceMs, type TestTenant } from '@millrace/testing';
+import { awayFromHourEnd, createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
@@ -228,20 +228,8 @@ test('a Slack channel is reached through the webhook of the project', async () =
   expect(await deliveries()).toMatchObject([{ status: 'delivered' }]);
 });
 
-/** Mails are counted by the hours of the server's clock: none may end within a test. */
-const farFromTheEndOfAnHour = () =>
-  eventually(
-    async () => {
-      const [row] = await fixture.database.sql.query(
-        `SELECT date_trunc('hour', now() + interval '1 minute') = date_trunc('hour', now()) AS is_far`,
-      );
-      return row?.is_far === true;
-    },
-    { what: 'The next hour' },
-  );
-
 test('mails beyond the limit of the hour are put off with a reason, and go out in the next', async () => {
-  await farFromTheEndOfAnHour();
+  await awayFromHourEnd(fixture.database.sql);
   const addresses = Array.from({ length: 5 }, (_, number) => `reader-${number}@example.com`);
   await store({ target_value: addresses.join(',') });
   await scheduleDue(fixture.database, now);
@@ -263,7 +251,7 @@ test('mails beyond the limit of the hour are put off with a reason, and go out i
 });
 
 test('what is no mail has no limit, and a limit of one organization is no other’s', async () => {
-  await farFromTheEndOfAnHour();
+  await awayFromHourEnd(fixture.database.sql);
   const other = await createTestTenant(fixture.database);
   await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });

@@ -1,5 +1,5 @@
 import { createRedisKeyValue } from '@millrace/cache';
-import { createSqlDatabase, watchProjectChanges } from '@millrace/db/sql';
+import { createSqlDatabase, type ProjectChanges, watchProjectChanges } from '@millrace/db/sql';
 import { createFlagRows } from '@millrace/flag-store/testing/flag-rows';
 import { createMetrics } from '@millrace/runtime';
 import { createTestTenant, eventually, type FaultProxy, testServers } from '@millrace/testing';
@@ -13,6 +13,7 @@ let fixture: GatewayFixture;
 let gateway: TestGateway;
 let postgres: FaultProxy;
 let redis: FaultProxy;
+let changes: ProjectChanges;
 /** Keys whose changes the gateway has heard of. */
 const heardOf = new Set<string>();
 const stops: (() => Promise<unknown>)[] = [];
@@ -29,7 +30,7 @@ beforeAll(async () => {
     connectTimeoutMs: 300,
     statementTimeoutMs: 3000,
   });
-  const changes = watchProjectChanges({ database, logger, metrics: createMetrics({ withProcessMetrics: false }) });
+  changes = watchProjectChanges({ database, logger, metrics: createMetrics({ withProcessMetrics: false }) });
   const cache = createRedisKeyValue(throughProxy(testServers().redisUrl, redis), logger, {
     keyPrefix: fixture.cachePrefix,
   });
@@ -68,6 +69,8 @@ test.each<[string, () => Promise<void> | void]>([
   ['is gone', () => postgres.refuse()],
   ['takes connections and says nothing', () => postgres.blackHole()],
 ])('F-64: a PostgreSQL that %s: what needs nothing stored is right, the rest failed, and soon', async (_name, fail) => {
+  // After an outage: what is announced before is not heard of.
+  await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
   const { token, rows, environmentId } = await flagged();
   const asked = { token, distinct_id: 'u', $anon_distinct_id: 'a' };
   const { token: never } = await createTestTenant(fixture.database);

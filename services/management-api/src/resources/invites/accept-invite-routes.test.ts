@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey, createUser, type NewPersonalApiKey } from '@millrace/accounts';
 import type { Mail, Mailer } from '@millrace/mail';
 import { createLogger } from '@millrace/runtime';
-import { createTestEnvironment } from '@millrace/testing';
+import { createTestEnvironment, patienceMs } from '@millrace/testing';
 import { NF, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   const logger = createLogger('test', 'error');
   const { sql } = api.database;
-  mailing = createInviteMailing({ sql, logger, mailer, publicUrl: api.url, patienceMs: 1000, mailsPerHour: 0 });
+  mailing = createInviteMailing({ sql, logger, mailer, publicUrl: api.url, patienceMs, mailsPerHour: 0 });
   acme = await createActors(api.database);
 });
 afterAll(() => api.stop());

@@ -4,11 +4,13 @@ import { allScopes } from '@millrace/contracts';
 import { createMailer, type Mailer } from '@millrace/mail';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import {
+  awayFromHourEnd,
   createFaultProxy,
   createTestEnvironment,
   eventually,
   type FaultProxy,
   type MailServer,
+  patienceMs,
   startMailServer,
 } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
@@ -29,7 +31,7 @@ beforeAll(async () => {
   proxy = await createFaultProxy({ targetPort: Number(new URL(mailServer.url).port) });
   const logger = createLogger('test', 'error');
   mailer = createMailer(
-    { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 2000 },
+    { url: `smtp://127.0.0.1:${proxy.port}`, from: 'Millrace <no-reply@millrace.test>', timeoutMs: 5000 },
     { logger, metrics: createMetrics({ withProcessMetrics: false }) },
   );
   api = await startTestApi({
@@ -39,14 +41,7 @@ beforeAll(async () => {
       settle: () => mailing.settle(),
     },
   });
-  mailing = createInviteMailing({
-    sql: api.database.sql,
-    logger,
-    mailer,
-    publicUrl: 'https://millrace.test/',
-    patienceMs: 700,
-    mailsPerHour: 0,
-  });
+  mailing = waitingForMails(patienceMs);
   acme = await createActors(api.database);
   path = `/api/organizations/${acme.organizationId}/invites/`;
 });
@@ -58,6 +53,12 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
+/** @param waitMs how long a request waits for its mails. */
+const waitingForMails = (waitMs: number) =>
+  createInviteMailing({
+    ...{ sql: api.database.sql, logger: createLogger('test', 'error'), mailer, publicUrl: 'https://millrace.test/' },
+    ...{ patienceMs: waitMs, mailsPerHour: 0 },
+  });
 const newEmail = () => `${randomUUID()}@guest.example`;
 const invite = (body: unknown, { key }: Actor = acme.A, at = path) => api.send('POST', at, { key, body });
 const bulk = (body: unknown, { key }: Actor = acme.A, at = path) =>
@@ -277,11 +278,12 @@ describe('several at once', () => {
       logger,
       mailer,
       publicUrl,
-      patienceMs: 700,
+      patienceMs,
       mailsPerHour: 3,
     });
     const { A, organizationId } = await createActors(api.database);
     const at = `/api/organizations/${organizationId}/invites/`;
+    await awayFromHourEnd(api.database.sql);
     const emails = Array.from({ length: 4 }, newEmail);
     const last = emails[3] ?? '';
     // One that wants no mail takes none.
@@ -590,7 +592,10 @@ describe('when mail does not work', () => {
     proxy.cut();
     proxy.blackHole();
     const email = newEmail();
+    const before = mailing;
+    mailing = waitingForMails(700);
     const { status, body } = await invite({ target_email: email });
+    mailing = before;
     expect([status, body.emailing_attempt_made]).toEqual([201, false]);
     await eventually(async () => (await pendingOf(email))[0]?.emailing_attempt_made === true, {
       what: 'The note of the attempt',

@@ -3,7 +3,7 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
 /** Far less than what reading 300 MB of text takes, and far more than any other statement of this test. */
-const statementTimeoutMs = 700;
+const statementTimeoutMs = 1500;
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -16,19 +16,22 @@ beforeAll(async () => {
   await storeEvent(sql, tenant.projectId, { properties });
   await storePerson(sql, tenant.projectId, { distinctIds: ['ada'], properties });
   // The text is packed and copied as it is: a few kilobytes each.
-  await sql.query(
-    `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+  await api.database.transaction(async (tx) => {
+    await tx.query('SET LOCAL statement_timeout = 0');
+    await tx.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT project_id, timestamp + n * interval '1 second', gen_random_uuid(), event, distinct_id, person_id, properties,
             captured_at
        FROM event, generate_series(1, 400) AS n WHERE project_id = $1`,
-    [tenant.projectId],
-  );
-  await sql.query(
-    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, version, created_at)
+      [tenant.projectId],
+    );
+    await tx.query(
+      `INSERT INTO person (project_id, uuid, main_distinct_id, properties, version, created_at)
      SELECT project_id, gen_random_uuid(), 'p' || n, properties, 0, created_at
        FROM person, generate_series(1, 400) AS n WHERE project_id = $1`,
-    [tenant.projectId],
-  );
+      [tenant.projectId],
+    );
+  });
 });
 afterAll(() => api.stop());
 
