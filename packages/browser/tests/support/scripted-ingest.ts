@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { startServer } from '@millrace/testing';
 
@@ -30,7 +29,6 @@ export interface ScriptedAnswer {
   body?: unknown;
   /** Closes the connection without an answer. */
   isDropped?: boolean;
-  delayMs?: number;
   /** It is given when this has come true. */
   after?: Promise<unknown>;
 }
@@ -67,7 +65,6 @@ export async function startScriptedIngest(): Promise<ScriptedIngest> {
     requests.push(received);
     const answer = script?.(received) ?? { body: usualAnswer(received, ingest) };
     await answer.after;
-    if (answer.delayMs) await setTimeout(answer.delayMs, undefined, { ref: false });
     if (answer.isDropped) return void request.socket.destroy();
     if ((answer.status ?? 200) === 200) accepted.push(...eventsOf(received.body));
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? { status: 1 });
