@@ -59,8 +59,8 @@ describe('on Kafka', () => {
     async (fault) => {
       await answers(load, 50, 200);
       await kafka[fault]();
-      await answers(load, 8, 503);
-      // From here to the end of the fault nothing but refusals.
+      await everyClientIsRefused(load);
+      // From here to the end of the fault nothing but refusals: what was under way before it is answered.
       const during = load.attempts.length;
       await answers(load, 8, 503);
       const refused = load.attempts.slice(during);
@@ -153,6 +153,19 @@ async function answers(load: SteadyLoad, count: number, status: number): Promise
       if ((found[status] ?? 0) < count) throw new Error(`answers by status: ${JSON.stringify(found)}`);
     },
     { what: `Getting ${count} answers with ${status}` },
+  );
+}
+
+/** Each client waits for its answer before it asks again. */
+async function everyClientIsRefused(load: SteadyLoad): Promise<void> {
+  const from = load.attempts.length;
+  const clients = new Set(load.attempts.map(({ client }) => client));
+  await eventually(
+    () => {
+      const refused = load.attempts.slice(from).filter(({ status }) => status === 503);
+      return new Set(refused.map(({ client }) => client)).size === clients.size;
+    },
+    { what: 'Refusing every client' },
   );
 }
 
