@@ -80,9 +80,9 @@ function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   const askForNames = dns.refused.length - refused.length;
   if (askForNames === 0) throw new Error('nobody was seen to ask for names');
   return [
-    `${allowed.length} different connections of pods since before the installation, all allowed by the policies that the API server held;`,
-    `were DNS forgotten ${askForNames} refused, were all forgotten all; ${strangers.length} of a stranger refused;`,
-    `${fromNode.length} from the node (probes, clients) not judged`,
+    `${allowed.length} different connections of pods since before the installation, all allowed by the policies that the API server held`,
+    `(${askForNames} would not be without the rules for DNS, and none without any rule); a stranger's refused;`,
+    `${fromNode.length} of the node (probes, clients) not judged`,
   ].join(' ');
 }
 
