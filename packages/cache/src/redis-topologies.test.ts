@@ -80,7 +80,7 @@ async function meet(first: OwnRedis, other: OwnRedis): Promise<void> {
 }
 
 itWithRedis('sentinels: the server they name, and after its death the one they name then', async () => {
-  const master = await start({ password });
+  const master = await start({ password, settings: ['repl-diskless-sync-delay 0'] });
   const replica = await start({
     password,
     settings: [`replicaof 127.0.0.1 ${master.port}`, `masterauth ${password}`],
@@ -91,7 +91,7 @@ itWithRedis('sentinels: the server they name, and after its death the one they n
     settings: [
       `sentinel monitor events 127.0.0.1 ${master.port} 1`,
       `sentinel auth-pass events ${password}`,
-      'sentinel down-after-milliseconds events 500',
+      'sentinel down-after-milliseconds events 2000',
       'sentinel failover-timeout events 3000',
     ],
   });
@@ -101,6 +101,10 @@ itWithRedis('sentinels: the server they name, and after its death the one they n
       what: 'the sentinel knowing the replica',
     },
   );
+  // One that has never had the data is not put in the place of its master.
+  await eventually(async () => (await replica.client.info('replication')).includes('master_link_status:up'), {
+    what: 'the replica having the data',
+  });
   const store = await open({
     redisUrl: urlOf(sentinel),
     redisMode: 'sentinel',
