@@ -9,6 +9,7 @@ import { benchGateway } from './gateway-bench.ts';
 import { benchGatewayTracing } from './gateway-tracing-bench.ts';
 import { benchManagement } from './management-bench.ts';
 import { benchMigrations } from './migrations-bench.ts';
+import { orUsage } from './process/or-usage.ts';
 import { benchStore } from './store-bench.ts';
 
 const usage = `Usage: pnpm bench gateway  [--pairs 3] [--seconds 4] [--connections 128] [--compare tracing]
@@ -28,24 +29,26 @@ about, or with --compare tracing the same build with traces of one request in a 
 (from npm, kept in the user's cache) and posthog-node; e2e follows events from the request to the row.
 browser needs no servers, but a Chromium on the PATH or at CHROMIUM_PATH.`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    pairs: { type: 'string', default: '3' },
-    seconds: { type: 'string' },
-    connections: { type: 'string' },
-    events: { type: 'string', default: '100000' },
-    copy: { type: 'boolean', default: false },
-    compare: { type: 'string' },
-    projects: { type: 'string' },
-    prefill: { type: 'string' },
-    'warm-up': { type: 'string', default: '0' },
-    statements: { type: 'boolean', default: false },
-    rate: { type: 'string', default: '5000' },
-    visits: { type: 'string', default: '20' },
-    rows: { type: 'string', default: '1000000' },
-  },
-});
+const { values, positionals } = orUsage(usage, () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      pairs: { type: 'string', default: '3' },
+      seconds: { type: 'string' },
+      connections: { type: 'string' },
+      events: { type: 'string', default: '100000' },
+      copy: { type: 'boolean', default: false },
+      compare: { type: 'string' },
+      projects: { type: 'string' },
+      prefill: { type: 'string' },
+      'warm-up': { type: 'string', default: '0' },
+      statements: { type: 'boolean', default: false },
+      rate: { type: 'string', default: '5000' },
+      visits: { type: 'string', default: '20' },
+      rows: { type: 'string', default: '1000000' },
+    },
+  }),
+);
 const { pairs, events, rate, visits } = values;
 const positive = [
   pairs,

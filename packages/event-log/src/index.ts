@@ -3,7 +3,7 @@ export { createFallbackLog } from './fallback/create-fallback-log.ts';
 export { drainFallback } from './fallback/drain-fallback.ts';
 export { fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/fallback-config.ts';
 export { createKafkaLog } from './kafka/create-kafka-log.ts';
-export { type InspectedTopic, inspectKafka, type KafkaInspection } from './kafka/inspect-kafka.ts';
+export { type InspectedTopic, inspectKafka, type KafkaInspection, type LogDirectory } from './kafka/inspect-kafka.ts';
 export { type KafkaConnection, kafkaConfigFields, kafkaConnection } from './kafka/kafka-config.ts';
 export type { KafkaLogOptions } from './kafka/kafka-options.ts';
 export { readKafkaLogs, readUnread, type TopicGroup } from './offsets/former-log-store.ts';

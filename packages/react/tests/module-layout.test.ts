@@ -47,9 +47,6 @@ it.each(modules)('src/%s exports %j', async (path, names) => {
   expect(Object.keys((await import(file.pathname)) as object)).toEqual(expect.arrayContaining(names));
 });
 
-// Put in by the build.
-beforeAll(() => Object.assign(globalThis, { LIBRARY_VERSION: '0.0.0' }));
-
 const shared = [
   'PostHogContext',
   'PostHogProvider',

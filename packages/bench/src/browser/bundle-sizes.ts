@@ -107,7 +107,7 @@ async function bundle(contents: string) {
     metafile: true,
     format: 'esm',
     platform: 'browser',
-    define: { LIBRARY_VERSION: '"0.0.0"', 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
     logLevel: 'error',
   });

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { testSeed } from '@millrace/testing';
+import { orUsage } from '../process/or-usage.ts';
 import { chaosBrowser } from './browser-chaos.ts';
 import { chaosConsumer } from './consumer-chaos.ts';
 import { chaosFlags } from './flag-chaos.ts';
@@ -28,20 +29,22 @@ PostgreSQL's data and brings them back from a base backup and its archive, while
 to other servers, with a standby of PostgreSQL and an empty Kafka. browser loads --pages of a site that uses the browser library, with reloads, crashes, tabs and
 outages. --fallback runs the gateways with EVENT_LOG_FALLBACK=postgres.`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: 'string' },
-    only: { type: 'string' },
-    fallback: { type: 'boolean', default: false },
-    seed: { type: 'string' },
-    rate: { type: 'string', default: '400' },
-    logs: { type: 'string' },
-    from: { type: 'string' },
-    pages: { type: 'string', default: '10000' },
-    visitors: { type: 'string', default: '6' },
-  },
-});
+const { values, positionals } = orUsage(usage, () =>
+  parseArgs({
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string' },
+      only: { type: 'string' },
+      fallback: { type: 'boolean', default: false },
+      seed: { type: 'string' },
+      rate: { type: 'string', default: '400' },
+      logs: { type: 'string' },
+      from: { type: 'string' },
+      pages: { type: 'string', default: '10000' },
+      visitors: { type: 'string', default: '6' },
+    },
+  }),
+);
 const print = (line: string) => console.log(line);
 const usualSeconds: Record<string, number> = { flags: 15, upgrade: 15, region: 30, restore: 60 };
 const seconds = Number(values.seconds ?? usualSeconds[positionals[0] ?? ''] ?? 120);

@@ -1,8 +1,9 @@
-import type { InspectedTopic } from '@millrace/event-log';
+import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
 import { testCertificates } from '@millrace/testing';
 import { checkCertificateFiles } from './certificates/check-certificate-files.ts';
 import type { Finding } from './finding.ts';
 import { checkConsumers } from './kafka/check-consumers.ts';
+import { checkDisks } from './kafka/check-disks.ts';
 import { checkRecordSize } from './kafka/check-record-size.ts';
 import { checkReplicas } from './kafka/check-replicas.ts';
 import { checkRetention } from './kafka/check-retention.ts';
@@ -27,6 +28,7 @@ const standby = { name: 'b', state: 'streaming', bytesBehind: 0, secondsBehind: 
 const slot = { name: 's', isActive: true, keptBytes: 0, status: 'reserved', safeBytes: null };
 const archiver = { failures: 3, lastFailed: new Date(2e12), lastArchived: new Date(1e12) };
 const safe = { 'min.insync.replicas': '2' };
+const directory = { broker: 1, path: '/data', isOffline: false };
 const lane = { topic: 't', partitions: 12, members: 12, unread: 0n };
 const sql = { query: async () => [{ ms: Date.now() }] as never[] };
 
@@ -34,6 +36,10 @@ function topic(settings: Record<string, string> | null, partition: object = {}):
   const whole = { partition: 0, hasLeader: true, replicas: 3, inSync: 3, low: 0n, high: 0n };
   const map = settings === null ? null : new Map(Object.entries(settings));
   return [{ topic: 't', log: 'kafka/a/1', partitions: [{ ...whole, ...partition }], settings: map }];
+}
+
+function diskWith(freeGib: number): LogDirectory {
+  return { ...directory, space: { totalBytes: 100 * 1024 * mib, freeBytes: freeGib * 1024 * mib } };
 }
 
 function daysBeforeExpiry(days: number): Finding[] {
@@ -93,6 +99,17 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
     'warning',
     'unclean.leader',
   ],
+  ['disks nobody tells of', () => checkDisks(null), 'ok', 'before Kafka 3.3'],
+  ['disks of sizes unknown', () => checkDisks([{ ...directory, space: null }]), 'ok', 'do not know the sizes'],
+  [
+    'disks with room',
+    () => checkDisks([diskWith(60), diskWith(30)]),
+    'ok',
+    '/data has 30 GiB of 100 GiB left, broker 1',
+  ],
+  ['a disk that fills up', () => checkDisks([diskWith(60), diskWith(19)]), 'warning', 'has 19 GiB of 100 GiB left'],
+  ['a full disk', () => checkDisks([diskWith(4), diskWith(60)]), 'problem', 'broker 1, /data has 4.0 GiB'],
+  ['a disk given up', () => checkDisks([{ ...directory, isOffline: true, space: null }]), 'problem', 'broker 1, /data'],
   ['settings that may not be read', () => checkRecordSize(topic(null), 900_000), 'warning', 'cannot be read'],
   ['events read in time', () => retentionOf(0n, 9n), 'ok', 'kept for 7 days'],
   ['old events unread', () => retentionOf(0n, 4n), 'problem', 'older than half'],

@@ -2,7 +2,10 @@ import type { Admin } from 'kafkajs';
 import type { KafkaLogOptions } from './kafka-options.ts';
 import { createKafkaSessions } from './kafka-session.ts';
 import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
+import { type LogDirectory, readLogDirectories } from './kafkajs-internals/log-directories.ts';
 import { createTopicReader } from './topic-state.ts';
+
+export type { LogDirectory };
 
 export interface InspectedPartition {
   partition: number;
@@ -31,6 +34,8 @@ const topicResource = 2;
 export interface KafkaInspection {
   /** As the brokers tell clients where they are. */
   brokers(): Promise<{ host: string; port: number }[]>;
+  /** Where they keep their records; null when they are older than Kafka 3.3, or may not tell this client. */
+  logDirectories(): Promise<LogDirectory[] | null>;
   /** Those of the names that there are. */
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
@@ -54,6 +59,7 @@ export function inspectKafka(options: KafkaLogOptions, timeoutMs: number): Kafka
         const { brokers } = await admin.describeCluster();
         return brokers.map(({ host, port }) => ({ host, port }));
       }, 'describing the cluster'),
+    logDirectories: () => sessions.use(({ kafka }) => readLogDirectories(kafka), timeoutMs, 'reading log directories'),
     existing: (names) =>
       ask(async (admin) => {
         const all = new Set(await admin.listTopics());

@@ -6,12 +6,19 @@ import { findJava } from '@millrace/stack/src/kafka/java.ts';
 import { kafkaJars } from '@millrace/stack/src/kafka/kafka-jars.ts';
 import { runProgram } from '@millrace/stack/src/process/run-program.ts';
 import { eventually, mountSecret, testCertificates, testServers } from '@millrace/testing';
+import { Kafka } from 'kafkajs';
 import { Type } from 'typebox';
 import { range, readAll } from '../testing/contract-fixture.ts';
 import { testLogger } from '../testing/test-logger.ts';
 import { createKafkaLog } from './create-kafka-log.ts';
+import { inspectKafka } from './inspect-kafka.ts';
 import { kafkaConfigFields, kafkaConnection } from './kafka-config.ts';
+import { clientConfig } from './kafka-session.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
+
+/** kafkajs's enums, which a module of Node cannot import by name. */
+const describeCluster = { resourceType: 4, resourcePatternType: 3, operation: 8 };
+const denied = 2;
 
 /** A broker that lets nobody in who is not who they say, and speaks only TLS. */
 const describeWithJava = (await hasJava()) ? describe : describe.skip;
@@ -43,10 +50,13 @@ describeWithJava('a broker with SASL over TLS', () => {
         `SCRAM-SHA-${bits}=[name=millrace,password=right]`,
       ]),
       settings: {
+        'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+        'allow.everyone.if.no.acl.found': 'true',
+        'super.users': 'User:ANONYMOUS;User:millrace',
         'listener.name.client.ssl.keystore.location': store,
         'listener.name.client.ssl.keystore.password': 'changeit',
         'listener.name.client.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
-        'listener.name.client.plain.sasl.jaas.config': `${jaas}.plain.PlainLoginModule required user_millrace="right";`,
+        'listener.name.client.plain.sasl.jaas.config': `${jaas}.plain.PlainLoginModule required user_millrace="right" user_guest="right";`,
         'listener.name.client.scram-sha-256.sasl.jaas.config': `${jaas}.scram.ScramLoginModule required;`,
         'listener.name.client.scram-sha-512.sasl.jaas.config': `${jaas}.scram.ScramLoginModule required;`,
       },
@@ -57,14 +67,15 @@ describeWithJava('a broker with SASL over TLS', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  function open(mechanism: string, password: string, kafkaSslCaFile: string | undefined) {
+  function optionsOf(mechanism: string, password: string, kafkaSslCaFile: string | undefined, user = 'millrace') {
     const settings = {
-      ...{ kafkaBrokers: cluster.brokers.join(','), kafkaSsl: true, kafkaSaslUsername: 'millrace' },
+      ...{ kafkaBrokers: cluster.brokers.join(','), kafkaSsl: true, kafkaSaslUsername: user },
       ...{ kafkaSaslMechanism: mechanism as 'plain', kafkaSaslPassword: password },
       ...(kafkaSslCaFile === undefined ? {} : { kafkaSslCaFile }),
     };
-    return createKafkaLog({ ...kafkaConnection(settings), clientId: 'security-test', logger: testLogger() });
+    return { ...kafkaConnection(settings), clientId: 'security-test', logger: testLogger() };
   }
+  const open = (...settings: Parameters<typeof optionsOf>) => createKafkaLog(optionsOf(...settings));
 
   test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('appends and reads with %s', async (mechanism) => {
     const log = open(mechanism, 'right', caFile);
@@ -94,6 +105,20 @@ describeWithJava('a broker with SASL over TLS', () => {
       expect(log.isHealthy()).toBe(false);
     } finally {
       await log.close();
+    }
+  });
+
+  test('who may not describe the cluster is told of no disks, and of all else', async () => {
+    const asked = (user: string) => inspectKafka(optionsOf('plain', 'right', caFile, user), 10_000);
+    const [owner, guest] = [asked('millrace'), asked('guest')];
+    try {
+      await expect(guest.logDirectories()).resolves.toHaveLength(1);
+      await forbidToDescribeCluster('guest');
+      await eventually(async () => (await guest.logDirectories()) === null, { what: 'the refusal' });
+      await expect(owner.logDirectories()).resolves.toHaveLength(1);
+      await expect(guest.brokers()).resolves.toHaveLength(1);
+    } finally {
+      await Promise.all([owner.close(), guest.close()]);
     }
   });
 
@@ -174,5 +199,17 @@ describeWithJava('a broker with SASL over TLS', () => {
       ...['--add-config', `SCRAM-SHA-512=[password=${password}]`],
     ]);
     if (status !== 0) throw new Error(output);
+  }
+
+  async function forbidToDescribeCluster(user: string): Promise<void> {
+    const options = optionsOf('plain', 'right', caFile);
+    const admin = new Kafka(clientConfig(options, options.brokers)).admin();
+    await admin.connect();
+    try {
+      const whole = { ...describeCluster, resourceName: 'kafka-cluster', host: '*' };
+      await admin.createAcls({ acl: [{ ...whole, permissionType: denied, principal: `User:${user}` }] });
+    } finally {
+      await admin.disconnect();
+    }
   }
 });

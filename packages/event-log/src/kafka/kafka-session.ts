@@ -10,6 +10,8 @@ import { createTrackedSockets } from './kafkajs-internals/tracked-sockets.ts';
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
 
 export interface KafkaSession {
+  /** What the others were made by. */
+  kafka: Kafka;
   producer: Producer;
   admin: Admin;
 }
@@ -113,7 +115,7 @@ async function open(options: KafkaLogOptions, brokers: string[], requestTimeoutM
     retire('could not connect');
     throw error;
   }
-  return { producer, admin, close, retire };
+  return { kafka, producer, admin, close, retire };
 }
 
 /** What every kafkajs client of this package shares. */

@@ -32,10 +32,7 @@ export async function bundlePage(
     format: platform === 'node' ? 'cjs' : 'iife',
     target: 'es2022',
     alias: aliases[react],
-    define: {
-      'process.env.NODE_ENV': JSON.stringify(isProduction ? 'production' : 'development'),
-      LIBRARY_VERSION: '"0.0.0"',
-    },
+    define: { 'process.env.NODE_ENV': JSON.stringify(isProduction ? 'production' : 'development') },
     logLevel: 'warning',
   });
   return outputFiles.map(({ text }) => text).join('');

@@ -5,6 +5,7 @@ import { unreadRecords } from '../../log/unread-records.ts';
 import type { DoctorSettings } from '../doctor-settings.ts';
 import type { Check } from '../run-checks.ts';
 import { checkConsumers } from './check-consumers.ts';
+import { checkDisks } from './check-disks.ts';
 import { checkRecordSize } from './check-record-size.ts';
 import { checkReplicas } from './check-replicas.ts';
 import { checkRetention, retentionMsOf } from './check-retention.ts';
@@ -38,6 +39,7 @@ export function kafkaChecks(context: KafkaContext): Check[] {
   return [
     ofTopics,
     { name: 'kafka replicas', look: async () => checkReplicas(topics, (await kafka.brokers()).length) },
+    { name: 'kafka disks', look: async () => checkDisks(await kafka.logDirectories()) },
     { name: 'kafka record size', look: () => checkRecordSize(topics, settings.maxRecordBytes) },
     { name: 'kafka retention', look: () => retention(context) },
     { name: 'consumers', look: () => consumers(context) },

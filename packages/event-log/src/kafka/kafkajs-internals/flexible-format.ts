@@ -1,12 +1,14 @@
 /**
  * Kafka's newer way to write requests and answers: lengths are varints, one more than they are, and everything may end
  * with tagged fields. https://cwiki.apache.org/confluence/display/KAFKA/KIP-482
- * Only metadata-protocol.ts needs it, and it goes with that.
+ * Only metadata-protocol.ts and log-directories.ts need it, and it goes with them.
  */
 export interface FlexibleReader {
   int8(): number;
   int16(): number;
   int32(): number;
+  /** Exact up to 2 ** 53. */
+  int64(): number;
   bytes(length: number): Buffer;
   /** Null where there is none. */
   text(): string | null;
@@ -61,6 +63,10 @@ export function createFlexibleReader(buffer: Buffer): FlexibleReader {
       return buffer.readInt16BE(at - 2);
     },
     int32,
+    int64() {
+      at += 8;
+      return Number(buffer.readBigInt64BE(at - 8));
+    },
     bytes,
     text() {
       const length = varint() - 1;
