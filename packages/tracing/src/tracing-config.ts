@@ -18,7 +18,7 @@ export const traceChoiceConfigFields = {
     maximum: 1,
     default: 0.01,
     description:
-      'part of the requests that are traced, from the request through the log to the commit; 100 a second at most',
+      'part of the requests that are traced, from the request through the log to the commit; 50 a second at most',
   }),
   traceTrustParent: Type.Boolean({
     default: false,

@@ -17,7 +17,7 @@ export interface Tracing extends Stoppable {
 }
 
 /** More would be for nobody to read, and whoever is trusted to ask must not make a process spend its time on it. */
-const maxTracesPerSecond = 100;
+const maxTracesPerSecond = 50;
 
 /**
  * Traces as OpenTelemetry has them, sent to a collector in the background. What a collector does not take is lost, and
