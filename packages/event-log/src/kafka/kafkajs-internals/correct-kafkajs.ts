@@ -1,3 +1,4 @@
+import { beginConnectionsAfresh } from './fresh-connection.ts';
 import { useTopicIds } from './metadata-protocol.ts';
 import { useOwnProduceEncoding } from './produce-protocol.ts';
 import { stopIdleRequestQueueTimer } from './request-queue-timer.ts';
@@ -13,4 +14,5 @@ export function correctKafkajs(): void {
   useOwnProduceEncoding();
   useTopicIds();
   stopIdleRequestQueueTimer();
+  beginConnectionsAfresh();
 }

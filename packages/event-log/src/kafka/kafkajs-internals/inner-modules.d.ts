@@ -1,6 +1,6 @@
 /**
  * The files inside kafkajs 2.2.4 that this room corrects (produce-protocol.ts, metadata-protocol.ts, request-queue-timer.ts,
- * request-frame.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs
+ * request-frame.ts, fresh-connection.ts). Imported by name, not through `require`, so that a bundler puts the same copy in as the one kafkajs
  * itself uses.
  */
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
@@ -49,6 +49,16 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
   }
   // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
   export default RequestQueue;
+}
+
+declare module 'kafkajs/src/network/connection.js' {
+  class Connection {
+    isConnected(): boolean;
+    connect(): Promise<boolean>;
+    processData(rawData: Buffer): void;
+  }
+  // biome-ignore lint/style/noDefaultExport: what a CommonJS module exports is its default here
+  export default Connection;
 }
 
 declare module 'kafkajs/src/protocol/encoder.js' {
