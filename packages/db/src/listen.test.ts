@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createLogger } from '@millrace/runtime';
 import {
   createFaultProxy,
@@ -107,6 +110,39 @@ test('a process that was busy itself does not take a message it has not read yet
   ends.push(() => listener.stop());
   await eventually(() => listener.isListening() || errors.length > 0, { what: 'the message' });
   expect(errors).toEqual([]);
+});
+
+test('however long it listens, nothing is kept of what it has waited for', async () => {
+  // Only in a process of its own the objects of a kind are counted: jest's tests have another `Promise`.
+  const script = `
+    import { once } from 'node:events';
+    import { Socket } from 'node:net';
+    import { queryObjects } from 'node:v8';
+    import pg from 'pg';
+    import { listen } from './src/listen.ts';
+    const socket = new Socket();
+    const pool = new pg.Pool({ connectionString: process.argv[1] });
+    const started = new EventTarget();
+    const listener = listen(
+      { channel: 'changes', onMessage() {}, onStart: () => started.dispatchEvent(new Event('start')), onInterrupted() {} },
+      {
+        config: () => ({ connectionString: process.argv[1], stream: () => socket }),
+        notify: (channel, payload) => pool.query('SELECT pg_notify($1, $2)', [channel, payload]),
+        pingEveryMs: 0,
+      },
+    );
+    await once(started, 'start');
+    const answers = async (number) => { for (let left = number; left > 0; left -= 1) await once(socket, 'data'); };
+    await answers(50);
+    const before = queryObjects(Promise);
+    await answers(500);
+    console.log(queryObjects(Promise) - before);
+    await listener.stop();
+    await pool.end();`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', script, testDatabase.url];
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+  expect(Number(stdout)).toBeLessThan(100);
 });
 
 test('a pooler that takes LISTEN and delivers nothing is found out', async () => {

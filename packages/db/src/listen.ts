@@ -15,6 +15,12 @@ export interface ListenOptions {
   onInterrupted(error: Error): void;
 }
 
+export interface ListenConnections {
+  config: CurrentConfig;
+  notify(channel: string, payload: string): Promise<unknown>;
+  pingEveryMs?: number;
+}
+
 export interface Listener extends Stoppable {
   /** True while messages arrive, as far as is known; a connection that went silent is noticed within three seconds. */
   isListening(): boolean;
@@ -24,7 +30,7 @@ const firstDelayMs = 100;
 const longestDelayMs = 1000;
 /** A pooler does not change its mode within a second. */
 const afterNoEchoMs = 30_000;
-const pingEveryMs = 1000;
+const usualPingEveryMs = 1000;
 const answerWithinMs = 2000;
 const goodByeMs = 1000;
 const echoPrefix = 'echo ';
@@ -35,10 +41,11 @@ const echoPrefix = 'echo ';
  * delivers anything.
  *
  * @param notify sends a message over another connection.
+ * @param pingEveryMs how long it may be unknown that the connection is silent.
  */
 export function listen(
   { channel, onMessage, onStart, onInterrupted }: ListenOptions,
-  { config, notify }: { config: CurrentConfig; notify: (channel: string, payload: string) => Promise<unknown> },
+  { config, notify, pingEveryMs = usualPingEveryMs }: ListenConnections,
 ): Listener {
   const stopping = new AbortController();
   let isListening = false;
@@ -61,11 +68,10 @@ export function listen(
   /** Resolves when it is stopped. */
   async function listenOnce(): Promise<void> {
     const client = new pg.Client({ ...config(), query_timeout: answerWithinMs });
-    const lost = new Promise<never>((_, reject) => {
-      client.on('error', reject);
-      client.on('end', () => reject(new Error('The connection was closed.')));
-    });
-    lost.catch(() => {});
+    const lost = new AbortController();
+    client.on('error', (error) => lost.abort(error));
+    client.on('end', () => lost.abort(new Error('The connection was closed.')));
+    const over = AbortSignal.any([stopping.signal, lost.signal]);
     const received = new Set<string>();
     client.on('notification', ({ payload = '' }) => {
       if (payload.startsWith(echoPrefix)) received.add(payload);
@@ -75,16 +81,18 @@ export function listen(
       await client.connect();
       await client.query(`LISTEN ${channel}`);
       const echo = `${echoPrefix}${randomUUID()}`;
-      const echoed = notify(channel, echo).then(() => untilReceived(echo, received, stopping.signal));
-      await Promise.race([echoed, lost]);
+      await notify(channel, echo);
+      await untilReceived(echo, received, over);
+      lost.signal.throwIfAborted();
       if (stopping.signal.aborted) return;
       isListening = true;
       wasReported = false;
       onStart();
       while (!stopping.signal.aborted) {
-        await Promise.race([pause(pingEveryMs), lost]);
-        if (!stopping.signal.aborted) await client.query('SELECT 1');
+        await client.query('SELECT 1');
         received.clear();
+        await pauseFor(pingEveryMs, over);
+        lost.signal.throwIfAborted();
       }
     } finally {
       // The server may be gone already.
