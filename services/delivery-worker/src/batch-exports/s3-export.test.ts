@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -151,5 +153,40 @@ test('a private address is refused unless it is allowed', async () => {
   expect(await runOf(id)).toMatchObject({
     status: 'Failed',
     latest_error: 'The object storage failed: EPRIVATEADDRESS.',
+  });
+});
+
+describe('a storage that', () => {
+  const stops: (() => void)[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop();
+  });
+
+  async function storageThat(answers: RequestListener): Promise<string> {
+    const storage = createServer(answers);
+    await new Promise<void>((resolve) => storage.listen(0, '127.0.0.1', resolve));
+    stops.push(() => storage.close().closeAllConnections());
+    return `http://127.0.0.1:${(storage.address() as AddressInfo).port}`;
+  }
+
+  test.each<[string, RequestListener]>([
+    ['never answers', () => {}],
+    [
+      'answers without an end',
+      (_, response) => {
+        response.writeHead(500, { 'content-type': 'application/xml' });
+        const timer = setInterval(() => response.write(' '), 50);
+        response.on('close', () => clearInterval(timer));
+      },
+    ],
+  ])('%s is given up, and tried again later', async (_, answers) => {
+    const { environmentId, id } = await oneExport({ endpoint_url: await storageThat(answers) });
+    await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
+    while (await planRun(fixture));
+    while (await oneRound((slots) => exportDue({ ...deps, answerTimeoutMs: 1000 }, forever, slots)));
+    expect(await runOf(id)).toMatchObject({
+      status: 'FailedRetryable',
+      latest_error: 'The object storage failed: no answer in time.',
+    });
   });
 });

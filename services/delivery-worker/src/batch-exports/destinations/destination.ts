@@ -19,6 +19,8 @@ export interface OpenedRun extends ClaimedRun {
 export interface DestinationOptions {
   /** Whether it may lie in a private network. */
   mayBePrivate: boolean;
+  /** How long an object storage may take for one answer; minutes unless told. */
+  answerTimeoutMs?: number;
 }
 
 /** The destination refused or could not be reached. The sentence is for the export's owner and holds no secrets. */

@@ -16,6 +16,8 @@ import { objectKey } from './object-key.ts';
 
 /** At least 5 MiB, which S3 asks of every part but the last. */
 const partBytes = 8 * 1024 * 1024;
+/** Of one request with its repetitions: as long as a statement of a database may take. */
+const usualAnswerTimeoutMs = 300_000;
 
 /**
  * Writes one object of JSON lines for the interval. It appears when it is complete and replaces that of an earlier
@@ -24,6 +26,8 @@ const partBytes = 8 * 1024 * 1024;
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
   const client = createClient(settings, options);
+  const { answerTimeoutMs = usualAnswerTimeoutMs } = options;
+  const inTime = () => ({ abortSignal: AbortSignal.timeout(answerTimeoutMs) });
   const isCompressed = settings.compression === 'gzip';
   const target = { Bucket: settings.bucket_name, Key: objectKey(run, { prefix: settings.prefix ?? '', isCompressed }) };
   const attributes = {
@@ -37,11 +41,11 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
   let uploadId: string | undefined;
 
   async function uploadPart(): Promise<void> {
-    uploadId ??= (await named(() => client.send(new CreateMultipartUploadCommand({ ...target, ...attributes }))))
-      .UploadId;
+    const create = new CreateMultipartUploadCommand({ ...target, ...attributes });
+    uploadId ??= (await named(() => client.send(create, inTime()))).UploadId;
     const PartNumber = parts.length + 1;
     const command = new UploadPartCommand({ ...target, UploadId: uploadId, PartNumber, Body: sink.take() });
-    const { ETag } = await named(() => client.send(command));
+    const { ETag } = await named(() => client.send(command, inTime()));
     parts.push({ PartNumber, ETag });
   }
 
@@ -58,18 +62,19 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
       await sink.end();
       if (uploadId === undefined) {
         const Body = sink.take();
-        await named(() => client.send(new PutObjectCommand({ ...target, ...attributes, Body })));
+        await named(() => client.send(new PutObjectCommand({ ...target, ...attributes, Body }), inTime()));
         return;
       }
       if (sink.size() > 0) await uploadPart();
       const complete = { ...target, UploadId: uploadId, MultipartUpload: { Parts: parts } };
-      await named(() => client.send(new CompleteMultipartUploadCommand(complete)));
+      await named(() => client.send(new CompleteMultipartUploadCommand(complete), inTime()));
       uploadId = undefined;
     },
     async close() {
       if (uploadId !== undefined) {
         // Parts that nobody completes would be kept, and paid for.
-        await client.send(new AbortMultipartUploadCommand({ ...target, UploadId: uploadId })).catch(() => {});
+        const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
+        await client.send(abort, inTime()).catch(() => {});
       }
       client.destroy();
     },
@@ -92,7 +97,6 @@ function createClient(settings: Record<string, string | undefined>, { mayBePriva
       httpAgent: new HttpAgent(agentOptions),
       httpsAgent: new HttpsAgent(agentOptions),
       connectionTimeout: 10_000,
-      requestTimeout: 120_000,
     },
   });
 }
@@ -117,7 +121,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
 function toDestinationError(cause: unknown): DestinationError {
   const { name, code, $metadata } = cause as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
-  const what = code ?? name ?? 'no answer';
+  const what = name === 'AbortError' ? 'no answer in time' : (code ?? name ?? 'no answer');
   return new DestinationError(`The object storage failed: ${what}${status === undefined ? '' : ` (${status})`}.`, {
     isPermanent: cause instanceof PrivateAddressError || what === 'EPRIVATEADDRESS',
     cause,
