@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { hashPersonalApiKey } from '@millrace/accounts';
 import { createRedisKeyValue } from '@millrace/cache';
@@ -174,6 +175,21 @@ test(
       await eventually(() => received.includes(projectApiKey), { what: 'The announcement of the plan' });
     } finally {
       await store.stop();
+    }
+  },
+  timeoutMs,
+);
+
+test(
+  'whoever reads only the beginning of a result gets no error with it',
+  async () => {
+    await useDatabase({ isMigrated: true });
+    const env = { DATABASE_URL: testDatabase.url };
+    for (const args of [['--help'], ['org', 'list', '--json']]) {
+      const child = spawn(process.execPath, [...compiled.files, ...args], { env, cwd: root });
+      child.stdout.destroy();
+      const [err, [exitCode]] = await Promise.all([child.stderr.toArray(), once(child, 'exit')]);
+      expect([exitCode, String(Buffer.concat(err))]).toEqual([0, '']);
     }
   },
   timeoutMs,

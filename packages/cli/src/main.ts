@@ -1,6 +1,15 @@
 import { environment } from '@millrace/runtime';
 import { runCli } from './run-cli.ts';
 
+const unread = new AbortController();
+// As after `| head`. What was begun is done all the same, only a command that runs on ends.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (stream === process.stdout) unread.abort();
+  });
+}
+
 process.exitCode = await runCli(process.argv.slice(2), {
   env: environment(),
   out: process.stdout,
@@ -11,6 +20,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
   get interrupted() {
     const interruption = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interruption.abort());
-    return interruption.signal;
+    return AbortSignal.any([interruption.signal, unread.signal]);
   },
 });
