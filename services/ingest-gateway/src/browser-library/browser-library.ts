@@ -3,7 +3,7 @@ export interface LibraryFile {
   plain: Buffer;
   br: Buffer;
   gzip: Buffer;
-  /** Of the content, whatever form it is sent in. */
+  /** Of the content; what is sent says beside which form it is. */
   etag: string;
   /** What a page may demand of it: `sha384-…`. */
   integrity: string;

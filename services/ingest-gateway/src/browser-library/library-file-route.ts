@@ -77,10 +77,11 @@ export function sendScript(request: Request, response: Response, { etag, forms, 
     vary: 'accept-encoding',
     'cache-control': cacheControl,
     'content-type': 'text/javascript; charset=utf-8',
-    etag,
   });
   const accepted = request.acceptsEncodings();
   const form = forms.find(([coding]) => accepted.includes(coding));
+  // Each form has a tag of its own: by it a cache that keeps several finds the one that is still good.
+  response.set('etag', form === undefined ? etag : `${etag.slice(0, -1)}-${form[0]}"`);
   if (form !== undefined) response.set('content-encoding', form[0]);
   response.send(form === undefined ? plain() : form[1]());
 }
