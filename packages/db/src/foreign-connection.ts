@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { endConnection } from './pg-internals/end-connection.ts';
 import type { Sql } from './transaction.ts';
 
 export interface ForeignConnectionOptions {
@@ -53,11 +54,11 @@ async function connect(
   try {
     await client.connect();
   } catch (error) {
-    await client.end().catch(() => {});
+    await endConnection(client);
     throw error;
   }
   return {
     query: async (text, values) => (await client.query(text, values)).rows,
-    stop: () => client.end().catch(() => {}),
+    stop: () => endConnection(client),
   };
 }

@@ -3,6 +3,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import type { Stoppable } from '@millrace/runtime';
 import pg from 'pg';
 import type { CurrentConfig } from './open-pool.ts';
+import { endConnection } from './pg-internals/end-connection.ts';
 
 export interface ListenOptions {
   /** A plain name: letters, digits and underscores. */
@@ -32,7 +33,6 @@ const longestDelayMs = 1000;
 const afterNoEchoMs = 30_000;
 const usualPingEveryMs = 1000;
 const answerWithinMs = 2000;
-const goodByeMs = 1000;
 const echoPrefix = 'echo ';
 
 /**
@@ -95,8 +95,7 @@ export function listen(
         lost.signal.throwIfAborted();
       }
     } finally {
-      // The server may be gone already.
-      await Promise.race([client.end().catch(() => {}), sleep(goodByeMs, undefined, { ref: false })]);
+      await endConnection(client);
     }
   }
 

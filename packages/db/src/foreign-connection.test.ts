@@ -1,0 +1,21 @@
+import { createFaultProxy, createTestDatabase } from '@millrace/testing';
+import { connectForeign } from './foreign-connection.ts';
+
+test('the end of a connection does not wait for a server that is frozen', async () => {
+  const database = await createTestDatabase({ isMigrated: false });
+  const { hostname, port, username, password, pathname } = new URL(database.url);
+  const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port) });
+  const connection = await connectForeign({
+    ...{ host: proxy.host, address: proxy.host, port: proxy.port, database: pathname.slice(1) },
+    ...{ user: username, password: decodeURIComponent(password), acceptsAnyCertificate: true },
+    ...{ connectTimeoutMs: 30_000, statementTimeoutMs: 30_000 },
+  });
+  try {
+    expect(await connection.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    proxy.blackHole();
+    await connection.stop();
+  } finally {
+    await proxy.stop();
+    await database.drop();
+  }
+});
