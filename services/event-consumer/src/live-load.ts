@@ -24,14 +24,18 @@ export function createLiveLoad(): LiveLoad {
     async untilIdle(maxMs, signal) {
       if (inHand === 0) return;
       const over = new AbortController();
+      // `AbortSignal.any` would leave something behind in the long-lived signal with every wait.
+      const stop = () => over.abort();
+      signal.addEventListener('abort', stop);
+      if (signal.aborted) stop();
       let resolveIdle: () => void = () => {};
       const isIdle = new Promise<void>((resolve) => {
         resolveIdle = resolve;
         idle.push(resolve);
       });
-      const either = AbortSignal.any([over.signal, signal]);
-      await Promise.race([isIdle, sleep(maxMs, undefined, { signal: either }).catch(() => {})]);
+      await Promise.race([isIdle, sleep(maxMs, undefined, { signal: over.signal }).catch(() => {})]);
       over.abort();
+      signal.removeEventListener('abort', stop);
       idle = idle.filter((resolve) => resolve !== resolveIdle);
     },
   };
