@@ -30,6 +30,8 @@ export function toRefusal(error: unknown): Refusal {
     code: errorBody.code,
     body: JSON.stringify(errorBody),
     headers: {
+      // A cache would go on saying so when it is no longer true: of a version that one gateway serves already and another not yet.
+      'cache-control': 'no-store',
       // Without the second a browser keeps the first from the page.
       ...(seconds === undefined
         ? {}

@@ -154,7 +154,7 @@ test.each([
     code: 'not_found',
     detail: expect.stringContaining(text),
   });
-  expect(answer.headers['access-control-allow-origin']).toBe(origin);
+  expect(answer.headers).toMatchObject({ 'access-control-allow-origin': origin, 'cache-control': 'no-store' });
 });
 
 test('/static/library.json says which versions there are, and what a page may demand of their files', async () => {
@@ -191,7 +191,7 @@ describe('/array/<token>/array.js', () => {
 
   test('is refused for a key that nobody has', async () => {
     const answer = await ask('/array/phc_nobody_has_this/array.js');
-    expect(answer.status).toBe(401);
+    expect([answer.status, answer.headers['cache-control']]).toEqual([401, 'no-store']);
   });
 });
 

@@ -8,6 +8,7 @@ export function onlyMethods(...methods: string[]): RequestHandler {
   return async (request, response) => {
     const refusal = toRefusal(new AppError('method_not_allowed', `This path takes ${allow}.`));
     const requestId = String(response.getHeader('x-request-id'));
-    await sendRefusal(request, response, { ...refusal, headers: { allow } }, { requestId, isLast: false });
+    const headers = { ...refusal.headers, allow };
+    await sendRefusal(request, response, { ...refusal, headers }, { requestId, isLast: false });
   };
 }
