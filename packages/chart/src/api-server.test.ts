@@ -47,11 +47,12 @@ const everything: object = {
     tls: { enabled: true, ca: { configMap: 'ca' } },
   },
   priorityClasses: { create: true },
-  serviceMonitor: { enabled: true },
-  prometheusRules: { enabled: true },
-  dashboards: { enabled: true },
-  podLabels: { team: 'data' },
-  podAnnotations: { 'example.com/note': 'yes' },
+  serviceMonitor: { enabled: true, labels: { team: 'monitoring' } },
+  prometheusRules: { enabled: true, labels: { team: 'monitoring' } },
+  dashboards: { enabled: true, label: 'team', labelValue: 'monitoring' },
+  labels: { team: 'data' },
+  podLabels: { team: 'data', 'app.kubernetes.io/version': 'ours' },
+  podAnnotations: { 'example.com/note': 'yes', 'kubectl.kubernetes.io/default-container': 'proxy' },
   serviceAccounts: { annotations: { 'example.com/role': 'x' } },
   nodeSelector: { 'kubernetes.io/arch': 'amd64' },
   tolerations: [{ key: 'dedicated', operator: 'Exists' }],
@@ -189,6 +190,60 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       await server.kubectl('scale', ...consumer, '--replicas=7');
       await helm('upgrade', 'one', chart, ...words({ logLevel: 'warn' }));
       expect((await read('deployment', 'one-millrace-consumer-live')).spec.replicas).toBe(7);
+    });
+
+    test('an autoscaler that is switched on begins with as many pods as there are', async () => {
+      const replicas = async () => (await read('deployment', 'fixed-millrace-gateway')).spec.replicas;
+      const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
+      await helm('install', 'fixed', chart, ...words(fixed));
+      for (const logLevel of ['warn', 'info']) {
+        await helm('upgrade', 'fixed', chart, ...words({ logLevel }));
+        expect(await replicas()).toBe(6);
+      }
+      await server.kubectl('scale', 'deployment', 'fixed-millrace-gateway', '-n', 'prod', '--replicas=9');
+      await helm('upgrade', 'fixed', chart, ...words({}));
+      expect(await replicas()).toBe(9);
+      await helm('upgrade', 'fixed', chart, ...words(fixed), '--force-conflicts');
+      expect(await replicas()).toBe(6);
+    });
+
+    test('and what it has decided since stays, also where Helm applies as it did before version 4', async () => {
+      const fixed = { gateway: { replicas: 6, autoscaling: { enabled: false } } };
+      await helm('install', 'old', chart, ...words(fixed), '--server-side=false');
+      await helm('upgrade', 'old', chart, ...words({}));
+      await server.kubectl('scale', 'deployment', 'old-millrace-gateway', '-n', 'prod', '--replicas=9');
+      await helm('upgrade', 'old', chart, ...words({}));
+      expect((await read('deployment', 'old-millrace-gateway')).spec.replicas).toBe(9);
+    });
+
+    test('what is there is not left behind by other values: its name, its keys', async () => {
+      const refused = (values: object) => server.helm('upgrade', 'fixed', chart, ...words(values));
+      const renamed = { fullnameOverride: 'fixed-millrace', nameOverride: 'other' };
+      expect((await refused(renamed)).output).toContain(
+        'nameOverride: the pods that are there are found by the name "m',
+      );
+      await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' } }));
+      expect((await refused({})).output).toContain('keys: services have theirs from the secret "theirs".');
+    });
+
+    test('the value of a priority class changes, which no class there allows', async () => {
+      for (const ingest of [5, 7]) {
+        await helm('upgrade', 'one', chart, ...words({ priorityClasses: { create: true, ingest } }));
+        const { template } = (await read('deployment', 'one-millrace-gateway')).spec;
+        expect(template?.spec.priorityClassName).toBe(`prod-one-millrace-ingest-${ingest}`);
+      }
+    });
+
+    test('KEDA is switched on and off', async () => {
+      const scalers = async () => (await server.kubectl('get', 'hpa,scaledobject', '-n', 'prod', '-o', 'name')).output;
+      await helm('upgrade', 'one', chart, ...words({ keda: { enabled: true } }));
+      expect(await scalers()).toContain('scaledobject.keda.sh/one-millrace-consumer-live');
+      // What KEDA does then, which is not here; it takes it away only after Helm has taken the other away.
+      const name = 'one-millrace-consumer-live';
+      await server.kubectl('autoscale', 'deployment', name, `--name=${name}`, '--max=12', '-n', 'prod');
+      await helm('upgrade', 'one', chart, ...words({}));
+      expect(await scalers()).toContain('horizontalpodautoscaler.autoscaling/one-millrace-consumer-live-cpu');
+      expect(await scalers()).not.toContain('scaledobject');
     });
   });
 });

@@ -1,6 +1,7 @@
 import { helmTemplate, leastValues } from './testing/render-chart.ts';
 
 const { postgresql, kafka } = leastValues;
+const ipv6 = (name: string) => ({ [name]: '::', METRICS_HOST: '::' });
 
 /** What somebody might write, and the sentence that tells them. */
 test.each<[object, string]>([
@@ -69,12 +70,58 @@ test.each<[object, string]>([
   [{ host: 'https://a.b' }, '"https://a.b" is not the name of a host'],
   [{ host: 'a.b', apiHost: 'a.b' }, 'apiHost is the same as `host`'],
   [{ gateway: { terminationGracePeriodSeconds: 10 } }, 'but a gateway takes up to 30 s to stop'],
+  [{ postgresql: { host: 'db:5433', user: 'u', password: 'p' } }, 'postgresql.host is not a host alone.'],
+  [{ postgresql: { host: 'u:secret@db', user: 'u', password: 'p' } }, 'postgresql.host is not a host alone.'],
+  [{ postgresql: { ...postgresql, existingSecret: { name: 's' } } }, 'postgresql: beside a whole address'],
+  [
+    { redis: { url: 'redis://r', password: 'p' } },
+    'redis: beside a whole address, user and password are not looked at',
+  ],
+  [{ redis: { url: 'redis://r', existingSecret: { name: 's' } } }, 'redis: beside a whole address'],
+  [{ mail: { url: 'smtp://m', existingSecret: { name: 's' } } }, 'mail: the address is given twice'],
+  [{ keys: { secretsKeyKey: 'k', tokenSecretKey: 'k' } }, 'keys: `secretsKeyKey` and `tokenSecretKey` are the same'],
+  [{ fullnameOverride: 'Mill_race' }, 'is none for a Service: small letters, digits and hyphens, a letter first.'],
+  [{ nameOverride: 'mill race' }, 'nameOverride: "mill race" becomes a label.'],
+  [{ host: 'Events.x', ingress: { enabled: true } }, '"Events.x" is no name that an Ingress or a Gateway can serve'],
+  [{ host: '10.0.0.1', ingress: { enabled: true } }, '"10.0.0.1" is no name that an Ingress or a Gateway can serve'],
+  [{ metrics: { port: 8021 } }, 'metrics.port is 8021, and so is the port of a delivery-worker.'],
+  [{ labels: { 'helm.sh/chart': 'x' } }, "labels: helm.sh/chart is the chart's own"],
+  [{ migrations: { extraEnv: [{ name: 'DATABASE_URL', value: 'x' }] } }, 'migrations.extraEnv has DATABASE_URL'],
+  [
+    { gateway: { service: { loadBalancerSourceRanges: ['10.0.0.0/8'] } } },
+    'gateway.service.loadBalancerSourceRanges is for `type: LoadBalancer`.',
+  ],
+  [{ gateway: { extraEnv: [{ name: 'A', value: 5 }] } }, "at '/gateway/extraEnv/0/value': got number, want string"],
+  [{ gateway: { extraEnv: [{ value: '5' }] } }, "at '/gateway/extraEnv/0': missing property 'name'"],
+  [{ gateway: { resources: { limit: {} } } }, "at '/gateway/resources': additional properties 'limit' not allowed"],
+  [{ gateway: { resources: { limits: { memory: '1GB' } } } }, "at '/gateway/resources/limits/memory': '1GB' does not"],
+  [{ image: { digest: 'abc' } }, "at '/image/digest': 'abc' does not match"],
+  [{ image: { repository: 'millrace:1' } }, "at '/image/repository': 'millrace:1' does not match"],
+  [{ image: { registry: 'https://r' } }, "at '/image/registry': 'https://r' does not match"],
+  [{ keys: { existingSecret: 'My keys' } }, "at '/keys/existingSecret': 'My keys' does not match"],
+  [{ serviceMonitor: { interval: '15' } }, "at '/serviceMonitor/interval': '15' does not match"],
+  [{ dashboards: { label: '' } }, "at '/dashboards/label': '' does not match"],
+  [{ eventLog: { topicPrefix: 'a b' } }, "at '/eventLog/topicPrefix': 'a b' does not match"],
+  [{ consumers: { live: { lanes: ['live', 'live'] } } }, "at '/consumers/live/lanes': items at 0 and 1 are equal"],
+  [
+    { ingress: { extraPaths: [{ path: 'x', service: 'flags' }] } },
+    "at '/ingress/extraPaths/0/path': 'x' does not match",
+  ],
+  [{ networkPolicies: { world: { cidrs: ['10.0.0.1'] } } }, "'10.0.0.1' does not match"],
   [{ deliveryWorker: { terminationGracePeriodSeconds: 20 } }, 'but a delivery-worker takes up to 33 s to stop'],
 ])('%j is refused', async (values, sentence) => {
   const { status, output } = await helmTemplate({ values: { ...leastValues, ...values } });
   expect(output).toContain(sentence);
   expect(status).toBe(1);
   expect(output).not.toContain('secret@');
+});
+
+test.each(['1st', 'events.eu'])('a release whose name no Service can begin with is refused: %s', async (release) => {
+  const { output } = await helmTemplate({ release, values: leastValues });
+  expect(output).toContain(`The name "${release}-millrace", with which the names of all objects begin`);
+  await expect(helmTemplate({ release, values: { ...leastValues, fullnameOverride: 'm' } })).resolves.toMatchObject({
+    status: 0,
+  });
 });
 
 test('all mistakes are said at once', async () => {
@@ -90,6 +137,16 @@ test.each<object>([
   { networkPolicies: { clients: [], monitoring: [], dns: [], extraEgress: [] }, podLabels: {}, affinity: {} },
   { gateway: { replicas: 0, autoscaling: { enabled: false }, preStopSeconds: 0 } },
   { global: { anything: true } },
+  { postgresql: { host: '[fd00::1]', user: 'u', password: 'p' }, image: { registry: '', repository: 'r:5000/a/b' } },
+  { host: '10.0.0.1', redis: { url: 'redis://r:26379', mode: 'sentinel', sentinel: { password: 'p' } } },
+  { gateway: { resources: { requests: { cpu: 1, memory: '1.5Gi' }, limits: null } } },
+  { keys: { existingSecret: 'k', secretsKeyKey: 'a', tokenSecretKey: 'a' } },
+  // An IPv6 cluster (docs/operations.md).
+  {
+    ...{ gateway: { settings: ipv6('INGEST_HOST') }, flags: { enabled: true, settings: ipv6('INGEST_HOST') } },
+    ...{ managementApi: { settings: ipv6('API_HOST') }, consumerDefaults: { settings: ipv6('HEALTH_HOST') } },
+    deliveryWorker: { settings: ipv6('HEALTH_HOST') },
+  },
 ])('%j is taken', async (values) => {
   expect(await helmTemplate({ values: { ...leastValues, ...values } })).toMatchObject({ status: 0 });
 });

@@ -1,12 +1,13 @@
 // `helm test`: makes an organization of its own, sends an event, reads it back over the API, asks for flags, and deletes the
 // organization. Uses the command line of the image, so that nobody has to hand keys to a test.
-// Arguments: where the gateway, flags and the API are, and the seconds each step may take.
+// Arguments: where the gateway, flags and the API are, and the seconds after which it gives up and cleans up behind itself.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [ingest, flags, api, seconds] = process.argv.slice(2);
-const patienceMs = Number(seconds) * 1000;
+/** Of all steps together: the pod is ended a minute later, and would leave its organization behind. */
+const until = Date.now() + Number(seconds) * 1000;
 
 const millrace = (...words) =>
   JSON.parse(
@@ -19,7 +20,6 @@ const say = (sentence) => process.stdout.write(`${sentence}\n`);
 
 /** Asks an address again and again, until it answers with 200 or time is over. */
 async function ask(what, url, options) {
-  const until = Date.now() + patienceMs;
   for (let last = 'no answer'; ; await sleep(500)) {
     try {
       const response = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) });

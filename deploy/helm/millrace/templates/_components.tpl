@@ -52,6 +52,20 @@ the delivery worker 3 s more than DRAIN_TIMEOUT_MS. Takes: kind, values.
 {{- default (add $needed 5) .values.terminationGracePeriodSeconds -}}
 {{- end -}}
 
+{{/*
+How many pods a deployment has, while that number is still Helm's, from a time before autoscaling was switched on; else empty. Left
+out then, it would be one until the autoscaler has looked. Only for server-side apply, where it is seen whose a field is: without, Helm
+takes away what it has once set, and a number that is left out one upgrade later would be one then. Takes: root, name.
+*/}}
+{{- define "millrace.replicasOfHelm" -}}
+{{- $there := lookup "apps/v1" "Deployment" .root.Release.Namespace .name -}}
+{{- $isOfHelm := false -}}
+{{- range dig "metadata" "managedFields" list $there -}}
+{{- if and (eq .manager "helm") (eq .operation "Apply") (hasKey (dig "fieldsV1" "f:spec" dict .) "f:replicas") -}}{{- $isOfHelm = true -}}{{- end -}}
+{{- end -}}
+{{- if $isOfHelm -}}{{- include "millrace.text" $there.spec.replicas -}}{{- end -}}
+{{- end -}}
+
 {{/* Whether X-Forwarded-… is believed. */}}
 {{- define "millrace.trustsProxy" -}}
 {{- if kindIs "invalid" .Values.proxy.trusted -}}

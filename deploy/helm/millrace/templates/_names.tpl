@@ -30,6 +30,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end -}}
 
+{{/* The same and others, each once: a key that is there twice is no YAML to everybody. Takes: root, more (what wins). */}}
+{{- define "millrace.labelsAnd" -}}
+{{- mergeOverwrite (include "millrace.labels" .root | fromYaml) (deepCopy .more) | toYaml -}}
+{{- end -}}
+
 {{/* The name of a component's service account. Takes: root, component. */}}
 {{- define "millrace.serviceAccountName" -}}
 {{- default (printf "%s-%s" (include "millrace.fullname" .root) .component) .root.Values.serviceAccounts.existingName -}}

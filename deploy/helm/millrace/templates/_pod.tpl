@@ -100,8 +100,13 @@ topologySpreadConstraints:
 {{/* The class that the chart makes for a component; empty when it makes none. Takes: root, kind. */}}
 {{- define "millrace.priorityClass" -}}
 {{- if .root.Values.priorityClasses.create -}}
-{{- printf "%s-%s-%s" .root.Release.Namespace (include "millrace.fullname" .root) (ternary "ingest" "other" (has .kind (list "gateway" "flags"))) -}}
+{{- include "millrace.priorityClassName" (dict "root" .root "what" (ternary "ingest" "other" (has .kind (list "gateway" "flags")))) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The value is in it: that of a class that is there cannot change. Takes: root, what (ingest or other). */}}
+{{- define "millrace.priorityClassName" -}}
+{{- printf "%s-%s-%s-%s" .root.Release.Namespace (include "millrace.fullname" .root) .what (get .root.Values.priorityClasses .what | include "millrace.text") -}}
 {{- end -}}
 
 {{/* So that pods are replaced when what the chart's own secrets hold has changed. */}}

@@ -1,7 +1,7 @@
 {{/* What a schema cannot say: settings that contradict each other. All of them at once, each as a sentence. */}}
 {{- define "millrace.refuseProblems" -}}
 {{- $problems := list -}}
-{{- range list "stores" "log" "scaling" "hosts" "pods" "names" -}}
+{{- range list "stores" "log" "scaling" "hosts" "pods" "names" "upgrade" -}}
 {{- range splitList "\n" (include (printf "millrace.problems.%s" .) $) -}}
 {{- with trim . -}}{{- $problems = append $problems . -}}{{- end -}}
 {{- end -}}
@@ -19,6 +19,13 @@
 postgresql: say where it is. Set `postgresql.existingSecret.name` and `.urlKey` (a secret with the whole address), or `postgresql.host`, or `postgresql.url`.
 {{- else if gt (len $ways) 1 }}
 postgresql: the address is given more than once. Keep one of `postgresql.url`, `postgresql.host` and `postgresql.existingSecret.urlKey`.
+{{- end }}
+{{- range $path, $host := dict "postgresql.host" $pg.host "postgresql.direct.host" $pg.direct.host }}
+{{- if and $host (not (include "millrace.isHost" $host)) }}
+{{ $path }} is not a host alone. Its port goes into `port` beside it, a whole address into `postgresql.url`.
+{{- end }}{{- end }}
+{{- if and (not $pg.host) $ways (or $pg.user $pg.password (and $secret.name (not $secret.urlKey))) }}
+postgresql: beside a whole address, user and password are not looked at. Put them into the address, or give `postgresql.host` instead of it.
 {{- end }}
 {{- if and $pg.direct.host (not $pg.host) }}
 postgresql.direct.host goes with `postgresql.host`. Where the address is whole, give `postgresql.direct.existingSecret` one for migrations.
@@ -40,6 +47,9 @@ postgresql.tls: `mode: no-verify` looks at no certificate, so `ca` is of no use.
 {{- if gt (len $ways) 1 }}
 redis: the address is given more than once. Keep one of `redis.url`, `redis.nodes` and `redis.existingSecret.urlKey`.
 {{- end }}
+{{- if and $ways (not $redis.nodes) (or $redis.username $redis.password (and $redis.url $redis.existingSecret.name (not $redis.sentinel.passwordKey))) }}
+redis: beside a whole address, user and password are not looked at. Put them into the address, or give `redis.nodes` instead of it.
+{{- end }}
 {{- if and (not $ways) (or $redis.existingSecret.name $redis.password $redis.username) }}
 redis: there is a password but no address. Set `redis.nodes`, or `redis.existingSecret.urlKey` when the secret holds the whole address.
 {{- end }}
@@ -58,6 +68,17 @@ redis.tls.ca is given, but the connection is in the clear. Use rediss://, or `re
 {{- if and $redis.tls.enabled (hasPrefix "redis://" $redis.url) }}
 redis.tls.enabled is true, but `redis.url` begins with redis://. Write rediss://.
 {{- end }}
+{{- if and .Values.mail.url .Values.mail.existingSecret.name }}
+mail: the address is given twice. Keep one of `mail.url` and `mail.existingSecret`.
+{{- end }}
+{{- if and (not .Values.keys.existingSecret) (eq .Values.keys.secretsKeyKey .Values.keys.tokenSecretKey) }}
+keys: `secretsKeyKey` and `tokenSecretKey` are the same. They are two secrets.
+{{- end }}
+{{- end -}}
+
+{{/* Whether this is a name or an address, without a port; an IPv6 address has more colons than one. */}}
+{{- define "millrace.isHost" -}}
+{{- if regexMatch "^([^[:space:]/:@]+|\\[?[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*\\]?)$" . -}}true{{- end -}}
 {{- end -}}
 
 {{- define "millrace.problems.log" -}}
@@ -139,13 +160,17 @@ gatewayApi.parentRefs: name the Gateway, e.g. [{ name: public, namespace: gatewa
 apiHost is the same as `host`. Leave it empty: one host serves both.
 {{- end }}
 {{- range list "host" "apiHost" }}
-{{- with get $.Values . }}{{- if regexMatch "[/: ]" . }}
+{{- with get $.Values . }}
+{{- if regexMatch "[/: ]" . }}
 {{ . | quote }} is not the name of a host: write it without https:// and without a path.
-{{- end }}{{- end }}
+{{- else if and (or $.Values.ingress.enabled $.Values.gatewayApi.enabled) (or (not (regexMatch "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$" .)) (regexMatch "^[0-9.]+$" .)) }}
+{{ . | quote }} is no name that an Ingress or a Gateway can serve: one host, in small letters, digits, hyphens and dots, no address.
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
-{{/* Of single pods: enough time to stop, no variable and no label twice. */}}
+{{/* Of single pods: enough time to stop, no port, no variable and no label twice. */}}
 {{- define "millrace.problems.pods" -}}
 {{- range include "millrace.components" . | fromJsonArray }}
 {{- $component := .name }}
@@ -153,6 +178,14 @@ apiHost is the same as `host`. Leave it empty: one host serves both.
 {{- with .values.terminationGracePeriodSeconds }}
 {{- if lt (int .) (int $needed) }}
 terminationGracePeriodSeconds is {{ include "millrace.text" . }}, but a {{ $component }} takes up to {{ $needed }} s to stop (preStopSeconds, STOP_DELAY_MS, DRAIN_TIMEOUT_MS). Give it more, or leave it out.
+{{- end }}
+{{- end }}
+{{- if eq (int .values.port) (int $.Values.metrics.port) }}
+metrics.port is {{ include "millrace.text" .values.port }}, and so is the port of a {{ $component }}. Give it another.
+{{- end }}
+{{- with .values.service }}
+{{- if and .loadBalancerSourceRanges (ne .type "LoadBalancer") }}
+{{ $component }}.service.loadBalancerSourceRanges is for `type: LoadBalancer`. Who may call is said by `networkPolicies.clients`, too.
 {{- end }}
 {{- end }}
 {{- $names := list }}
@@ -168,12 +201,48 @@ The label {{ $label }} of a {{ $component }} is the chart's own: services find p
 {{- end }}
 {{- end }}
 {{- end }}
+{{- range list "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" }}
+{{- if hasKey $.Values.labels . }}
+labels: {{ . }} is the chart's own. Use another.
+{{- end }}
+{{- end }}
+{{- $names := list }}
+{{- range concat (include "millrace.env.migration" (dict "root" $ "made" "") | fromYamlArray) .Values.migrations.extraEnv }}
+{{- if has .name $names }}
+migrations.extraEnv has {{ .name }}, which the chart sets or which is there twice.
+{{- end }}
+{{- $names = append $names .name }}
+{{- end }}
 {{- end -}}
 
 {{- define "millrace.problems.names" -}}
+{{- $fullname := include "millrace.fullname" . }}
+{{- if not (regexMatch "^[a-z]([a-z0-9-]*[a-z0-9])?$" $fullname) }}
+The name {{ $fullname | quote }}, with which the names of all objects begin, is none for a Service: small letters, digits and hyphens, a letter first. Set `fullnameOverride`.
+{{- end }}
+{{- if and .Values.nameOverride (not (regexMatch "^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$" .Values.nameOverride)) }}
+nameOverride: {{ .Values.nameOverride | quote }} becomes a label. Use letters, digits, hyphens, dots and underscores.
+{{- end }}
 {{- range $name, $_ := .Values.consumers }}
 {{- if or (gt (len $name) 18) (not (regexMatch "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" $name)) }}
 consumers: {{ $name | quote }} becomes part of names. Use at most 18 small letters, digits and hyphens.
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* What is there already and would be lost or cannot change; nothing is known of it where the cluster is not asked. */}}
+{{- define "millrace.problems.upgrade" -}}
+{{- $fullname := include "millrace.fullname" . }}
+{{- $there := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-management-api" $fullname) }}
+{{- $name := dig "spec" "selector" "matchLabels" "app.kubernetes.io/name" "" $there }}
+{{- if and $name (ne $name (get (include "millrace.selectorLabels" . | fromYaml) "app.kubernetes.io/name")) }}
+nameOverride: the pods that are there are found by the name {{ $name | quote }}, which cannot change. Set it to that, or uninstall the release first.
+{{- end }}
+{{- $made := printf "%s-keys" $fullname }}
+{{- range (first (dig "spec" "template" "spec" "containers" (list dict) $there)).env }}
+{{- $secret := dig "valueFrom" "secretKeyRef" "name" "" . }}
+{{- if and (eq .name "SECRETS_KEY") (not $.Values.keys.existingSecret) $secret (ne $secret $made) }}
+keys: services have theirs from the secret {{ $secret | quote }}. New ones could not read what was encrypted with those: set `keys.existingSecret` to it again.
 {{- end }}
 {{- end }}
 {{- end -}}

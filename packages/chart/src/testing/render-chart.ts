@@ -44,9 +44,12 @@ export async function helmTemplate(options: RenderOptions): Promise<{ status: nu
 export async function renderChart(options: RenderOptions): Promise<Manifest[]> {
   const { status, output } = await helmTemplate(options);
   if (status !== 0) throw new Error(output);
-  return parseAllDocuments(output).flatMap((document) =>
-    document.contents === null ? [] : [document.toJS() as Manifest],
-  );
+  return parseAllDocuments(output).flatMap((document) => {
+    // Helm takes more for YAML than others do, as a key that is there twice.
+    const [error] = document.errors;
+    if (error !== undefined) throw error;
+    return document.contents === null ? [] : [document.toJS() as Manifest];
+  });
 }
 
 export async function exampleNames(): Promise<string[]> {

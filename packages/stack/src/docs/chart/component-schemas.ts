@@ -5,13 +5,16 @@ import {
   flag,
   type JsonSchema,
   listOf,
+  network,
   object,
+  objectName,
   oneOf,
   orNull,
   port,
-  text,
+  resources,
+  shaped,
   textMap,
-  texts,
+  variables,
   whole,
 } from './json-schema.ts';
 import { settingsSchema } from './settings-schema.ts';
@@ -24,20 +27,23 @@ const autoscaling = {
 };
 const service = { type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), port, annotations: textMap };
 
+/** Of an image: what stands behind the colon. */
+export const imageTag = shaped('^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$');
+
 /** What every component has. */
 const common: Record<string, JsonSchema> = {
   replicas: whole(0),
   port,
-  image: object({ tag: text }),
+  image: object({ tag: imageTag }),
   terminationGracePeriodSeconds: orNull(whole(1)),
-  resources: anyMap,
-  extraEnv: anyMaps,
+  resources,
+  extraEnv: variables,
   podLabels: textMap,
   podAnnotations: textMap,
   nodeSelector: textMap,
   tolerations: anyMaps,
   affinity: anyMap,
-  priorityClassName: text,
+  priorityClassName: objectName,
 };
 
 /** What those that answer requests have besides. */
@@ -56,9 +62,9 @@ export function componentSchemas(configs: Record<string, ConfigSchema>): Record<
     autoscaling: object({ ...autoscaling, lagThreshold: whole(1), triggers: anyMaps }),
     settings: settingsOf('event-consumer'),
   };
-  const lanes = listOf(oneOf('live', 'historical', 'overflow'));
+  const lanes = { ...listOf(oneOf('live', 'historical', 'overflow')), uniqueItems: true };
   return {
-    gateway: object({ ...gateway, service: object({ ...service, loadBalancerSourceRanges: texts }) }),
+    gateway: object({ ...gateway, service: object({ ...service, loadBalancerSourceRanges: listOf(network) }) }),
     flags: object({ ...gateway, enabled: flag, service: object(service) }),
     managementApi: object({
       ...answering,
@@ -72,8 +78,8 @@ export function componentSchemas(configs: Record<string, ConfigSchema>): Record<
       enabled: flag,
       backoffLimit: whole(0),
       activeDeadlineSeconds: whole(1),
-      resources: anyMap,
-      extraEnv: anyMaps,
+      resources,
+      extraEnv: variables,
     }),
   };
 }

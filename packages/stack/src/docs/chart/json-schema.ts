@@ -10,6 +10,31 @@ export const anyMaps: JsonSchema = { type: 'array', items: anyMap };
 /** Labels and annotations: a number or `true` without quotes is what Kubernetes refuses. */
 export const textMap: JsonSchema = { type: 'object', additionalProperties: text };
 export const port: JsonSchema = whole(1, 65_535);
+/** What requests and limits are counted in; null takes one away. */
+const quantities: JsonSchema = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'null'], pattern: '^[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]i?)?$' },
+};
+export const resources: JsonSchema = object({
+  requests: orNull(quantities),
+  limits: orNull(quantities),
+  claims: anyMaps,
+});
+/** Variables: a number or `true` without quotes is what Kubernetes refuses. */
+export const variables: JsonSchema = {
+  type: 'array',
+  items: { ...object({ name: shaped('.'), value: text, valueFrom: anyMap }), required: ['name'] },
+};
+/** A network, as 10.0.0.0/8. */
+export const network: JsonSchema = shaped('^[0-9a-fA-F:.]+/[0-9]{1,3}$');
+/** A key of a secret or a configMap, or none. */
+export const keyName: JsonSchema = shaped('^[-._a-zA-Z0-9]*$');
+/** The name of an object of Kubernetes, or none. */
+export const objectName: JsonSchema = shaped('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$');
+
+export function shaped(pattern: string): JsonSchema {
+  return { type: 'string', pattern };
+}
 
 export function whole(minimum: number, maximum?: number): JsonSchema {
   return { type: 'integer', minimum, maximum };

@@ -1,7 +1,20 @@
-import { flag, type JsonSchema, listOf, object, oneOf, port, text, texts, whole } from './json-schema.ts';
+import {
+  flag,
+  type JsonSchema,
+  keyName,
+  listOf,
+  object,
+  objectName,
+  oneOf,
+  port,
+  shaped,
+  text,
+  texts,
+  whole,
+} from './json-schema.ts';
 
-const ca = object({ secret: text, configMap: text, key: text });
-const client = object({ secret: text, certKey: text, keyKey: text });
+const ca = object({ secret: objectName, configMap: objectName, key: keyName });
+const client = object({ secret: objectName, certKey: keyName, keyKey: keyName });
 
 /** Values that say where PostgreSQL, the event log, Kafka and Redis are. */
 export const storeSchemas: Record<string, JsonSchema> = {
@@ -12,13 +25,13 @@ export const storeSchemas: Record<string, JsonSchema> = {
     database: text,
     user: text,
     password: text,
-    existingSecret: object({ name: text, urlKey: text, userKey: text, passwordKey: text }),
-    direct: object({ host: text, port, existingSecret: object({ name: text, urlKey: text }) }),
+    existingSecret: object({ name: objectName, urlKey: keyName, userKey: keyName, passwordKey: keyName }),
+    direct: object({ host: text, port, existingSecret: object({ name: objectName, urlKey: keyName }) }),
     tls: object({ mode: oneOf('', 'verify-full', 'no-verify', 'disable'), ca, client }),
   }),
   eventLog: object({
     type: oneOf('kafka', 'postgres'),
-    topicPrefix: text,
+    topicPrefix: shaped('^[a-zA-Z0-9._-]*$'),
     partitions: whole(1),
     fallback: oneOf('none', 'postgres'),
     fallbackAfterMs: whole(500),
@@ -29,7 +42,7 @@ export const storeSchemas: Record<string, JsonSchema> = {
       mechanism: oneOf('', 'plain', 'scram-sha-256', 'scram-sha-512'),
       username: text,
       password: text,
-      existingSecret: object({ name: text, usernameKey: text, passwordKey: text }),
+      existingSecret: object({ name: objectName, usernameKey: keyName, passwordKey: keyName }),
     }),
     tls: object({ enabled: flag, ca, client }),
   }),
@@ -37,10 +50,10 @@ export const storeSchemas: Record<string, JsonSchema> = {
     url: text,
     nodes: listOf(text),
     mode: oneOf('single', 'sentinel', 'cluster'),
-    sentinel: object({ master: text, password: text, passwordKey: text }),
+    sentinel: object({ master: text, password: text, passwordKey: keyName }),
     username: text,
     password: text,
-    existingSecret: object({ name: text, urlKey: text, passwordKey: text }),
+    existingSecret: object({ name: objectName, urlKey: keyName, passwordKey: keyName }),
     tls: object({ enabled: flag, ca }),
   }),
 };

@@ -2,20 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type ConfigSchema, configSchemas } from '../config-schemas.ts';
-import { componentSchemas } from './component-schemas.ts';
+import { componentSchemas, imageTag } from './component-schemas.ts';
 import {
   anyMap,
   anyMaps,
   flag,
   type JsonSchema,
+  keyName,
   listOf,
+  network,
   object,
+  objectName,
   oneOf,
   orNull,
   port,
+  shaped,
   text,
   textMap,
-  texts,
   whole,
 } from './json-schema.ts';
 import { storeSchemas } from './store-schemas.ts';
@@ -39,14 +42,14 @@ async function defaults(root: string): Promise<unknown> {
 }
 
 /**
- * What has a value of its own can be given another, but not be taken away (`null`): templates rely on it. Settings of services
- * can.
+ * What has a value of its own can be given another, but not be taken away (`null`): templates rely on it. Settings of services,
+ * and what a pod is given, can.
  */
 function requireDefaults(schema: JsonSchema, usual: unknown): JsonSchema {
   const fields = schema.properties as Record<string, JsonSchema> | undefined;
   if (fields === undefined || !isMap(usual)) return schema;
   const below = (name: string, field: JsonSchema) =>
-    name === 'settings' ? field : requireDefaults(field, usual[name]);
+    ['settings', 'resources'].includes(name) ? field : requireDefaults(field, usual[name]);
   return {
     ...schema,
     required: Object.keys(usual).filter((name) => name !== 'settings' && !isNullable(fields[name])),
@@ -72,21 +75,22 @@ function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchem
     podLabels: textMap,
     podAnnotations: textMap,
     image: object({
-      registry: text,
-      repository: text,
-      tag: text,
-      digest: text,
+      // Neither with https:// nor with a tag.
+      registry: shaped('^[^\\s@:]*(:[0-9]+)?(/[^\\s@:]*)?$'),
+      repository: shaped('^([^\\s@]+/)?[^\\s@:/]+$'),
+      tag: imageTag,
+      digest: shaped('^(sha256:[0-9a-f]{64})?$'),
       pullPolicy: oneOf('IfNotPresent', 'Always', 'Never'),
-      pullSecrets: texts,
+      pullSecrets: listOf(objectName),
     }),
     host: text,
     apiHost: text,
     ...storeSchemas,
     secretsAsFiles: flag,
-    keys: object({ existingSecret: text, secretsKeyKey: text, tokenSecretKey: text }),
+    keys: object({ existingSecret: objectName, secretsKeyKey: keyName, tokenSecretKey: keyName }),
     mail: object({
       url: text,
-      existingSecret: object({ name: text, urlKey: text }),
+      existingSecret: object({ name: objectName, urlKey: keyName }),
       from: text,
       perOrganizationHour: whole(0),
     }),
@@ -104,16 +108,17 @@ const reached: Record<string, JsonSchema> = {
   proxy: object({ trusted: orNull(flag), hops: whole(1, 20) }),
   ingress: object({
     enabled: flag,
-    className: text,
+    className: objectName,
     annotations: textMap,
-    tls: object({ enabled: flag, secretName: text }),
-    extraPaths: listOf(
-      object({
-        path: text,
+    tls: object({ enabled: flag, secretName: objectName }),
+    extraPaths: listOf({
+      ...object({
+        path: shaped('^/'),
         pathType: oneOf('Prefix', 'Exact', 'ImplementationSpecific'),
         service: oneOf('gateway', 'flags', 'managementApi'),
       }),
-    ),
+      required: ['path', 'service'],
+    }),
   }),
   gatewayApi: object({ enabled: flag, parentRefs: anyMaps, annotations: textMap, patterns: flag }),
 };
@@ -122,11 +127,11 @@ const peers = { to: anyMaps, ports: listOf(port) };
 const cannotBePlaced = oneOf('ScheduleAnyway', 'DoNotSchedule', '');
 
 const safety: Record<string, JsonSchema> = {
-  serviceAccounts: object({ annotations: textMap, existingName: text }),
+  serviceAccounts: object({ annotations: textMap, existingName: objectName }),
   podSecurity: object({ user: orNull(whole(1)) }),
   topologySpread: object({ zones: cannotBePlaced, nodes: cannotBePlaced }),
   podDisruptionBudgets: object({ enabled: flag }),
-  priorityClassName: text,
+  priorityClassName: objectName,
   priorityClasses: object({
     create: flag,
     ingest: whole(-2_147_483_648, 1_000_000_000),
@@ -145,15 +150,15 @@ const safety: Record<string, JsonSchema> = {
     kafka: object(peers),
     redis: object(peers),
     mail: object(peers),
-    world: object({ cidrs: texts, except: texts, exceptIPv6: texts }),
+    world: object({ cidrs: listOf(network), except: listOf(network), exceptIPv6: listOf(network) }),
     extraEgress: anyMaps,
   }),
 };
 
 const seen: Record<string, JsonSchema> = {
   metrics: object({ port }),
-  serviceMonitor: object({ enabled: flag, interval: text, labels: textMap }),
+  serviceMonitor: object({ enabled: flag, interval: shaped('^([0-9]+(ms|[smhdwy]))+$'), labels: textMap }),
   prometheusRules: object({ enabled: flag, labels: textMap }),
-  dashboards: object({ enabled: flag, label: text, labelValue: text, annotations: textMap }),
+  dashboards: object({ enabled: flag, label: shaped('.'), labelValue: text, annotations: textMap }),
   keda: object({ enabled: flag, pollingIntervalSeconds: whole(1), cooldownSeconds: whole(0) }),
 };
