@@ -38,6 +38,7 @@ test.each<[object, string]>([
   [{ postgresql: { ...postgresql, tls: { mode: 'no-verify', ca: { secret: 'x' } } } }, '`ca` is of no use'],
   [{ kafka: {} }, 'kafka.brokers: name some brokers as host:port'],
   [{ kafka: { brokers: ['k'] } }, 'kafka.brokers: "k" is not host:port.'],
+  [{ kafka: { brokers: ['[fd00::1]:9092'] } }, 'kafka.brokers: "[fd00::1]:9092" is an IPv6 address.'],
   [{ kafka: { ...kafka, sasl: { mechanism: 'plain', password: 'p' } } }, 'kafka.sasl: who are we to the brokers?'],
   [
     { kafka: { ...kafka, sasl: { mechanism: 'plain', username: 'u' } } },
@@ -70,6 +71,7 @@ test.each<[object, string]>([
   [{ host: 'https://a.b' }, '"https://a.b" is not the name of a host'],
   [{ host: 'a.b', apiHost: 'a.b' }, 'apiHost is the same as `host`'],
   [{ gateway: { terminationGracePeriodSeconds: 10 } }, 'but a gateway takes up to 30 s to stop'],
+  [{ gateway: { settings: { STOP_DELAY_MS: 30_000 } } }, 'STOP_DELAY_MS (30000) is a part of DRAIN_TIMEOUT_MS (25000)'],
   [{ postgresql: { host: 'db:5433', user: 'u', password: 'p' } }, 'postgresql.host is not a host alone.'],
   [{ postgresql: { host: 'u:secret@db', user: 'u', password: 'p' } }, 'postgresql.host is not a host alone.'],
   [{ postgresql: { ...postgresql, existingSecret: { name: 's' } } }, 'postgresql: beside a whole address'],
@@ -137,8 +139,10 @@ test.each<object>([
   { networkPolicies: { clients: [], monitoring: [], dns: [], extraEgress: [] }, podLabels: {}, affinity: {} },
   { gateway: { replicas: 0, autoscaling: { enabled: false }, preStopSeconds: 0 } },
   { global: { anything: true } },
+  { gateway: { settings: { STOP_DELAY_MS: 30_000, DRAIN_TIMEOUT_MS: 60_000 } } },
   { postgresql: { host: '[fd00::1]', user: 'u', password: 'p' }, image: { registry: '', repository: 'r:5000/a/b' } },
   { host: '10.0.0.1', redis: { url: 'redis://r:26379', mode: 'sentinel', sentinel: { password: 'p' } } },
+  { redis: { nodes: ['[fd00::1]:6379'] } },
   { gateway: { resources: { requests: { cpu: 1, memory: '1.5Gi' }, limits: null } } },
   { keys: { existingSecret: 'k', secretsKeyKey: 'a', tokenSecretKey: 'a' } },
   // An IPv6 cluster (docs/operations.md).

@@ -56,7 +56,7 @@ redis: there is a password but no address. Set `redis.nodes`, or `redis.existing
 {{- if and $redis.url (not (regexMatch "^rediss?://[^[:space:]]+$" $redis.url)) }}
 redis.url is not an address like redis://host:6379 or rediss://host:6379.
 {{- end }}
-{{- range $redis.nodes }}{{- if not (regexMatch "^[^[:space:]/:@]+:[0-9]+$" .) }}
+{{- range $redis.nodes }}{{- if not (regexMatch "^([^[:space:]/:@]+|\\[[0-9a-fA-F:.]+\\]):[0-9]+$" .) }}
 redis.nodes: {{ . | quote }} is not host:port.
 {{- end }}{{- end }}
 {{- if and (eq $redis.mode "single") (gt (len $redis.nodes) 1) }}
@@ -88,7 +88,9 @@ keys: `secretsKeyKey` and `tokenSecretKey` are the same. They are two secrets.
 {{- if not $kafka.brokers }}
 kafka.brokers: name some brokers as host:port, or set `eventLog.type: postgres` to do without Kafka.
 {{- end }}
-{{- range $kafka.brokers }}{{- if not (regexMatch "^[^[:space:]/@]+:[0-9]+$" .) }}
+{{- range $kafka.brokers }}{{- if hasPrefix "[" . }}
+kafka.brokers: {{ . | quote }} is an IPv6 address. Give the broker by a name that leads there.
+{{- else if not (regexMatch "^[^[:space:]/:@]+:[0-9]+$" .) }}
 kafka.brokers: {{ . | quote }} is not host:port.
 {{- end }}{{- end }}
 {{- if and (not $kafka.tls.enabled) (or $kafka.tls.ca.secret $kafka.tls.ca.configMap $kafka.tls.client.secret) }}
@@ -186,6 +188,13 @@ metrics.port is {{ include "millrace.text" .values.port }}, and so is the port o
 {{- with .values.service }}
 {{- if and .loadBalancerSourceRanges (ne .type "LoadBalancer") }}
 {{ $component }}.service.loadBalancerSourceRanges is for `type: LoadBalancer`. Who may call is said by `networkPolicies.clients`, too.
+{{- end }}
+{{- end }}
+{{- if has .kind (list "gateway" "flags") }}
+{{- $delay := get (default dict .values.settings) "STOP_DELAY_MS" | default 2000 | int }}
+{{- $drain := get (default dict .values.settings) "DRAIN_TIMEOUT_MS" | default 25000 | int }}
+{{- if ge $delay $drain }}
+{{ .kind }}.settings: STOP_DELAY_MS ({{ $delay }}) is a part of DRAIN_TIMEOUT_MS ({{ $drain }}), and leaves no time to finish what has begun. Raise DRAIN_TIMEOUT_MS, too.
 {{- end }}
 {{- end }}
 {{- $names := list }}

@@ -72,6 +72,11 @@ const wrong: [string, Record<string, string>, string[]][] = [
     ['KAFKA_BROKERS is not a list of host:port, separated by commas'],
   ],
   [
+    'an IPv6 address, where the driver would look for the host [',
+    { KAFKA_BROKERS: 'a:1,[fd00::1]:9092' },
+    ['KAFKA_BROKERS has an IPv6 address: give the broker by a name that leads there'],
+  ],
+  [
     'a port out of range',
     { KAFKA_BROKERS: 'a:70000' },
     ['KAFKA_BROKERS is not a list of host:port, separated by commas'],

@@ -51,10 +51,15 @@ export function kafkaConnection(config: KafkaConfig): KafkaConnection {
 function readBrokers(text: string, problems: string[]): string[] {
   const brokers = text.split(',').map((broker) => broker.trim());
   const isAddress = (broker: string) => {
-    const port = Number(/^[^\s/]+:(\d{1,5})$/.exec(broker)?.[1]);
+    const port = Number(/^[^\s/:]+:(\d{1,5})$/.exec(broker)?.[1]);
     return port >= 1 && port <= 65_535;
   };
-  if (!brokers.every(isAddress)) problems.push('KAFKA_BROKERS is not a list of host:port, separated by commas');
+  // The driver takes the first colon for the one before the port.
+  if (brokers.some((broker) => broker.startsWith('['))) {
+    problems.push('KAFKA_BROKERS has an IPv6 address: give the broker by a name that leads there');
+  } else if (!brokers.every(isAddress)) {
+    problems.push('KAFKA_BROKERS is not a list of host:port, separated by commas');
+  }
   return brokers;
 }
 
