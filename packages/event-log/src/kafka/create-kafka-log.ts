@@ -10,6 +10,7 @@ import type { KafkaLogOptions } from './kafka-options.ts';
 import { createKafkaSessions } from './kafka-session.ts';
 import { createKafkaTransport } from './kafka-transport.ts';
 import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
+import { isWithoutLeader } from './kafkajs-internals/is-without-leader.ts';
 import { createTopicReader } from './topic-state.ts';
 
 /** Closing is not bound to the 3 s of `append`. */
@@ -49,7 +50,10 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
           .map(({ partition, high }) => ({ partition, log, endOffset: high }))
           .sort((a, b) => a.partition - b.partition);
       } catch (cause) {
-        throw new AppError('unavailable', 'The event log does not answer.', { cause, retryAfterSeconds: 2 });
+        const found = isWithoutLeader(cause)
+          ? `The event log has no topic ${topic}, or a part of it has no leader.`
+          : 'The event log does not answer.';
+        throw new AppError('unavailable', found, { cause, retryAfterSeconds: 2 });
       }
     },
     isHealthy: reachability.isHealthy,
