@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { createTestTenant } from '@millrace/testing';
@@ -156,6 +157,10 @@ test('a private address is refused unless it is allowed', async () => {
   });
 });
 
+function* spaces() {
+  for (;;) yield Buffer.alloc(64 * 1024, ' ');
+}
+
 describe('a storage that', () => {
   const stops: (() => void)[] = [];
   afterEach(() => {
@@ -169,8 +174,8 @@ describe('a storage that', () => {
     return `http://127.0.0.1:${(storage.address() as AddressInfo).port}`;
   }
 
-  test.each<[string, RequestListener]>([
-    ['never answers', () => {}],
+  test.each<[string, RequestListener, string]>([
+    ['never answers', () => {}, 'no answer in time'],
     [
       'answers without an end',
       (_, response) => {
@@ -178,15 +183,24 @@ describe('a storage that', () => {
         const timer = setInterval(() => response.write(' '), 50);
         response.on('close', () => clearInterval(timer));
       },
+      'no answer in time',
     ],
-  ])('%s is given up, and tried again later', async (_, answers) => {
+    [
+      'says more than there is memory for',
+      (_, response) => {
+        response.writeHead(400, { 'content-type': 'application/xml' });
+        Readable.from(spaces()).pipe(response);
+      },
+      'EANSWERTOOLONG',
+    ],
+  ])('%s is given up, and tried again later', async (_, answers, reason) => {
     const { environmentId, id } = await oneExport({ endpoint_url: await storageThat(answers) });
     await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     while (await planRun(fixture));
     while (await oneRound((slots) => exportDue({ ...deps, answerTimeoutMs: 1000 }, forever, slots)));
     expect(await runOf(id)).toMatchObject({
       status: 'FailedRetryable',
-      latest_error: 'The object storage failed: no answer in time.',
+      latest_error: expect.stringContaining(`The object storage failed: ${reason}`),
     });
   });
 });

@@ -12,6 +12,7 @@ import { checkLiteralHost, guardedLookup, PrivateAddressError } from '../../outb
 import { createByteSink } from './byte-sink.ts';
 import { DestinationError, type DestinationOptions, type DestinationWriter, type OpenedRun } from './destination.ts';
 import { eventLine, personLine } from './json-lines.ts';
+import { limitAnswers } from './limit-answers.ts';
 import { objectKey } from './object-key.ts';
 
 /** At least 5 MiB, which S3 asks of every part but the last. */
@@ -85,7 +86,7 @@ function createClient(settings: Record<string, string | undefined>, { mayBePriva
   const { endpoint_url: endpoint, region, aws_access_key_id, aws_secret_access_key } = settings;
   if (endpoint) checkEndpoint(endpoint, mayBePrivate);
   const agentOptions = { keepAlive: true, lookup: guardedLookup(mayBePrivate) };
-  return new S3Client({
+  const client = new S3Client({
     region: region ?? 'us-east-1',
     ...(endpoint && { endpoint, forcePathStyle: true }),
     credentials: { accessKeyId: aws_access_key_id ?? '', secretAccessKey: aws_secret_access_key ?? '' },
@@ -99,6 +100,8 @@ function createClient(settings: Record<string, string | undefined>, { mayBePriva
       connectionTimeout: 10_000,
     },
   });
+  limitAnswers(client);
+  return client;
 }
 
 function checkEndpoint(endpoint: string, mayBePrivate: boolean): void {
