@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { endConnection } from './pg-internals/end-connection.ts';
+import { limitAnswers } from './pg-internals/limit-answers.ts';
 import type { Sql } from './transaction.ts';
 
 export interface ForeignConnectionOptions {
@@ -22,6 +23,9 @@ export interface ForeignConnection extends Sql {
   /** Never throws. A transaction in progress is rolled back. */
   stop(): Promise<void>;
 }
+
+/** Whoever asks a database that is not ours keeps no more of one answer in memory. */
+const maxAnswerBytes = 16 * 1024 * 1024;
 
 /** Connects with TLS where the server offers it. @throws the driver's error. */
 export async function connectForeign(options: ForeignConnectionOptions): Promise<ForeignConnection> {
@@ -57,8 +61,12 @@ async function connect(
     await endConnection(client);
     throw error;
   }
+  const { begin } = limitAnswers(client, maxAnswerBytes);
   return {
-    query: async (text, values) => (await client.query(text, values)).rows,
+    async query(text, values) {
+      begin();
+      return (await client.query(text, values)).rows;
+    },
     stop: () => endConnection(client),
   };
 }

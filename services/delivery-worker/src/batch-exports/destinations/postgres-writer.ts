@@ -117,6 +117,7 @@ const reasons: Record<string, string> = {
   ECONNREFUSED: 'nobody listens there',
   ETIMEDOUT: 'it does not answer',
   ECONNRESET: 'the connection was lost',
+  EANSWERTOOLONG: 'its answer is too long',
   EPRIVATEADDRESS: 'it lies in a private network, which this installation does not allow',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: set has_self_signed_cert',
   'no answer': 'the connection was lost or not made',
