@@ -18,6 +18,11 @@ export function runBeforeSend(event: CaptureResult, options: Options, log: Log):
       log.debug(`before_send dropped ${event.event}`);
       return null;
     }
+    // `true`, or the promise of an event.
+    if (typeof result.event !== 'string') {
+      log.error('before_send has to return an event or null: the event is dropped', event.event);
+      return null;
+    }
   }
   return result;
 }

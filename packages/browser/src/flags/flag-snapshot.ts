@@ -43,12 +43,12 @@ export function activeOf(values: Record<string, FlagValue> = {}): Record<string,
 /** Values from elsewhere than the service, as if it had said them. */
 export function documentOf(
   values: Record<string, FlagValue>,
-  payloads: Record<string, JsonValue> = {},
+  payloads: Record<string, JsonValue> | undefined,
   errorsWhileComputingFlags = false,
 ): FlagsDocument {
   const flags = Object.entries(values).map(([key, value]) => {
     const variant = typeof value === 'string' ? value : undefined;
-    return [key, { key, enabled: !!value, variant, metadata: { payload: payloads[key] } }];
+    return [key, { key, enabled: !!value, variant, metadata: { payload: payloads?.[key] } }];
   });
   return { flags: Object.fromEntries(flags), errorsWhileComputingFlags };
 }

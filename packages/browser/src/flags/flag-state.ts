@@ -22,9 +22,11 @@ export function createFlagState({ store, options }: Core) {
       state.isLoaded = state.isFetched = false;
       if (bootstrap === options.bootstrap) return;
       bootstrap = options.bootstrap;
-      const { featureFlags = {}, featureFlagPayloads } = bootstrap;
+      const { featureFlags, featureFlagPayloads } = bootstrap;
       const isNew = !state.known.$enabled_feature_flags;
-      if (Object.keys(featureFlags).length) state.learn(documentOf(featureFlags, featureFlagPayloads), isNew);
+      // A server that knew of no flags may have written null.
+      if (featureFlags && Object.keys(featureFlags).length)
+        state.learn(documentOf(featureFlags, featureFlagPayloads), isNew);
     },
 
     learn(document: FlagsDocument, isKept = true): void {

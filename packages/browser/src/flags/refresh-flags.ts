@@ -1,5 +1,6 @@
 import type { Core } from '../client/core.ts';
 import { page } from '../page/globals.ts';
+import { longestTimerMs } from '../page/longest-timer.ts';
 
 /**
  * Calls again and again in a page that stays open; what is due while nobody sees the page, when it is seen again. Returns the
@@ -17,7 +18,7 @@ export function refreshWhileVisible({ options }: Core, refresh: () => void): () 
   const timer = setInterval(() => {
     isDue = true;
     refreshIfDue();
-  }, options.remote_config_refresh_interval_ms);
+  }, Math.min(options.remote_config_refresh_interval_ms, longestTimerMs));
   document.addEventListener('visibilitychange', refreshIfDue);
   return () => {
     clearInterval(timer);

@@ -23,7 +23,7 @@ export function createCallReport({ store, options, isCapturing, capture }: Core)
   function report(call: FlagCall): void {
     const { key, value } = call;
     const reported = (store.get(reportedKey) ?? {}) as Record<string, string[]>;
-    const values = own(reported, key) ?? [];
+    const values = [own(reported, key) ?? []].flat();
     if (values.includes(String(value))) return;
     if (!isCapturing()) return void held.add(key);
     store.set({ [reportedKey]: { ...reported, [key]: [...values, String(value)] } });

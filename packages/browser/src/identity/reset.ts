@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { Bootstrap } from '../client/options.ts';
-import { newUuid } from '../page/new-uuid.ts';
 import type { IdentityParts } from './identity-parts.ts';
+import { newDeviceId } from './new-device-id.ts';
 
 interface How {
   resetDeviceID?: boolean;
@@ -22,7 +22,7 @@ export function createReset(parts: IdentityParts, forgetPerson: () => void): Cli
     store.clear();
     tabStore.clear();
     forgetPerson();
-    const id = options.get_device_id(newUuid());
+    const id = newDeviceId(options, log);
     store.set({
       distinct_id: bootstrap?.distinctID || id,
       $device_id: resetDeviceID ? id : device,

@@ -19,7 +19,7 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
     const { perSecond, burst } = limitsOf(options);
     const now = Date.now();
     const filled = bucket.tokens + (Math.max(0, now - bucket.last) / 1000) * perSecond;
-    bucket.last = Math.max(bucket.last, now);
+    bucket.last = now;
     bucket.tokens = Math.min(burst, filled);
     const isFree = bucket.tokens >= 1;
     if (isFree) bucket.tokens -= 1;
@@ -40,8 +40,10 @@ export const limitRate: Feature = ({ options, store, signals, addGate, capture, 
     left = undefined;
     if (how?.skip_client_rate_limiting) return true;
     const isFree = take();
-    if (!isFree && !isRefusing) warn();
+    const wasRefusing = isRefusing;
     isRefusing = !isFree;
+    // After the above: who hears of the warning may capture something, too.
+    if (isRefusing && !wasRefusing) warn();
     left = bucket.tokens;
     return isFree;
   });

@@ -12,7 +12,8 @@ export interface Origin {
 const direct = '$direct';
 
 export function referrer(): { $referrer: string; $referring_domain: string } {
-  const from = page?.document.referrer;
+  // A form called `referrer` is what `document.referrer` is then.
+  const from = typeof page?.document.referrer === 'string' && page.document.referrer;
   return { $referrer: from || direct, $referring_domain: (from && hostOf(from)) || direct };
 }
 

@@ -5,13 +5,16 @@ interface Getter<Value> {
   call(node: Node): Value;
 }
 
+/** Not by `window.Element`, in whose place old frameworks have put another. */
+const native: Element = page && Object.getPrototypeOf(HTMLElement.prototype);
+
 /**
  * A page can shadow getters: a form with a field called `attributes` answers `form.attributes` with that field, and the
  * getter of a custom element may throw.
  */
 function getterOf<Value>(name: keyof Element): Getter<Value> {
   const getter = (prototype: object) => Object.getOwnPropertyDescriptor(prototype, name)?.get;
-  return (page && (getter(Element.prototype) ?? getter(Node.prototype))) as Getter<Value>;
+  return (page && (getter(native) ?? getter(Node.prototype))) as Getter<Value>;
 }
 
 export const nodeType = getterOf<number>('nodeType');
@@ -24,19 +27,19 @@ const previousElementSibling = getterOf<Element | null>('previousElementSibling'
 export const isElement = (node: Node | null): node is Element => node !== null && nodeType.call(node) === 1;
 export const tagOf = (element: Element): string => tagName.call(element).toLowerCase();
 export const attributeOf = (element: Element, name: string): string | null =>
-  Element.prototype.getAttribute.call(element, name);
+  native.getAttribute.call(element, name);
 
 /** By their names: to ask for `attributes` makes a node of each. */
 export const attributesOf = (element: Element): Record<string, string> =>
   Object.fromEntries(
-    Element.prototype.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']),
+    native.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']),
   );
 
 /** A selector that is none matches nothing. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {
   return selectors.some((selector) => {
     try {
-      return elements.some((element) => Element.prototype.matches.call(element, selector));
+      return elements.some((element) => native.matches.call(element, selector));
     } catch {
       return false;
     }

@@ -10,6 +10,6 @@ export function timeZone(): string | undefined {
 
 /** `Temporal` just says it. For the other way browsers load all they know of a language: tens of milliseconds, on a phone more. */
 function read(): string {
-  const { Temporal: time } = page as { Temporal?: { Now: { timeZoneId(): string } } };
-  return time?.Now.timeZoneId() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const { Temporal: time } = page as { Temporal?: { Now?: { timeZoneId?(): string } } };
+  return time?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

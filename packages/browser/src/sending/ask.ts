@@ -1,5 +1,6 @@
 import type { Answer, Core } from '../client/core.ts';
 import { attempt } from '../page/globals.ts';
+import { longestTimerMs } from '../page/longest-timer.ts';
 
 export type Body = string | ArrayBuffer;
 
@@ -32,7 +33,7 @@ export async function pack(text: string): Promise<Body> {
 export async function ask({ options }: Pick<Core, 'options'>, url: string, question: Question): Promise<Answer> {
   const { body, method = 'POST', timeoutMs = usualTimeoutMs } = question;
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), timeoutMs);
+  const timer = setTimeout(() => abort.abort(), Math.min(timeoutMs, longestTimerMs));
   try {
     const response = await fetch(url, {
       method,

@@ -1,5 +1,6 @@
 import type { Core, Sender } from '../client/core.ts';
 import { attempt } from '../page/globals.ts';
+import { toJson } from '../values/to-json.ts';
 import { ask } from './ask.ts';
 import { createDelivery } from './delivery.ts';
 import { createEnvelope } from './envelope.ts';
@@ -85,7 +86,7 @@ export function createSender(core: SenderParts): Sender {
     },
     flush,
     async request(url, { method, body, timeoutMs } = {}) {
-      const packed = body && (await envelope.pack(JSON.stringify(body)));
+      const packed = body && (await envelope.pack(toJson(body)));
       return ask(core, url, { method: method ?? (body ? 'POST' : 'GET'), timeoutMs, body: packed });
     },
   };

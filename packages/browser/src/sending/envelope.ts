@@ -19,8 +19,10 @@ export function createEnvelope({
   let endpoint = '/e/';
   let takesGzip = true;
   signals.on('remoteConfig', (config) => {
-    endpoint = config?.analytics?.endpoint || endpoint;
-    takesGzip = config?.supportedCompression?.includes('gzip-js') ?? takesGzip;
+    const said = config?.analytics?.endpoint;
+    // Anything else would be another host.
+    if (/^\//.test(String(said))) endpoint = said as string;
+    takesGzip = String(config?.supportedCompression ?? 'gzip-js').includes('gzip-js');
   });
   return {
     url: () => url(endpoint),
@@ -28,6 +30,6 @@ export function createEnvelope({
       const batch = events.map(({ text }) => text).join();
       return `{"api_key":${JSON.stringify(token)},"batch":[${batch}],"sent_at":"${new Date().toISOString()}"}`;
     },
-    pack: async (text) => (takesGzip && !options.disable_compression ? pack(text) : text),
+    pack: async (text) => (takesGzip && !options.disable_compression ? pack(text).catch(() => text) : text),
   };
 }

@@ -1,5 +1,6 @@
 import type { CaptureResult } from '../client/captured-event.ts';
 import type { Core } from '../client/core.ts';
+import { toJson } from '../values/to-json.ts';
 import type { EventRecords } from './event-records.ts';
 
 export interface QueuedEvent {
@@ -45,7 +46,8 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
   const hold = () => records.hold(events.length + inRequests > 0);
   /** An event that is dropped may have been the one to tell of others. */
   const makeRoom = (characters: number) => {
-    let total = events.reduce((sum, { text }) => sum + text.length, characters);
+    let total = characters;
+    for (const { text } of events) total += text.length;
     for (const { text, name } of [...events]) {
       if (total <= mostCharacters && events.length < mostEvents) return;
       events.shift();
@@ -60,12 +62,12 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     add(event) {
       // Until it is queued, for it may be no JSON.
       dropped += 1;
-      let text = JSON.stringify(event);
+      let text = toJson(event);
       if (text.length > mostCharacters) return undefined;
       dropped -= 1;
       makeRoom(text.length);
       if (dropped > 0)
-        text = JSON.stringify({ ...event, properties: { ...event.properties, $lib_dropped_events: dropped } });
+        text = toJson({ ...event, properties: { ...event.properties, $lib_dropped_events: dropped } });
       dropped = 0;
       const queued = { text, name: keep(text) };
       events.push(queued);

@@ -1,5 +1,6 @@
 import type { Core } from '../client/core.ts';
 import { attempt } from '../page/globals.ts';
+import { newUuid } from '../page/new-uuid.ts';
 
 /**
  * Events in the site's storage, one record each. Every page writes under names of its own, and holds a lock of that name
@@ -30,7 +31,8 @@ const orphanMs = 60_000;
 
 export function createEventRecords({ token, store: { area } }: Pick<Core, 'token' | 'store'>): EventRecords {
   const prefix = `ph_${token}_queue_`;
-  const newPage = () => `${prefix}${Math.random().toString(36).slice(2)}_`;
+  // Not by `Math.random`, which games make begin anew in each tab.
+  const newPage = () => `${prefix}${newUuid()}_`;
   // Asked for when there is something to lock: the first time, it takes milliseconds.
   const locks = (): LockManager | undefined => navigator.locks;
   let page = newPage();
@@ -84,7 +86,7 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
       for (const of of new Set(left.map((name) => name.slice(0, name.lastIndexOf('_') + 1)))) {
         const names = left.filter((name) => name.startsWith(of));
         const run = () => {
-          take(names.map((name) => attempt(() => area?.getItem(name)) ?? '').filter(Boolean));
+          take(names.map((name) => attempt(() => area?.getItem(name)) ?? '').filter(isEvent));
           names.forEach(remove);
           done();
           return new Promise((resolve) => setTimeout(resolve, settleMs));
@@ -96,3 +98,6 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
     },
   };
 }
+
+/** One that is none would spoil a whole request. */
+const isEvent = (text: string): boolean => !!attempt(() => JSON.parse(text).event);

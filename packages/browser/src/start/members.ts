@@ -37,5 +37,13 @@ export function membersOf({ core, parts }: Started, { features, readOptions }: M
       options.debug = isOn;
     },
   };
-  return Object.assign(own, ...features.map((feature) => feature(core)));
+  for (const feature of features) {
+    try {
+      Object.assign(own, feature(core));
+    } catch (error) {
+      // What a page has made impossible does not take the others with it.
+      log.error(error);
+    }
+  }
+  return own;
 }

@@ -1,6 +1,6 @@
 import type { Options } from '../client/client.ts';
 import type { Log, Store } from '../client/core.ts';
-import { newUuid } from '../page/new-uuid.ts';
+import { newDeviceId } from '../identity/new-device-id.ts';
 import { idleMsOf } from '../session/create-session.ts';
 
 /**
@@ -18,7 +18,7 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
       log.warn('bootstrap.distinctID is not used: another visitor is identified. Call reset()');
     return isIdentified ? undefined : given;
   }
-  const id = options.get_device_id(newUuid());
+  const id = newDeviceId(options, log);
   store.set({
     ...start,
     distinct_id: given || id,

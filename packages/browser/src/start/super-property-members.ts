@@ -3,6 +3,7 @@ import type { Properties } from '../client/values.ts';
 import type { EventParts } from '../event/event-parts.ts';
 import { attempt } from '../page/globals.ts';
 import { tabArea } from '../storage/areas.ts';
+import { toJson } from '../values/to-json.ts';
 
 /** Properties that are sent with every event from now on: the visitor's, or until the session ends or the tab closes. */
 export function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
@@ -22,7 +23,7 @@ export function superPropertyMembers({ options, store, tabStore, signals }: Even
       store.set(Object.fromEntries(Object.entries(Object(properties) as Properties).filter(isMissing)));
     },
     register_for_session(properties) {
-      area.write(listName, JSON.stringify([...new Set([...names(), ...Object.keys(Object(properties))])]));
+      area.write(listName, toJson([...new Set([...names(), ...Object.keys(Object(properties))])]));
       tabStore.set(properties);
     },
     unregister: (name) => store.remove(name),

@@ -2,7 +2,8 @@ import { attempt, page } from '../page/globals.ts';
 
 /** Null where there is none, or cookies are forbidden. */
 export function readCookie(name: string): string | null {
-  const cookies = attempt(() => page?.document.cookie) ?? '';
+  // A form called `cookie` is what `document.cookie` is then.
+  const cookies = String(attempt(() => page?.document.cookie));
   const found = cookies.split('; ').find((one) => one.startsWith(`${name}=`));
   if (found === undefined) return null;
   const value = found.slice(name.length + 1);

@@ -2,6 +2,7 @@ import type { Store } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
 import { memoizeLast } from '../values/memoize-last.ts';
+import { toJson } from '../values/to-json.ts';
 import { toPlain } from '../values/to-plain.ts';
 import type { Area } from './areas.ts';
 import { cookieNames, isSentWithEvents } from './own-names.ts';
@@ -52,11 +53,11 @@ export function createStore({ name, main, cookies, doesCookieWin, area, isPersis
   };
   const save = () => {
     if (!isPersistent()) return;
-    main.write(name, JSON.stringify(values));
+    main.write(name, toJson(values));
     // What could not be written is not there; then memory is what counts.
     knownText = main.read(name);
     // Browsers take their time for cookies; those that are as they were need not be written.
-    const shared = JSON.stringify(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one])));
+    const shared = toJson(without(values, (one) => !cookieNames.test(one) || isEmpty(values[one])));
     if (shared !== writtenCookie) cookies?.write(name, shared);
     writtenCookie = shared;
   };

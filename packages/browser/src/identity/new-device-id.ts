@@ -1,0 +1,13 @@
+import type { Options } from '../client/client.ts';
+import type { Log } from '../client/core.ts';
+import { attempt } from '../page/globals.ts';
+import { newUuid } from '../page/new-uuid.ts';
+
+/** As the application makes it of a new one: of who has no id, nothing would be stored. */
+export function newDeviceId({ get_device_id }: Options, log: Log): string {
+  const made = newUuid();
+  const id: unknown = attempt(() => get_device_id(made));
+  if (typeof id === 'string' && id) return id;
+  log.error('get_device_id has to return a text, not', id);
+  return made;
+}
