@@ -5,12 +5,13 @@ import type { BuildOptions } from 'esbuild';
  * types, of the wire, of storage, or of what browsers have: tests/client/internal-names.test.ts holds them to that.
  */
 export const internalNames = (
-  'addGate addProperties anonymousDistinctId carryOut contentHeight doesCookieWin emit eventProperties ' +
-  'failures followConsent hasProfile hurry initialPersonProperties isCapturing isFetched isIdentified isOpen ' +
-  'isOptedOut isOwn isPersistent isStopped isTimeout isTyped lastContent lastScroll learn maxContent maxScroll ' +
-  'moreOptions onHidden onOnline onReturn onSeen onTick onWanted pausedUntil perSecond putBack readOptions ' +
-  'requireProfile restart retryAfter schedule scriptHost signals startedAt startedMs superProperties tabStore ' +
-  'takeHeld tellFormerId timeoutMs touch withElements'
+  'addGate addPageProperties addProperties anonymousDistinctId captureSoon carryOut contentHeight delivery ' +
+  'doesCookieWin emit eventProperties failures flushSoon followConsent forget hasProfile hurry ' +
+  'initialPersonProperties isCapturing isFetched isGranted isIdentified isOpen isOptedOut isOwn isPersistent ' +
+  'isPrivate isStopped isTimeout isTyped lastContent lastScroll learn maxContent maxScroll members moreOptions ' +
+  'onHidden onOnline onReturn onSeen onTick onWanted pausedUntil perSecond putBack readOptions receive ' +
+  'reloadIfChanged requireProfile restart retryAfter schedule scriptHost settle signals snapshot startedAt ' +
+  'startedMs superProperties tabStore takeHeld tellFormerId timeoutMs touch withElements'
 ).split(' ');
 
 /** For esbuild. The same in each build, since scripts of one version talk to each other. */

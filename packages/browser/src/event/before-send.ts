@@ -14,13 +14,9 @@ export function runBeforeSend(event: CaptureResult, options: Options, log: Log):
       log.error('before_send failed: the event is dropped', error);
       return null;
     }
-    if (!result) {
-      log.debug(`before_send dropped ${event.event}`);
-      return null;
-    }
-    // `true`, or the promise of an event.
-    if (typeof result.event !== 'string') {
-      log.error('before_send has to return an event or null: the event is dropped', event.event);
+    if (!result?.event) {
+      // `true`, or the promise of an event, is a mistake.
+      log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
       return null;
     }
   }
