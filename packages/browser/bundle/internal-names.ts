@@ -5,13 +5,13 @@ import type { BuildOptions } from 'esbuild';
  * types, of the wire, of storage, or of what browsers have: tests/client/internal-names.test.ts holds them to that.
  */
 export const internalNames = (
-  'addGate addPageProperties addProperties anonymousDistinctId captureSoon carryOut contentHeight delivery ' +
-  'doesCookieWin emit eventProperties failures flushSoon followConsent forget hasProfile hurry ' +
+  'addGate addPageProperties addProperties anonymousDistinctId area captureSoon carryOut contentHeight ' +
+  'delivery doesCookieWin emit eventProperties failures flushSoon followConsent forget hasProfile hurry ' +
   'initialPersonProperties isCapturing isFetched isGranted isIdentified isOpen isOptedOut isOwn isPersistent ' +
   'isPrivate isStopped isTimeout isTyped lastContent lastScroll learn maxContent maxScroll members moreOptions ' +
-  'onHidden onOnline onReturn onSeen onTick onWanted pausedUntil perSecond putBack readOptions receive ' +
-  'reloadIfChanged requireProfile restart retryAfter schedule scriptHost settle signals snapshot startedAt ' +
-  'startedMs superProperties tabStore takeHeld tellFormerId timeoutMs touch withElements'
+  'onHidden onOnline onReturn onSeen onTick onWanted parts pausedUntil perSecond putBack readOptions receive ' +
+  'reloadIfChanged report requireProfile restart retryAfter schedule scriptHost settle signals snapshot startedAt ' +
+  'startedMs superProperties tabStore takeHeld tell tellFormerId timeoutMs touch withElements'
 ).split(' ');
 
 /** For esbuild. The same in each build, since scripts of one version talk to each other. */

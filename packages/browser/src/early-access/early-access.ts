@@ -22,7 +22,7 @@ export function createEarlyAccess({
         try {
           listener(...told);
         } catch (error) {
-          log.error('A listener for early access features failed', error);
+          log.error('A listener for features failed', error);
         }
       };
       const features = known();

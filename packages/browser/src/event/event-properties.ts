@@ -1,6 +1,7 @@
 import type { CaptureResult } from '../client/captured-event.ts';
 import type { Core } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
+import { newUuid } from '../page/new-uuid.ts';
 import type { EventParts } from './event-parts.ts';
 import { browserProperties } from './page-properties.ts';
 
@@ -33,7 +34,7 @@ export function eventProperties(
   const properties: Properties = {
     ...browserProperties(),
     ...page,
-    $insert_id: randomText() + randomText(),
+    $insert_id: newUuid().slice(19).replace('-', ''),
     $time: +now / 1000,
     ...tabStore.superProperties(),
     ...registered,
@@ -57,8 +58,4 @@ export function eventProperties(
 function groupsOf(registered: JsonValue, own: JsonValue): Properties {
   const isSaid = Object.keys(Object(own)).length > 0;
   return isSaid ? { $groups: { ...Object(registered), ...Object(own) } } : {};
-}
-
-function randomText(): string {
-  return Math.random().toString(36).slice(2, 10);
 }

@@ -25,7 +25,7 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
     if (state.receive(answer)) listeners.tell(answer.status !== 200);
     else core.log.warn('The limit of flag requests is reached: flags stay as they were');
   });
-  const absent = () => core.log.debug('Overrides of flags are not part of this build');
+  const absent = () => core.log.debug('posthog.override is not part of this build');
   const calls = createCallReport(core);
   const reading = createReadMembers(core, { state, current, calls });
 

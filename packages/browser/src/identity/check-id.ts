@@ -6,7 +6,7 @@ const mistakes = ['undefined', 'null', 'distinct_id', 'distinctid', '$posthog_co
 /** The id as text; undefined, and an error on the console, where it cannot be one. */
 export function checkId(given: unknown, log: Log): string | undefined {
   const id = typeof given === 'number' ? String(given) : given;
-  if (typeof given === 'number') log.warn('identify: the id was a number and is taken as text');
+  if (typeof given === 'number') log.warn('identify takes a number as text');
   if (typeof id === 'string' && id.trim() !== '' && !mistakes.includes(id.toLowerCase())) return id;
   log.error('identify needs the id of one visitor, not', given);
   return undefined;

@@ -8,6 +8,6 @@ export function newDeviceId({ get_device_id }: Options, log: Log): string {
   const made = newUuid();
   const id: unknown = attempt(() => get_device_id(made));
   if (typeof id === 'string' && id) return id;
-  log.error('get_device_id gave no text', id);
+  log.error('get_device_id failed', id);
   return made;
 }

@@ -18,7 +18,7 @@ export function createReset(parts: IdentityParts, forgetPerson: () => void): Cli
     const wasOptedOut = consent.isOptedOut();
     consent.forget();
     if (!wasOptedOut && consent.isOptedOut())
-      log.warn('reset forgot the consent too, and opt_out_capturing_by_default is set: nothing is captured any more');
+      log.warn('reset forgot the consent: by opt_out_capturing_by_default nothing is captured');
     store.clear();
     tabStore.clear();
     forgetPerson();

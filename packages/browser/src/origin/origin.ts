@@ -13,7 +13,7 @@ const direct = '$direct';
 
 export function referrer(): { $referrer: string; $referring_domain: string } {
   // A form called `referrer` is what `document.referrer` is then.
-  const from = typeof page?.document.referrer === 'string' && page.document.referrer;
+  const from = attempt(() => page?.document.referrer.trim());
   return { $referrer: from || direct, $referring_domain: (from && hostOf(from)) || direct };
 }
 

@@ -19,10 +19,8 @@ export function createEnvelope({
   let endpoint = '/e/';
   let takesGzip = true;
   signals.on('remoteConfig', (config) => {
-    const said = config?.analytics?.endpoint;
-    // Anything else would be another host.
-    if (/^\//.test(String(said))) endpoint = said as string;
-    takesGzip = String(config?.supportedCompression ?? 'gzip-js').includes('gzip-js');
+    endpoint = config?.analytics?.endpoint || endpoint;
+    takesGzip = config?.supportedCompression?.includes('gzip-js') ?? takesGzip;
   });
   return {
     url: () => url(endpoint),

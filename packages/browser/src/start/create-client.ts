@@ -41,7 +41,7 @@ export function createClient(parts: ClientParts): Client {
   };
 
   const start = (token: unknown, given?: InitOptions): Client => {
-    if (state.members) log.warn('You have already initialized PostHog! Re-initializing is a no-op');
+    if (state.members) log.warn('You have already initialized PostHog');
     const options = state.members ? undefined : optionsOfInit(parts, token, given, log);
     if (!options) return client;
     state.options = options;

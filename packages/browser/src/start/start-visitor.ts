@@ -15,7 +15,7 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
   if (known && (!given || (isIdentifiedID && given !== known))) {
     store.set(start);
     if (given && isIdentified)
-      log.warn('bootstrap.distinctID is not used: another visitor is identified. Call reset()');
+      log.warn('bootstrap.distinctID is not used: another visitor is identified');
     return isIdentified ? undefined : given;
   }
   const id = newDeviceId(options, log);

@@ -12,7 +12,7 @@ export function createWebVitals(captureVitals: CaptureVitals): Feature {
       const { web_vitals, web_vitals_allowed_metrics: names } = wantedVitals(core, config);
       if (isStarted || !web_vitals || names?.length === 0 || !/^https?:$/.test(location.protocol)) return;
       isStarted = true;
-      captureVitals(core, Array.isArray(names) ? names : undefined);
+      captureVitals(core, names ?? undefined);
     });
     return undefined;
   };
