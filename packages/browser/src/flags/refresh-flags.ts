@@ -15,10 +15,13 @@ export function refreshWhileVisible({ options }: Core, refresh: () => void): () 
     isDue = false;
     refresh();
   }
-  const timer = setInterval(() => {
-    isDue = true;
-    refreshIfDue();
-  }, Math.min(options.remote_config_refresh_interval_ms, longestTimerMs));
+  const timer = setInterval(
+    () => {
+      isDue = true;
+      refreshIfDue();
+    },
+    Math.min(options.remote_config_refresh_interval_ms, longestTimerMs),
+  );
   document.addEventListener('visibilitychange', refreshIfDue);
   return () => {
     clearInterval(timer);

@@ -26,14 +26,11 @@ const previousElementSibling = getterOf<Element | null>('previousElementSibling'
 
 export const isElement = (node: Node | null): node is Element => node !== null && nodeType.call(node) === 1;
 export const tagOf = (element: Element): string => tagName.call(element).toLowerCase();
-export const attributeOf = (element: Element, name: string): string | null =>
-  native.getAttribute.call(element, name);
+export const attributeOf = (element: Element, name: string): string | null => native.getAttribute.call(element, name);
 
 /** By their names: to ask for `attributes` makes a node of each. */
 export const attributesOf = (element: Element): Record<string, string> =>
-  Object.fromEntries(
-    native.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']),
-  );
+  Object.fromEntries(native.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']));
 
 /** A selector that is none matches nothing. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {

@@ -66,8 +66,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       if (text.length > mostCharacters) return undefined;
       dropped -= 1;
       makeRoom(text.length);
-      if (dropped > 0)
-        text = toJson({ ...event, properties: { ...event.properties, $lib_dropped_events: dropped } });
+      if (dropped > 0) text = toJson({ ...event, properties: { ...event.properties, $lib_dropped_events: dropped } });
       dropped = 0;
       const queued = { text, name: keep(text) };
       events.push(queued);

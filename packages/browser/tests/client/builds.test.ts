@@ -69,6 +69,8 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
     try {
       await writeFile(join(folder, 'library.mjs'), (await bundleLibrary(name)).code);
       const script = `
+      // As servers do for the sake of other libraries.
+      globalThis.window = globalThis;
       const { default: posthog } = await import('./library.mjs');
       if (posthog) {
         posthog.capture('before');

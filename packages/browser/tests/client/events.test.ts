@@ -36,6 +36,8 @@ describe('before_send', () => {
     ['drops it', `() => null`, undefined],
     ['drops it by nothing', `() => {}`, undefined],
     ['drops it when it fails', `() => { throw new Error('mine'); }`, undefined, 'before_send failed'],
+    ['drops it when it gives a promise', 'async (event) => event', undefined, 'before_send dropped one'],
+    ['drops it when it gives an answer', '() => true', undefined, 'before_send dropped one'],
     [
       'is several, one after the other',
       `[(event) => { event.properties.a = 1; return event; }, (event) => { event.properties.b = event.properties.a + 1; return event; }]`,

@@ -71,6 +71,34 @@ describe('init', () => {
     expect(complaints.join()).toContain('of the application');
   });
 
+  test('works with a bootstrap of a server that knew of no flags', async () => {
+    const { page } = await init('phc_test', {
+      api_host: lab.ingest.url,
+      bootstrap: { distinctID: 'user-1', featureFlags: null, featureFlagPayloads: null },
+    });
+    expect(await page.evaluate(() => window.posthog.get_distinct_id())).toBe('user-1');
+    const other = await init('phc_test', {
+      api_host: lab.ingest.url,
+      bootstrap: { featureFlags: { beta: true }, featureFlagPayloads: null },
+    });
+    expect(await other.page.evaluate(() => window.posthog.getFeatureFlag('beta'))).toBe(true);
+  });
+
+  test.each(['undefined', `''`, `Promise.resolve('mine')`, `(() => { throw new Error('mine'); })()`])(
+    'goes on with an id of its own where get_device_id gives %s',
+    async (given) => {
+      const { page, complaints } = await lab.visit({ isStarted: false });
+      const ids = await page.evaluate(`(() => {
+        posthog.init('phc_test', { api_host: '${lab.ingest.url}', get_device_id: () => ${given} });
+        const first = posthog.get_distinct_id();
+        posthog.reset(true);
+        return [first, posthog.get_distinct_id()];
+      })()`);
+      expect(ids).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), expect.stringMatching(/^[\da-f-]{36}$/)]);
+      expect(complaints.join()).toContain('get_device_id');
+    },
+  );
+
   test('several named clients live beside each other', async () => {
     const { page } = await lab.visit();
     const seen = await page.evaluate((api_host) => {

@@ -49,6 +49,15 @@ describe('the rate limit', () => {
     expect((await again.page.evaluate(captureMany, 10)).steps).toBe(0);
   });
 
+  test('a clock that is set back by a day holds nobody up', async () => {
+    const { visitor, page } = await visitAt();
+    await page.evaluate(captureMany, 105);
+    await visitor.clock.setFixedTime(new Date('2026-11-21T10:00:00Z'));
+    await page.evaluate(captureMany, 1);
+    await visitor.clock.setFixedTime(new Date('2026-11-21T10:00:02Z'));
+    expect((await page.evaluate(captureMany, 30)).steps).toBe(20);
+  });
+
   test('may be set, and left out for one event', async () => {
     const { page } = await visitAt({ rate_limiting: { events_per_second: 2, events_burst_limit: 5 } });
     expect((await page.evaluate(captureMany, 10)).steps).toBe(5);

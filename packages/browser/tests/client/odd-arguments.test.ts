@@ -73,6 +73,8 @@ const rows: [what: string, value: string, said: unknown][] = [
   ['a date', 'new Date(0)', '1970-01-01T00:00:00.000Z'],
   ['no date', 'new Date(NaN)', null],
   ['an element', 'document.body', '[object HTMLBodyElement]'],
+  ['a link', `Object.assign(document.createElement('a'), { own: 1 })`, '[object HTMLAnchorElement]'],
+  ['an object without a prototype', 'Object.assign(Object.create(null), { a: 1 })', { a: 1 }],
   ['a circle', '(() => { const a = { b: 1 }; a.a = a; return a; })()', { b: 1 }],
   ['a getter that throws', '({ get bad() { throw new Error(); }, good: 1 })', { good: 1 }],
   ['what says itself how', '({ toJSON: () => ({ a: 1 }) })', { a: 1 }],
@@ -88,4 +90,17 @@ test.each(rows)('%s is sent as JSON can say it', async (_, value, said) => {
   const event = JSON.parse(String(sent));
   expect(event.properties).toMatchObject({ other: 1 });
   expect([event.properties.value, event.$set.value]).toEqual([said, said]);
+});
+
+test('objects that hold each other in a thousand ways do not hold up the page', async () => {
+  const { page } = await lab.visit();
+  const sent = await page.evaluate(() => {
+    // As the components of a framework: each has those beside it, below and above it.
+    const all = Array.from({ length: 10_000 }, (_, at): Record<string, unknown> => ({ at }));
+    const names = { next: 1, before: -1, below: 100, above: -100 };
+    for (const [at, one] of all.entries()) for (const [name, step] of Object.entries(names)) one[name] = all[at + step];
+    return window.posthog.capture('all', { small: all.slice(0, 2).map(({ at }) => Number(at)), [`one`]: all[0] as never })
+      ?.properties.small;
+  });
+  expect(sent).toEqual([0, 1]);
 });

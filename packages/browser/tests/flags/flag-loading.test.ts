@@ -256,6 +256,15 @@ it('asks again and again while the page is seen', async () => {
   await eventually(() => expect(shop.questions()).toHaveLength(4));
 });
 
+it.each([Number.POSITIVE_INFINITY, 2 ** 32])('takes %p ms for a very long time', async (ms) => {
+  const page = await shop.enter({ remote_config_refresh_interval_ms: ms, feature_flag_request_timeout_ms: ms });
+  await flagsLoaded(page);
+  expect(await read(page, 'price-test')).toBe('blue');
+  await page.evaluate(() => void window.posthog.capture('a while later', {}, { send_instantly: true }));
+  await shop.received('a while later', 1);
+  expect(shop.questions()).toHaveLength(1);
+});
+
 it('does not take the flags of another visitor for those of this one', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);

@@ -277,6 +277,23 @@ test('without Web Locks: what is older than a minute is adopted, what is younger
   await nothingKept(next);
 });
 
+test('what is no event, in the place of those that wait, spoils no request', async () => {
+  await visitor.addInitScript((key) => {
+    const garbage = ['garbage', '{"event":"half', '5', 'null', ''];
+    for (const [at, text] of garbage.entries()) localStorage.setItem(`ph_${key}_queue_gone_${at}`, text);
+  }, token);
+  const { page } = await open({ flushAt: 5000 });
+  const uuids = await captureMany(page, 'good', 2);
+  // After it has taken over what lay there.
+  await eventually(async () => {
+    const names = await recordNames(page);
+    expect(names.filter((name) => name.includes('_gone_'))).toEqual([]);
+  });
+  await page.evaluate(() => window.posthog.flush());
+  await received(uuids);
+  await nothingKept(page);
+});
+
 test('in a frame without storage, events are sent', async () => {
   const shared = await startSite({ headers: { 'access-control-allow-origin': '*' } });
   const page = await visitor.newPage();
