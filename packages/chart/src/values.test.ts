@@ -60,6 +60,10 @@ test.each<[object, string]>([
   [{ gateway: { autoscaling: { minReplicas: 0 } } }, 'only consumers can be scaled to none, and only by KEDA'],
   [{ eventLog: { type: 'postgres' }, keda: { enabled: true } }, 'KEDA asks Kafka for the lag'],
   [{ gateway: { resources: { requests: { cpu: null } } } }, 'gateway.resources.requests.cpu: it is scaled by its CPU'],
+  [
+    { consumers: { live: { resources: { requests: null } } } },
+    'consumers.live.resources.requests.cpu: it is scaled by',
+  ],
   [{ gateway: { extraEnv: [{ name: 'DATABASE_URL', value: 'x' }] } }, 'extraEnv of a gateway has DATABASE_URL'],
   [{ podLabels: { 'app.kubernetes.io/name': 'x' } }, 'The label app.kubernetes.io/name of a gateway is the chart'],
   [{ ingress: { enabled: true } }, 'ingress.enabled: set `host`'],
@@ -139,6 +143,7 @@ test.each<object>([
   { networkPolicies: { clients: [], monitoring: [], dns: [], extraEgress: [] }, podLabels: {}, affinity: {} },
   { gateway: { replicas: 0, autoscaling: { enabled: false }, preStopSeconds: 0 } },
   { global: { anything: true } },
+  { gateway: { resources: { requests: { cpu: null }, limits: { cpu: '2' } } } },
   { gateway: { settings: { STOP_DELAY_MS: 30_000, DRAIN_TIMEOUT_MS: 60_000 } } },
   { postgresql: { host: '[fd00::1]', user: 'u', password: 'p' }, image: { registry: '', repository: 'r:5000/a/b' } },
   { host: '10.0.0.1', redis: { url: 'redis://r:26379', mode: 'sentinel', sentinel: { password: 'p' } } },

@@ -136,7 +136,9 @@ consumers: nobody works on the lane {{ . }}, so its events would never be stored
 {{- if and (eq (int $scaling.minReplicas) 0) (not (and $keda (eq .kind "consumer"))) }}
 {{ $path }}.autoscaling.minReplicas: only consumers can be scaled to none, and only by KEDA (`keda.enabled`).
 {{- end }}
-{{- if and (not (and $keda (eq .kind "consumer"))) (not (dig "requests" "cpu" "" .values.resources)) }}
+{{- /* A request that is not given is the limit. */}}
+{{- $cpu := or (get (default dict .values.resources.requests) "cpu") (get (default dict .values.resources.limits) "cpu") }}
+{{- if and (not (and $keda (eq .kind "consumer"))) (not $cpu) }}
 {{ $path }}.resources.requests.cpu: it is scaled by its CPU, which is reckoned against this. Set it, or `autoscaling.enabled: false`.
 {{- end }}
 {{- if and $keda (eq .kind "consumer") (eq $log "postgres") (not $scaling.triggers) }}
