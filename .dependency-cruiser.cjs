@@ -372,7 +372,10 @@ module.exports = {
     only(
       'pg-internals-behind-named-files',
       pgInternals,
-      [pgInternals, '^packages/db/src/(copy-in|create-transactions|reachability|transaction)\\.ts$'],
+      [
+        pgInternals,
+        '^packages/db/src/(copy-in|create-transactions|foreign-connection|listen|reachability|transaction)\\.ts$',
+      ],
       'As for kafkajs.',
     ),
     only(
