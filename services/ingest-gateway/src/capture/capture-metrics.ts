@@ -33,6 +33,8 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const bytes = metrics.counter('millrace_capture_received_bytes_total', 'Request bodies as they came over the wire');
   const running = metrics.gauge('millrace_capture_requests_in_flight', 'Requests being worked on');
   const held = metrics.gauge('millrace_capture_in_flight_bytes', 'Request bodies held in memory');
+  const mostHeld = metrics.gauge('millrace_capture_in_flight_limit_bytes', 'Request bodies it may hold in memory');
+  mostHeld.set(budget.maxBytes);
   const duration = metrics.histogram(
     'millrace_capture_request_seconds',
     'From the head of a request to its answer',

@@ -10,6 +10,7 @@ export interface ByteLease {
 export interface ByteBudget {
   lease(): ByteLease;
   usedBytes(): number;
+  maxBytes: number;
   /** What threads of this process take of the same budget (`createThreadLease`). */
   threads: ThreadShares;
 }
@@ -42,6 +43,7 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
   return {
     threads: { heldKiB, maxKiB: maxBytes / 1024 },
     usedBytes: () => used + heldByThreads(),
+    maxBytes,
     lease() {
       let held = 0;
       return {
