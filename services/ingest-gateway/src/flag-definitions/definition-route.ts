@@ -97,9 +97,11 @@ async function findPayload(...asked: Parameters<typeof findRemoteConfig>) {
   }
 }
 
+/** As it came where it cannot be read: then no flag has that name, nor could one have a NUL in it. */
 function decodeFlag(text: string): string {
   try {
-    return decodeURIComponent(text);
+    const flag = decodeURIComponent(text);
+    return flag.includes('\0') ? text : flag;
   } catch {
     return text;
   }

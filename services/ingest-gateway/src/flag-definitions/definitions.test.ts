@@ -260,7 +260,7 @@ describe('payloads of flags that carry nothing else', () => {
   });
 
   test('F-88: 404 without a body for other flags', async () => {
-    for (const flag of ['a', 'unknown', '%zz']) {
+    for (const flag of ['a', 'unknown', '%zz', '%00']) {
       const path = `/api/projects/@current/feature_flags/${flag}/remote_config/?token=${tenant.token}`;
       expect(await get(path, tenant.personalApiKey)).toMatchObject({ status: 404, text: '' });
       expect((await get(path, null)).status).toBe(401);
