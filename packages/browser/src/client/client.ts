@@ -1,6 +1,7 @@
+import type { AbsentOptions } from './absent-options.ts';
 import type { CaptureOptions, CaptureResult } from './captured-event.ts';
 import type { OptionValues } from './options.ts';
-import type { FlagValue, JsonValue, Properties } from './values.ts';
+import type { FlagValue, JsonValue, Properties, Property } from './values.ts';
 
 /**
  * Flags an application knows, by declaration merging:
@@ -55,6 +56,7 @@ export interface EarlyAccessFeature {
 
 export interface FlagMembers {
   getFeatureFlag<Key extends FlagKey>(key: Key, options?: FlagReadOptions): ValueOf<Key> | undefined;
+  isFeatureEnabled(key: FlagKey, options: FlagReadOptions & { defaultValue: boolean }): boolean;
   isFeatureEnabled(key: FlagKey, options?: FlagReadOptions & { defaultValue?: boolean }): boolean | undefined;
   getFeatureFlagPayload(key: FlagKey): JsonValue;
   getFeatureFlagResult(key: FlagKey, options?: FlagReadOptions): FlagResult | undefined;
@@ -81,7 +83,7 @@ export interface FlagMembers {
     getFlags(): string[];
     getFlagVariants(): Record<string, FlagValue>;
     override(flags: FlagOverrides['flags'], suppressWarning?: boolean): void;
-    overrideFeatureFlags(overrides: FlagOverrides | false): void;
+    overrideFeatureFlags(overrides: FlagOverrides | NonNullable<FlagOverrides['flags']>): void;
   };
 }
 
@@ -92,18 +94,24 @@ export interface Options extends OptionValues {
 }
 
 /** What an application gives to `init`: any of them, also by the names they had before. */
-export type InitOptions = Partial<Options> & {
+export type InitOptions = Partial<Options> & FormerOptions & AbsentOptions;
+
+interface FormerOptions {
   process_person?: Options['person_profiles'];
   xhr_headers?: Options['request_headers'];
   cookie_name?: string;
   disable_cookie?: boolean;
   store_google?: boolean;
   verbose?: boolean;
-};
+  property_blacklist?: string[];
+}
+
+/** There are none: what an application does with them is not run. */
+type SurveysListener = (surveys: Property[], context?: { isLoaded: boolean; error?: string }) => void;
 
 /** All that applications call; names, arguments and results are those their users know from PostHog's library. */
 export interface Client extends FlagMembers {
-  init(token: string, options?: InitOptions, name?: string): Client | undefined;
+  init(token: string, options?: InitOptions, name?: string): Client;
   capture<Name extends string>(
     name: Name,
     properties?: PropertiesOf<Name> | null,
@@ -116,20 +124,20 @@ export interface Client extends FlagMembers {
   alias(alias: string, original?: string): CaptureResult | -1 | undefined;
   reset(options?: boolean | { resetDeviceID?: boolean; bootstrap?: Options['bootstrap'] }): void;
   group(type: string, key: string, properties?: Properties): void;
-  getGroups(): Record<string, string>;
+  getGroups(): Properties;
   resetGroups(): void;
   setPersonProperties(set?: Properties, setOnce?: Properties): void;
-  unsetPersonProperties(names: string[]): void;
+  unsetPersonProperties(names: string | string[]): void;
   createPersonProfile(): void;
   get_distinct_id(): string;
 
   register(properties: Properties, days?: number): void;
-  register_once(properties: Properties, defaultValue?: JsonValue, days?: number): void;
+  register_once(properties: Properties, defaultValue?: Property, days?: number): void;
   register_for_session(properties: Properties): void;
   unregister(name: string): void;
   unregister_for_session(name: string): void;
-  get_property(name: string): JsonValue;
-  getSessionProperty(name: string): JsonValue;
+  get_property(name: string): Property;
+  getSessionProperty(name: string): Property;
 
   get_session_id(): string;
   onSessionId(
@@ -154,14 +162,11 @@ export interface Client extends FlagMembers {
   set_config(options: InitOptions): void;
   /** Sends what waits now; resolves when the service has it, or it stays in storage for the next page. */
   flush(): Promise<void>;
-  shutdown(): Promise<void>;
+  shutdown(longest?: number): Promise<void>;
   debug(isOn?: boolean): void;
   getPageViewId(): string | undefined;
-  getSurveys(listener: (surveys: never[], context?: { isLoaded: boolean }) => void, forceReload?: boolean): void;
-  getActiveMatchingSurveys(
-    listener: (surveys: never[], context?: { isLoaded: boolean }) => void,
-    forceReload?: boolean,
-  ): void;
+  getSurveys(listener: SurveysListener, forceReload?: boolean): void;
+  getActiveMatchingSurveys(listener: SurveysListener, forceReload?: boolean): void;
   renderSurvey(surveyId: string, selector: string): void;
   surveys: { displaySurvey(surveyId: string, options?: unknown): void };
   /** @deprecated as `setPersonProperties` */

@@ -12,16 +12,31 @@ export interface AutocaptureOptions {
   capture_copied_text?: boolean;
 }
 
-/** Values that hold until the service has answered. */
+/** Values that hold until the service has answered. Null is as good as nothing: what a server's JSON says. */
 export interface Bootstrap {
-  distinctID?: string;
-  isIdentifiedID?: boolean;
-  sessionID?: string;
-  featureFlags?: Record<string, FlagValue>;
-  featureFlagPayloads?: Record<string, JsonValue>;
+  distinctID?: string | null;
+  isIdentifiedID?: boolean | null;
+  sessionID?: string | null;
+  featureFlags?: Record<string, FlagValue> | null;
+  featureFlagPayloads?: Record<string, JsonValue> | null;
 }
 
-export type BeforeSend = (event: CaptureResult | null) => CaptureResult | null;
+export type BeforeSend = (event: CaptureResult) => CaptureResult | null;
+
+/** As `true`: of errors nobody caught, all are captured. */
+export interface ExceptionOptions {
+  capture_unhandled_errors?: boolean;
+  capture_unhandled_rejections?: boolean;
+  /** What is logged is never captured. */
+  capture_console_errors?: boolean;
+}
+
+export interface PerformanceOptions {
+  web_vitals?: boolean;
+  web_vitals_allowed_metrics?: string[];
+  /** Does nothing here, as session replay shows it. */
+  network_timing?: boolean;
+}
 
 /** The options that are values; `Options` of the client has all. */
 export interface OptionValues {
@@ -38,8 +53,8 @@ export interface OptionValues {
   capture_pageview: boolean | 'history_change';
   capture_pageleave: boolean | 'if_capture_pageview';
   /** Unset: as the environment's settings say. */
-  capture_exceptions: boolean | undefined;
-  capture_performance: boolean | { web_vitals?: boolean; web_vitals_allowed_metrics?: string[] } | undefined;
+  capture_exceptions: boolean | ExceptionOptions | undefined;
+  capture_performance: boolean | PerformanceOptions | undefined;
   persistence: 'localStorage+cookie' | 'cookie' | 'localStorage' | 'sessionStorage' | 'memory';
   persistence_name: string;
   cookie_expiration: number;
@@ -75,7 +90,7 @@ export interface OptionValues {
   properties_string_max_length: number;
   before_send: BeforeSend | BeforeSend[] | undefined;
   /** Of before there was `before_send`, which can do more. */
-  sanitize_properties: ((properties: Properties, event: string) => Properties) | undefined;
+  sanitize_properties: ((properties: Properties, event: string) => Properties) | null | undefined;
   get_device_id: (id: string) => string;
   disable_session_recording: boolean;
   disable_surveys: boolean;

@@ -1,15 +1,13 @@
-/** What an event or a person may carry: anything that JSON can say. */
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | undefined
-  | Date
-  | JsonValue[]
-  | { [key: string]: JsonValue };
+/** Anything that JSON can say. */
+export type JsonValue = string | number | boolean | null | undefined | JsonValue[] | JsonObject;
+export type JsonObject = { [key: string]: JsonValue };
 
-/** Values by name. Names that begin with `$` have a meaning to the service. */
-export type Properties = Record<string, JsonValue>;
+/**
+ * What an event or a person carries, by name. Names that begin with `$` have a meaning to the service. Of any type, as an
+ * application has them (interfaces, dates, what is not known): what JSON cannot say is left out when it is captured.
+ */
+export type Properties = Record<string, Property>;
+// biome-ignore lint/suspicious/noExplicitAny: no other type takes an interface, and lets `before_send` change what it knows
+export type Property = any;
 
 export type FlagValue = boolean | string;

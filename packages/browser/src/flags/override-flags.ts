@@ -14,7 +14,7 @@ export function createOverrides(core: Core) {
   let isSilent = false;
   core.addProperties(() => ({ [valuesKey]: store.get(valuesKey) }));
 
-  function put(key: string, value: Values | Record<string, JsonValue> | string[] | false | undefined): void {
+  function put(key: string, value: Values | Record<string, JsonValue> | string[] | boolean | undefined): void {
     if (Array.isArray(value)) store.set({ [key]: Object.fromEntries(value.map((flag) => [flag, true])) });
     else if (value) store.set({ [key]: value });
     else if (value === false) store.remove(key);
@@ -35,8 +35,8 @@ export function createOverrides(core: Core) {
     },
     /** False takes all back; values may also come without anything around them. */
     members(tell: () => void): Pick<FlagMembers['featureFlags'], 'override' | 'overrideFeatureFlags'> {
-      const overrideFeatureFlags = (overrides: FlagOverrides | Values | string[] | false) => {
-        const isWhole = overrides && ('flags' in overrides || 'payloads' in overrides);
+      const overrideFeatureFlags = (overrides: FlagOverrides | Values | string[] | boolean) => {
+        const isWhole = typeof overrides === 'object' && ('flags' in overrides || 'payloads' in overrides);
         const all = (isWhole ? overrides : { flags: overrides, payloads: overrides && undefined }) as FlagOverrides;
         isSilent = !!all.suppressWarning;
         put(valuesKey, all.flags);

@@ -36,10 +36,13 @@ export function createReadMembers(
     return result?.variant ?? result?.enabled;
   };
 
+  const isOn = (key: string, options?: FlagReadOptions & { defaultValue?: boolean }) =>
+    read(key, options)?.enabled ?? options?.defaultValue;
+
   return {
     getFeatureFlagResult: read,
     getFeatureFlag: readValue as FlagMembers['getFeatureFlag'],
-    isFeatureEnabled: (key, options) => read(key, options)?.enabled ?? options?.defaultValue,
+    isFeatureEnabled: isOn as FlagMembers['isFeatureEnabled'],
     getFeatureFlagPayload: (key) => read(key, { send_event: false })?.payload,
   };
 }

@@ -15,7 +15,7 @@ export interface Session {
   /** Of a mere question. */
   current(): SessionState;
   onSessionId: Client['onSessionId'];
-  reset(nextId?: string): void;
+  reset(nextId?: string | null): void;
 }
 
 const longestMs = 24 * 3600_000;
@@ -31,7 +31,7 @@ export function createSession(options: Options, store: Store, signals: Emitter):
   const windowIdOf = createWindowId(options);
   /** Undefined until the first one; empty after a reset. */
   let known: string | undefined;
-  let nextId: string | undefined;
+  let nextId: string | null | undefined;
 
   const check = (nowMs: number, isActivity: boolean): SessionState => {
     const stored = store.get('$sesid');

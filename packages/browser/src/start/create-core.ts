@@ -16,7 +16,7 @@ export interface Started {
   core: Core;
   parts: EventParts;
   /** Whom the visitor turned out to be. */
-  identified: string | undefined;
+  identified: string | null | undefined;
 }
 
 /** Options, stores, consent, session, sender, events: each built from those before it. */

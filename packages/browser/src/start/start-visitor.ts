@@ -7,7 +7,7 @@ import { idleMsOf } from '../session/create-session.ts';
  * A visitor who was not here yet gets an id, which is the device's too, unless the application knows who it is. Returns
  * whom an anonymous visitor turned out to be: to be identified when all parts are there.
  */
-export function startVisitor(options: Options, store: Store, log: Log): string | undefined {
+export function startVisitor(options: Options, store: Store, log: Log): string | null | undefined {
   const { distinctID: given, isIdentifiedID } = options.bootstrap;
   const [known, device] = [store.get('distinct_id'), store.get('$device_id')];
   const isIdentified = store.get('$user_state') === 'identified';

@@ -26,6 +26,13 @@ const neverAnswered = () => {
 };
 
 describe('bootstrapped flags', () => {
+  it('may be null, as a server says that it knows none', async () => {
+    const nothing = { distinctID: null, featureFlags: null, featureFlagPayloads: null, sessionID: null };
+    const page = await shop.enter({ bootstrap: nothing });
+    await flagsLoaded(page);
+    expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' });
+  });
+
   it.each(['ours', 'reference'] as const)('are known at once to %s, those that are off too', async (library) => {
     neverAnswered();
     const page = await shop.enter({ bootstrap }, { library });

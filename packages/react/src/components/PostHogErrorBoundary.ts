@@ -53,7 +53,8 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
   // part of rendering.
   override componentDidCatch(error: unknown, errorInfo: ErrorInfo): void {
     const { additionalProperties } = this.props;
-    const properties = isFunction(additionalProperties) ? additionalProperties(error, errorInfo) : additionalProperties;
+    const properties =
+      typeof additionalProperties === 'function' ? additionalProperties(error, errorInfo) : additionalProperties;
     const exceptionEvent = this.context.client?.captureException(
       addReactComponentStack(error, errorInfo.componentStack),
       properties,

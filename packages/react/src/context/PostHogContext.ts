@@ -4,7 +4,8 @@ import type { PostHog } from './posthog.ts';
 import { getDefaultPostHogInstance } from './posthog-default.ts';
 
 export interface PostHogContextValue {
-  client: PostHog | undefined;
+  /** Undefined where there is none at all, which the type leaves out as `usePostHog` does. */
+  client: PostHog;
   /** Flags the page was given, used until the client has loaded its own. */
   bootstrap?: Bootstrap | undefined;
 }
@@ -12,6 +13,6 @@ export interface PostHogContextValue {
 /** Without a provider: the default client, whenever it is asked for. */
 export const PostHogContext = createContext<PostHogContextValue>({
   get client() {
-    return getDefaultPostHogInstance();
+    return getDefaultPostHogInstance() as PostHog;
   },
 });

@@ -15,7 +15,7 @@ export type PostHogProviderProps = { children?: ReactNode } & (
 /** Gives the client to all hooks and components below it. Children show at once, whether it has started or not. */
 export function PostHogProvider({ children, client: ownClient, apiKey, options }: PostHogProviderProps): ReactElement {
   useDefaultClient(ownClient, apiKey, options);
-  const client = ownClient ?? getDefaultPostHogInstance();
+  const client = (ownClient ?? getDefaultPostHogInstance()) as PostHog;
   // The same object while it says the same, or each render of the application would be one of every hook.
   const bootstrap = useStable(options?.bootstrap ?? client?.config?.bootstrap);
   const value = useMemo(() => ({ client, bootstrap }), [client, bootstrap]);

@@ -6,7 +6,8 @@ import { addReactComponentStack } from './react-component-stack.ts';
 /** For `onUncaughtError`, `onCaughtError` and `onRecoverableError` of React 19's roots: captures the error. */
 export function setupReactErrorHandler(
   client: PostHog,
-  callback?: (event: CaptureResult | undefined, error: unknown, errorInfo: ErrorInfo) => void,
+  // biome-ignore lint/suspicious/noExplicitAny: whatever was thrown, which applications mostly take for an error
+  callback?: (event: CaptureResult | undefined, error: any, errorInfo: ErrorInfo) => void,
 ): (error: unknown, errorInfo: ErrorInfo) => void {
   return (error, errorInfo) => {
     const event = client.captureException(addReactComponentStack(error, errorInfo.componentStack));

@@ -4,8 +4,8 @@ import { isDeepEqual } from '../utils/object-utils.ts';
 /** Where a hook has its value from. */
 export interface FlagSource<Value> {
   client: PostHog | undefined;
-  /** What the page was given before the client knows any flags; undefined when it was given none. */
-  bootstrapped: { value: Value | undefined } | undefined;
+  /** What the page was given before the client knows any flags; nothing when it was given none. */
+  bootstrapped: { value: Value | undefined } | null | undefined;
   /** What the client says, captured by nobody: React reads also for renders that it throws away. */
   read(client: PostHog): Value | undefined;
   /** Called for what is on the page when flags are known, and whenever they are loaded, with the keys of those that are on. */
