@@ -130,6 +130,17 @@ it('hooks find the client also in an application that names nothing else', async
   expect(stdout.trim()).toBe('function');
 });
 
+it('a bundled application that imports and requires has one client, and one context', async () => {
+  const code = await bundle(`
+    import posthog from '@millrace/browser';
+    import { PostHogContext } from '@millrace/react/slim';
+    globalThis.isOne = [require('@millrace/browser').default === posthog, require('@millrace/react').PostHogContext === PostHogContext];`);
+  const file = join(application, 'both.mjs');
+  await writeFile(file, `${code}\nconsole.log(globalThis.isOne.join());\nprocess.exit();`);
+  const { stdout } = await run(process.execPath, [file]);
+  expect(stdout.trim()).toBe('true,true');
+});
+
 /** As servers of applications do it. */
 const gzip = async (code: Promise<string>) => gzipSync(await code, { level: 9 });
 

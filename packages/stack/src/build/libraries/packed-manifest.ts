@@ -33,6 +33,8 @@ export function packedManifests(
     `${from}/${(entries[entry] ?? '').slice('./src/'.length, -'.ts'.length)}.d.ts`;
   const conditions = (entry: string) => ({
     import: { types: types(entry, './types'), default: `./esm/${entry}.js` },
+    // Bundlers also for `require`: else an application that does both has two clients, and they cannot follow UMD's `require`.
+    module: `./esm/${entry}.js`,
     require: { types: types(entry, './umd/types'), default: `./umd/${entry}.js` },
   });
 
