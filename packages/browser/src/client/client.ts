@@ -170,7 +170,7 @@ export interface Client extends FlagMembers {
   renderSurvey(surveyId: string, selector: string): void;
   surveys: { displaySurvey(surveyId: string, options?: unknown): void };
   /** @deprecated as `setPersonProperties` */
-  people: { set(properties: Properties): void; set_once(properties: Properties): void };
+  people: Record<'set' | 'set_once', (properties: Properties | string, value?: Property) => void>;
 
   readonly config: Options;
   readonly version: string;

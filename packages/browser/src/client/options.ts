@@ -23,7 +23,7 @@ export interface Bootstrap {
 
 export type BeforeSend = (event: CaptureResult) => CaptureResult | null;
 
-/** As `true`: of errors nobody caught, all are captured. */
+/** Which errors nobody caught are captured: those that are named. */
 export interface ExceptionOptions {
   capture_unhandled_errors?: boolean;
   capture_unhandled_rejections?: boolean;

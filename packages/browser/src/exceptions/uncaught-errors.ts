@@ -18,8 +18,14 @@ export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): 
   let waiting: Uncaught[] | undefined = [];
   let isAsked: boolean | undefined;
 
+  /** Of an object, what is named in it. */
+  const isWanted = (what: 'errors' | 'rejections') => {
+    const asked = options.capture_exceptions ?? isAsked;
+    return typeof asked === 'object' ? asked[`capture_unhandled_${what}`] : asked;
+  };
+
   const listen = (event: Uncaught) => {
-    const wanted = options.capture_exceptions ?? isAsked;
+    const wanted = isWanted(event.type === 'error' ? 'errors' : 'rejections');
     if (wanted === undefined && waiting && waiting.length < mostWaiting) waiting.push(event);
     if (!wanted) return;
     try {
@@ -34,7 +40,7 @@ export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): 
   addEventListener('unhandledrejection', listen, { signal });
   signals.on('remoteConfig', (config) => {
     isAsked = config?.errorTracking?.autocaptureExceptions ?? config?.autocaptureExceptions ?? isAsked;
-    if (options.capture_exceptions ?? isAsked) onWanted?.();
+    if (isWanted('errors') || isWanted('rejections')) onWanted?.();
     waiting?.splice(0).forEach(listen);
     waiting = undefined;
   });

@@ -1,6 +1,7 @@
 import type { Client, InitOptions, Options } from '../client/client.ts';
 import type { Core, Feature, Log } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
+import type { Properties, Property } from '../client/values.ts';
 import { page } from '../page/globals.ts';
 import { createCore } from './create-core.ts';
 import { createLog } from './create-log.ts';
@@ -89,6 +90,9 @@ function guarded(name: string, member: Member, log: Log): Member {
 }
 
 function clientOf(state: ClientState, call: (name: string, args: unknown[]) => unknown, init: Client['init']): Client {
+  /** Takes properties, or the name and the value of one. */
+  const setPerson = (before: undefined[]) => (given: Properties | string, value?: Property) =>
+    void call('setPersonProperties', [...before, typeof given === 'string' ? { [given]: value } : given]);
   const client: Partial<Client> = {
     init,
     get config() {
@@ -101,8 +105,8 @@ function clientOf(state: ClientState, call: (name: string, args: unknown[]) => u
       return state.members?.featureFlags ?? noFlags;
     },
     people: {
-      set: (set) => void call('setPersonProperties', [set]),
-      set_once: (once) => void call('setPersonProperties', [undefined, once]),
+      set: setPerson([]),
+      set_once: setPerson([undefined]),
     },
     surveys: { displaySurvey: () => void call('renderSurvey', []) },
     version: libraryVersion,

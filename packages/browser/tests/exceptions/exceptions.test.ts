@@ -134,7 +134,8 @@ describe('errors nobody caught', () => {
   afterEach(() => ingest.stop());
   afterAll(() => site?.stop());
 
-  const asked: [string, object, object, boolean][] = [
+  const named = { capture_unhandled_errors: true };
+  const asked: [string, object, object, boolean | 'errors'][] = [
     ['the settings ask', {}, { autocaptureExceptions: true, errorTracking: undefined }, true],
     ['the newer settings ask', {}, { errorTracking: { autocaptureExceptions: true } }, true],
     [
@@ -150,6 +151,8 @@ describe('errors nobody caught', () => {
       { errorTracking: { autocaptureExceptions: true } },
       false,
     ],
+    ['the application names some', { capture_exceptions: named }, { autocaptureExceptions: true }, 'errors'],
+    ['the application names none', { capture_exceptions: {} }, { autocaptureExceptions: true }, false],
     ['the application asks and no settings are', { capture_exceptions: true, advanced_disable_flags: true }, {}, true],
     ['no settings are', { advanced_disable_flags: true }, { errorTracking: { autocaptureExceptions: true } }, false],
   ];
@@ -169,9 +172,10 @@ describe('errors nobody caught', () => {
     await end(visit);
     const told = ingest.events('$exception').map(({ properties }) => (properties.$exception_list as Entry[])[0]);
     if (!isCaptured) return expect(told).toEqual([]);
+    const rejection = ['UnhandledRejection', 'Non-Error promise rejection captured with value: for a reason'];
     expect(told.map((entry) => [entry?.type, entry?.value]).sort()).toEqual([
       ['TypeError', 'nobody caught it'],
-      ['UnhandledRejection', 'Non-Error promise rejection captured with value: for a reason'],
+      ...(isCaptured === 'errors' ? [] : [rejection]),
     ]);
     for (const entry of told) expect(entry?.mechanism).toMatchObject({ type: 'generic', handled: false });
   });

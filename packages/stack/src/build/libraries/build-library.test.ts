@@ -153,7 +153,7 @@ const sizes: { what: string; gzipped: () => Promise<Uint8Array>; atMost: number;
     what: 'the script for pages as the gateway serves it, with everything',
     gzipped: async () => gzipTightly(Buffer.from((await bundleScript('array.js')).code)),
     atMost: 18_000,
-    today: 22_600,
+    today: 22_700,
   },
   {
     what: 'the slim client in an application',
