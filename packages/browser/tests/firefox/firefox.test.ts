@@ -109,7 +109,7 @@ test('tabs share the visitor: what one does, the other knows', async () => {
   // When flags come, they are stored.
   for (const one of [tab, other]) await eventually(() => one.run('return posthog.featureFlags.hasLoadedFlags'));
   await tab.run(`posthog.register({ shop: 'north' }); posthog.identify('ada')`);
-  await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('ada')`));
+  await eventually(() => other.run(`return localStorage.getItem('ph_phc_test_posthog').includes('"ada"')`));
   const seen = await other.run(`
     const { distinct_id, shop, $session_id } = posthog.capture('in the other tab').properties;
     return [distinct_id, shop, $session_id === posthog.get_session_id()];

@@ -59,7 +59,8 @@ test('what may mean two persons deletes neither', async () => {
 });
 
 test('who did it and how far it is stands in the activity; nothing there names the person', async () => {
-  const uuid = await person('ada');
+  // No word of hexadecimal digits alone: ids have any of them now and then.
+  const uuid = await person('qwortz');
   await remove(`${uuid}/?delete_events=1`);
   for (const activity of [await get('activity/'), await get(`${uuid}/activity/`)]) {
     expect(activity.body).toMatchObject({
@@ -77,7 +78,7 @@ test('who did it and how far it is stands in the activity; nothing there names t
         },
       ],
     });
-    expect(JSON.stringify(activity.body)).not.toContain('ada');
+    expect(JSON.stringify(activity.body)).not.toContain('qwortz');
   }
   const stranger = await createTestTenant(api.database);
   const theirs = await api.get(`/api/projects/${stranger.projectId}/persons/${uuid}/activity`, stranger.personalApiKey);
