@@ -7,8 +7,8 @@ import type { Story } from './story.ts';
 const scaledObject = 'scaledobject/millrace-consumer-live';
 /** KEDA has made it. */
 const hpa = 'horizontalpodautoscaler.autoscaling/millrace-consumer-live';
-/** Far more than four consumers are asked for. */
-const backlog = 30_000;
+/** Far more than four consumers are asked for, and than one works off before they are there: KEDA and the autoscaler look every few seconds. */
+const backlog = 240_000;
 const patience = { timeoutMs: 300_000, intervalMs: 1000 };
 
 /** KEDA starts and ends consumers by what is left to do: two at least, four while there is a backlog, then one. */
