@@ -34,6 +34,7 @@ export function eventProperties(
   const properties: Properties = {
     ...browserProperties(),
     ...page,
+    // The random half of one.
     $insert_id: newUuid().slice(19).replace('-', ''),
     $time: +now / 1000,
     ...tabStore.superProperties(),

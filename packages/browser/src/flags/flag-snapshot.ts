@@ -43,7 +43,7 @@ export function activeOf(values: Record<string, FlagValue> = {}): Record<string,
 /** Values from elsewhere than the service, as if it had said them. */
 export function documentOf(
   values: Record<string, FlagValue>,
-  payloads: Record<string, JsonValue> | undefined,
+  payloads: Record<string, JsonValue> | null | undefined,
   errorsWhileComputingFlags = false,
 ): FlagsDocument {
   const flags = Object.entries(values).map(([key, value]) => {

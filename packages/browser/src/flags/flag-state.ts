@@ -26,7 +26,7 @@ export function createFlagState({ store, options }: Core) {
       const isNew = !state.known.$enabled_feature_flags;
       // A server that knew of no flags may have written null.
       if (featureFlags && Object.keys(featureFlags).length)
-        state.learn(documentOf(featureFlags, featureFlagPayloads ?? {}), isNew);
+        state.learn(documentOf(featureFlags, featureFlagPayloads), isNew);
     },
 
     learn(document: FlagsDocument, isKept = true): void {

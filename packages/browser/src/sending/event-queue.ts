@@ -1,5 +1,6 @@
 import type { CaptureResult } from '../client/captured-event.ts';
 import type { Core } from '../client/core.ts';
+import { attempt } from '../page/globals.ts';
 import { toJson } from '../values/to-json.ts';
 import type { EventRecords } from './event-records.ts';
 
@@ -46,6 +47,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
   const hold = () => records.hold(events.length + inRequests > 0);
   /** An event that is dropped may have been the one to tell of others. */
   const makeRoom = (characters: number) => {
+    // Not by `reduce`, which old frameworks have exchanged for another.
     let total = characters;
     for (const { text } of events) total += text.length;
     for (const { text, name } of [...events]) {
@@ -74,7 +76,9 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       return queued;
     },
     adopt(texts) {
-      events.unshift(...texts.map((text) => ({ text, name: keep(text) })));
+      const whole = texts.filter(isEvent);
+      dropped += texts.length - whole.length;
+      events.unshift(...whole.map((text) => ({ text, name: keep(text) })));
       makeRoom(0);
       hold();
     },
@@ -104,3 +108,6 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     },
   };
 }
+
+/** One that is none, as half a text, would spoil a whole request. */
+const isEvent = (text: string): boolean => !!attempt(() => JSON.parse(text).event);

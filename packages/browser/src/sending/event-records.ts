@@ -86,7 +86,7 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
       for (const of of new Set(left.map((name) => name.slice(0, name.lastIndexOf('_') + 1)))) {
         const names = left.filter((name) => name.startsWith(of));
         const run = () => {
-          take(names.map((name) => attempt(() => area?.getItem(name)) ?? '').filter(isEvent));
+          take(names.map((name) => attempt(() => area?.getItem(name)) ?? '').filter(Boolean));
           names.forEach(remove);
           done();
           return new Promise((resolve) => setTimeout(resolve, settleMs));
@@ -98,6 +98,3 @@ export function createEventRecords({ token, store: { area } }: Pick<Core, 'token
     },
   };
 }
-
-/** One that is none would spoil a whole request. */
-const isEvent = (text: string): boolean => !!attempt(() => JSON.parse(text).event);

@@ -14,7 +14,7 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
   const start = { $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: idleMsOf(options) };
   if (known && (!given || (isIdentifiedID && given !== known))) {
     store.set(start);
-    if (given && isIdentified) log.warn('bootstrap.distinctID is not used: another visitor is identified');
+    if (given && isIdentified) log.warn('bootstrap.distinctID needs reset(): another visitor is identified');
     return isIdentified ? undefined : given;
   }
   const id = newDeviceId(options, log);

@@ -289,8 +289,11 @@ test('what is no event, in the place of those that wait, spoils no request', asy
     const names = await recordNames(page);
     expect(names.filter((name) => name.includes('_gone_'))).toEqual([]);
   });
+  uuids.push(...(await captureMany(page, 'after it', 1)));
   await page.evaluate(() => window.posthog.flush());
   await received(uuids);
+  const told = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
+  expect(told.reduce((sum, one) => sum + one, 0)).toBe(4);
   await nothingKept(page);
 });
 
