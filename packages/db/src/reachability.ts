@@ -1,6 +1,7 @@
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
 import type { CurrentConfig } from './open-pool.ts';
+import { endConnection } from './pg-internals/end-connection.ts';
 import { watchFailedConnects } from './pg-internals/failed-connects.ts';
 import { watchSilentConnections } from './pg-internals/silent-connections.ts';
 import { isConnectionError } from './transient-error.ts';
@@ -82,6 +83,6 @@ async function ping(config: pg.ClientConfig): Promise<Error | null> {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   } finally {
-    await client.end().catch(() => {});
+    await endConnection(client);
   }
 }

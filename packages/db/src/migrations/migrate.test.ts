@@ -31,6 +31,13 @@ async function open({ isMigrated }: { isMigrated: boolean }): Promise<void> {
   await client.connect();
 }
 
+/** What a process of its own prints. @throws when it does not end with 0. */
+async function runScript(script: string, prismaDirectory: string): Promise<string> {
+  const args = ['--import', 'tsx', '--input-type=module', '-e', script, database.url, prismaDirectory];
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  return (await promisify(execFile)(process.execPath, args, { cwd })).stdout;
+}
+
 const exists = async (table: string) =>
   (await client.query('SELECT to_regclass($1) IS NOT NULL AS exists', [table])).rows[0].exists as boolean;
 
@@ -44,14 +51,11 @@ describe('migrate', () => {
 
   test('is done once when several processes start it together, and lets each of them end', async () => {
     await open({ isMigrated: false });
-    const run = promisify(execFile);
     const script = `import { migrate } from './src/migrations/migrate.ts';
       const applied = await migrate(process.argv[1], process.argv[2]);
       console.log(JSON.stringify({ applied, remaining: process.getActiveResourcesInfo() }));`;
-    const args = ['--import', 'tsx', '--input-type=module', '-e', script, database.url, prismaDirectory];
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
-    const outcomes = (await Promise.all([1, 2, 3].map(() => run(process.execPath, args, { cwd })))).map(
-      ({ stdout }) => JSON.parse(stdout) as { applied: string[]; remaining: string[] },
+    const outcomes = (await Promise.all([1, 2, 3].map(() => runScript(script, prismaDirectory)))).map(
+      (stdout) => JSON.parse(stdout) as { applied: string[]; remaining: string[] },
     );
 
     expect(outcomes.filter(({ applied }) => applied.includes(firstMigration))).toHaveLength(1);
@@ -74,6 +78,24 @@ describe('migrate', () => {
     );
 
     expect(await Promise.all([first, migrate(database.url, prisma.directory)])).toEqual([['29990101000000_next'], []]);
+  });
+
+  test('says what happened when PostgreSQL ends all its connections in the middle', async () => {
+    await open({ isMigrated: true });
+    prisma.write('29990101000000_next', 'CREATE TABLE slow (id int); SELECT pg_sleep(60)');
+    const script = `import { migrate } from './src/migrations/migrate.ts';
+      console.log(await migrate(process.argv[1], process.argv[2]).catch((error) => error.message));`;
+    const failing = runScript(script, prisma.directory);
+    await eventually(
+      async () =>
+        (await client.query(`SELECT 1 FROM pg_stat_activity WHERE query LIKE '%slow%' AND wait_event = 'PgSleep'`)).rows
+          .length > 0,
+      { what: 'The start of the slow migration' },
+    );
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    expect(await failing).toMatch(/failed: terminating connection due to administrator command/);
   });
 
   test('names the migration that fails, keeps nothing of it and goes on once it is corrected', async () => {

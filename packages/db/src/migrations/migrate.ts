@@ -5,6 +5,7 @@ import { AppError, isAppError } from '@millrace/errors';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { connectionConfig } from '../connection-config.ts';
+import { endConnection } from '../pg-internals/end-connection.ts';
 import { applyScript } from './apply-script.ts';
 import { type LockPatience, usualLockPatience } from './give-way.ts';
 import { loadSchemaEngine } from './load-schema-engine.ts';
@@ -62,7 +63,9 @@ export async function migrate(
 const migrationLock = 7_316_553;
 
 async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(connectionConfig(databaseUrl));
+  const client = new pg.Client(connectionOfHours(databaseUrl));
+  // Without a listener an error while the script runs would end the process. The script's own connection tells what happened.
+  client.on('error', () => {});
   await client.connect();
   try {
     // Asked again and again: to wait in PostgreSQL is an open transaction, and an index that is built beside those who
@@ -70,8 +73,13 @@ async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Clien
     while (!(await tryLock(client))) await sleep(250);
     return await work(client);
   } finally {
-    await client.end();
+    await endConnection(client);
   }
+}
+
+/** A script may take hours, in which the network between must not forget the connections that wait for it. */
+function connectionOfHours(databaseUrl: string): pg.ClientConfig {
+  return { ...connectionConfig(databaseUrl), keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 }
 
 async function tryLock(client: pg.Client): Promise<boolean> {
@@ -89,12 +97,17 @@ async function forgetInterrupted(client: pg.Client): Promise<void> {
 }
 
 async function migrationFailed(client: pg.Client, cause: unknown): Promise<AppError> {
+  const name = await unfinishedMigration(client).catch(() => undefined);
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const kind = isAppError(cause) ? cause.kind : 'internal';
+  return new AppError(kind, `Migration ${name ?? 'of an unknown name'} failed: ${reason}`, { cause });
+}
+
+async function unfinishedMigration(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query(
     `SELECT "migration_name" AS name FROM "_prisma_migrations" WHERE "finished_at" IS NULL AND "rolled_back_at" IS NULL`,
   );
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const kind = isAppError(cause) ? cause.kind : 'internal';
-  return new AppError(kind, `Migration ${rows[0]?.name ?? 'of an unknown name'} failed: ${reason}`, { cause });
+  return rows[0]?.name;
 }
 
 export async function withEngine<T>(
@@ -105,7 +118,8 @@ export async function withEngine<T>(
 ): Promise<T> {
   const schema = await readSchema(prismaDirectory);
   const Engine = await loadSchemaEngine();
-  const pool = new pg.Pool({ ...connectionConfig(databaseUrl), max: 1 });
+  const pool = new pg.Pool({ ...connectionOfHours(databaseUrl), max: 1 });
+  pool.on('error', () => {});
   const adapter = schemaEngineAdapter(pool, (script) => executeScript(pool, script));
   try {
     const engine = await Engine.new({ datamodels: [[schema.path, schema.content]] }, () => {}, adapter);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
+import { endConnection } from './end-connection.ts';
 
 /**
  * Reason: `pg` notices a connection that the network has forgotten only when a statement times out.
@@ -85,7 +86,7 @@ export function watchSilentConnections(
       // The server cannot be asked. Then nothing works, and nothing is known about one connection.
     } finally {
       isLooking = false;
-      await probe.end().catch(() => {});
+      await endConnection(probe);
     }
   }
 

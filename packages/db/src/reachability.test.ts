@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { createLogger } from '@millrace/runtime';
+import { createTestDatabase, eventually } from '@millrace/testing';
+import { createSqlDatabase } from './sql-database.ts';
+
+/** First byte of the message with which a client leaves. */
+const terminate = 0x58; // 'X'
+
+/** Passes everything to the server but good-byes: the client that sends one waits for ever for the connection's end. */
+async function startWithoutGoodByes({ hostname, port }: URL) {
+  const clients = new Set<Socket>();
+  let goodByes = 0;
+  const proxy: Server = createServer({ allowHalfOpen: true }, (client) => {
+    const server = connect(Number(port), hostname);
+    clients.add(client);
+    client.on('data', (chunk) => {
+      if (chunk[0] === terminate) goodByes += 1;
+      else server.write(chunk);
+    });
+    server.pipe(client);
+    for (const socket of [client, server]) socket.on('error', () => {});
+    client.on('close', () => server.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const cut = () => {
+    for (const client of clients) client.resetAndDestroy();
+  };
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    goodByes: () => goodByes,
+    /** Breaks the connections there are. */
+    cut,
+    /** Refuses new connections. */
+    refuse: () => void proxy.close(),
+    stop() {
+      proxy.close();
+      cut();
+    },
+  };
+}
+
+test('a ping whose good-bye gets lost holds up neither the next ping nor the end', async () => {
+  const testDatabase = await createTestDatabase({ isMigrated: false });
+  const url = new URL(testDatabase.url);
+  const proxy = await startWithoutGoodByes(url);
+  url.host = `127.0.0.1:${proxy.port}`;
+  const database = createSqlDatabase({ url: url.toString(), logger: createLogger('test', 'error'), poolSize: 1 });
+  try {
+    await database.sql.query('SELECT 1');
+    proxy.cut();
+    await eventually(() => proxy.goodByes() > 0, { what: 'The good-bye of a ping' });
+    expect(database.isHealthy()).toBe(true);
+
+    proxy.refuse();
+    await eventually(
+      async () => {
+        await database.sql.query('SELECT 1').catch(() => {});
+        return !database.isHealthy();
+      },
+      { what: 'The ping that finds the server gone' },
+    );
+    await database.stop();
+  } finally {
+    proxy.stop();
+    await database.stop();
+    await testDatabase.drop();
+  }
+});
