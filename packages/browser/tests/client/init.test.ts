@@ -80,6 +80,8 @@ describe('init', () => {
     const other = await init('phc_test', {
       api_host: lab.ingest.url,
       bootstrap: { featureFlags: { beta: true }, featureFlagPayloads: null },
+      // Whose answer would take their place.
+      advanced_disable_feature_flags_on_first_load: true,
     });
     expect(await other.page.evaluate(() => window.posthog.getFeatureFlag('beta'))).toBe(true);
   });
