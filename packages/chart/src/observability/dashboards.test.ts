@@ -2,12 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { debianFiles } from '@millrace/cluster';
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
-import { runProgram } from '@millrace/stack/src/process/run-program.ts';
 import { createTestDatabase, createTestTenant } from '@millrace/testing';
 import { unknownMetrics } from './metric-names.ts';
+import { promtool } from './promtool.ts';
 
 interface Panel {
   title: string;
@@ -19,7 +18,7 @@ interface Dashboard {
   uid: string;
   title: string;
   panels: Panel[];
-  templating: { list: { name: string; query: string }[] };
+  templating: { list: { name: string; query: string; allValue?: string }[] };
 }
 
 const directory = fileURLToPath(new URL('../../../../deploy/observability/dashboards/', import.meta.url));
@@ -50,6 +49,25 @@ test.each(dashboards)('%s asks for metrics that exist', (_, dashboard) => {
   for (const [title, query = ''] of queriesOf(dashboard)) expect([title, unknownMetrics(query)]).toEqual([title, []]);
 });
 
+test.each(dashboards)(
+  '%s shows one of several installations, or the only one, which may lack the labels',
+  (_, dashboard) => {
+    const queries = queriesOf(dashboard);
+    const variables = new Map(dashboard.templating.list.map(({ name, allValue }) => [name, allValue]));
+    for (const [title, query = ''] of queries) {
+      const selectors = [...query.matchAll(/\b(?:millrace|process|nodejs)_\w+(?:\{([^}]*)\})?/g)];
+      expect([title, selectors.length]).not.toEqual([title, 0]);
+      for (const label of ['cluster', 'namespace', 'service']) {
+        expect([title, selectors.filter(([, chosen = '']) => !chosen.includes(`${label}=~"$${label}"`))]).toEqual([
+          title,
+          [],
+        ]);
+        expect(variables.get(label)).toBe('.*');
+      }
+    }
+  },
+);
+
 test('every query is one that Prometheus understands', async () => {
   const queries = dashboards.flatMap(([, dashboard]) => queriesOf(dashboard));
   expect(queries.length).toBeGreaterThan(50);
@@ -61,8 +79,7 @@ test('every query is one that Prometheus understands', async () => {
   try {
     const file = join(temporary, 'rules.json');
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
-    const files = await debianFiles('prometheus', ['prometheus']);
-    const { status, output } = await runProgram(join(files, 'usr/bin/promtool'), ['check', 'rules', file]);
+    const { status, output } = await promtool('check', 'rules', file);
     expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   } finally {
     rmSync(temporary, { recursive: true });

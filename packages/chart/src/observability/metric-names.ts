@@ -16,7 +16,7 @@ interface Documented {
 }
 
 /** What Prometheus adds to every series. */
-const labelsOfPrometheus = ['pod', 'instance', 'job', 'component', 'le'];
+const labelsOfPrometheus = ['cluster', 'namespace', 'service', 'pod', 'instance', 'job', 'component', 'le'];
 
 const documented = new Map<string, Documented>(
   [

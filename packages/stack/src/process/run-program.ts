@@ -30,7 +30,7 @@ export function runProgram(
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        output = (output + text).slice(-200_000);
+        output = (output + text).slice(-1_000_000);
       });
     }
     child.once('error', (error: NodeJS.ErrnoException) => {

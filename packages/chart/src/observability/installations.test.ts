@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { find, leastValues, renderChart } from '../testing/render-chart.ts';
+import { type AlertCase, alertCases } from './alert-cases.ts';
+import { type AlertRule, alertRuleFiles, alertRules } from './alert-rules.ts';
+import { promtool } from './promtool.ts';
+
+/** What Prometheus adds to the figures of an installation. */
+type Labels = Record<string, string>;
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-alerts-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+test.each(alertRules)('$alert keeps the figures of installations apart', ({ expr }) => {
+  const kept = [...expr.matchAll(/\b(?:sum|min|max|count)\b *(?:by \(([^)]*)\))?/g)].map(([, labels = '']) => labels);
+  expect(kept.filter((labels) => !labels.startsWith('cluster, namespace'))).toEqual([]);
+});
+
+test('of two installations an alert names the sick one, and the well one does not hide it', async () => {
+  const [sick, well] = [{ namespace: 'sick' }, { namespace: 'well' }];
+  await expectAll(
+    alertRuleFiles.map(({ file, rules }) => ({
+      file,
+      tests: rules.map(({ alert }) => caseOfTwo(caseNamed(`${alert} fires`), { alert, sick, well, firing: [sick] })),
+    })),
+  );
+}, 600_000);
+
+test('the rules of a release look at it alone, whatever else is in its namespace', async () => {
+  const values = { ...leastValues, serviceMonitor: { enabled: true }, prometheusRules: { enabled: true } };
+  const rendered = await renderChart({ release: 'mine', values });
+  const mine = { namespace: 'prod', service: 'mine-millrace-metrics' };
+  const other = { namespace: 'prod', service: 'other-millrace-metrics' };
+  const fires = ({ alert }: AlertRule) => alertCases.filter(({ name }) => name.startsWith(`${alert} fires`));
+  const files = alertRuleFiles
+    // Stores are nobody's own.
+    .map(({ name, rules }) => ({ name, rules: rules.filter(({ alert }) => alert.startsWith('Millrace')) }))
+    .map(async ({ name, rules }) => {
+      const file = join(directory, `${name}.json`);
+      await writeFile(file, JSON.stringify(find(rendered, 'PrometheusRule', `mine-millrace-${name}`).spec));
+      const tests = rules.flatMap((rule) =>
+        fires(rule).flatMap((one) => [
+          caseOfTwo(one, { alert: rule.alert, sick: mine, well: other, firing: [mine] }),
+          caseOfTwo(one, { alert: rule.alert, sick: other, well: mine, firing: [] }),
+        ]),
+      );
+      return { file, tests };
+    });
+  await expectAll(await Promise.all(files));
+}, 600_000);
+
+function caseNamed(name: string): AlertCase {
+  const found = alertCases.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`There is no case ${name}.`);
+  return found;
+}
+
+interface Two {
+  alert: string;
+  sick: Labels;
+  well: Labels;
+  /** Whose alert there is, when the case says that there is one. */
+  firing: Labels[];
+}
+
+/** The figures of a case that fires, and beside them those of an installation that is well. */
+function caseOfTwo(fires: AlertCase, { alert, sick, well, firing }: Two) {
+  const names = Object.keys(sick).join(', ');
+  return {
+    ...{ name: `${fires.name}, of ${JSON.stringify(sick)}`, interval: fires.interval },
+    input_series: [...figuresOf(fires, sick), ...figuresOf(caseNamed(`${alert} is quiet`), well)],
+    promql_expr_test: [
+      {
+        expr: `count by (${names}) (ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`,
+        eval_time: fires.promql_expr_test[0]?.eval_time,
+        exp_samples: firing.map((labels) => ({ labels: `{${matchers(labels)}}`, value: 1 })),
+      },
+    ],
+  };
+}
+
+function figuresOf({ input_series }: AlertCase, labels: Labels): AlertCase['input_series'] {
+  return input_series.map(({ series, values }) => {
+    const [name = '', own = ''] = series.split(/[{}]/);
+    return { series: `${name}{${[own, matchers(labels)].filter(Boolean).join(',')}}`, values };
+  });
+}
+
+function matchers(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(',');
+}
+
+/** Each file of rules with cases of its own: promtool evaluates all the rules it is given for each of them. */
+async function expectAll(files: { file: string; tests: object[] }[]) {
+  const cases = files.map(async ({ file, tests }, at) => {
+    const name = join(directory, `cases-${at}.json`);
+    await writeFile(name, JSON.stringify({ rule_files: [file], evaluation_interval: '1m', tests }));
+    return name;
+  });
+  const { status, output } = await promtool('test', 'rules', ...(await Promise.all(cases)));
+  expect([status, output]).toEqual([0, expect.not.stringContaining('FAILED')]);
+}
