@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiServer, missingForApiServer, startApiServer } from '@millrace/cluster';
 import { customResourceFiles } from './testing/custom-resources.ts';
-import { containerOf, type Manifest, podOf } from './testing/manifest.ts';
+import { containerOf, environmentOf, type Manifest, podOf } from './testing/manifest.ts';
 import { exampleNames, leastValues, ofKind, renderChart, root } from './testing/render-chart.ts';
 
 const missing = await missingForApiServer();
@@ -13,11 +13,21 @@ let directory: string;
 let withoutOthersKinds: { status: number; output: string };
 
 /** What the API server says to these objects; it keeps them unless it is a dry run. */
-async function apply(objects: unknown[], { namespace, isDryRun = true }: { namespace: string; isDryRun?: boolean }) {
+async function apply(
+  objects: unknown[],
+  { namespace, isDryRun = true, words = [] }: { namespace: string; isDryRun?: boolean; words?: string[] },
+) {
   const file = join(directory, 'objects.json');
   await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
   const dry = isDryRun ? ['--dry-run=server'] : [];
-  return server.kubectl('apply', ...dry, '--server-side', '--validate=strict', '-n', namespace, '-f', file);
+  return server.kubectl('apply', ...dry, '--server-side', '--validate=strict', '-n', namespace, '-f', file, ...words);
+}
+
+/** The outermost lists of an object, by where they are. */
+function listsOf(value: unknown, path = ''): [string, unknown][] {
+  if (Array.isArray(value)) return [[path, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, field]) => listsOf(field, `${path}.${name}`));
 }
 
 /** The pods a deployment or a job would make, as pods: only those are looked at by Pod Security. */
@@ -116,6 +126,16 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
     });
   });
 
+  test('the API server adds nothing to lists of kinds of others: Argo CD would never see the two agree', async () => {
+    const rendered = await renderChart({ values: everything });
+    const ofOthers = rendered.filter(({ apiVersion }) => /^(keda|monitoring|gateway)\./.test(apiVersion));
+    expect(new Set(ofOthers.map(({ kind }) => kind)).size).toBe(5);
+    const { output } = await apply(ofOthers, { namespace: 'prod', words: ['-o', 'json'] });
+    const { items } = JSON.parse(output) as { items: Manifest[] };
+    const lists = ({ spec }: Manifest) => Object.fromEntries(listsOf(spec));
+    expect(items.map(lists)).toEqual(ofOthers.map(lists));
+  });
+
   test('kinds of others that are asked for and not there are named', () => {
     expect(withoutOthersKinds.status).toBe(1);
     for (const kind of ['ScaledObject', 'TriggerAuthentication', 'HTTPRoute', 'ServiceMonitor']) {
@@ -185,6 +205,19 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       expect(await keysOf('one')).toEqual(made);
     });
 
+    test('keys that were made never change: a rollback would bring back those of then; others are in another secret', async () => {
+      const made = await keysOf('one');
+      const patch = JSON.stringify({ stringData: { SECRETS_KEY: 'new' } });
+      const changed = await server.kubectl('patch', 'secret', 'one-millrace-keys', '-n', 'prod', '-p', patch);
+      expect([changed.status, changed.output]).toEqual([1, expect.stringContaining('immutable')]);
+      await helm('upgrade', 'one', chart, ...words({ keys: { existingSecret: 'theirs', secretsKeyKey: 'key' } }));
+      await helm('rollback', 'one', '--namespace', 'prod', '--no-hooks');
+      expect(environmentOf(await read('deployment', 'one-millrace-gateway')).SECRETS_KEY).toContain(
+        'one-millrace-keys',
+      );
+      expect(await keysOf('one')).toEqual(made);
+    });
+
     test('a number of pods that something else decided outlives an upgrade', async () => {
       const consumer = ['deployment', 'one-millrace-consumer-live', '-n', 'prod'];
       await server.kubectl('scale', ...consumer, '--replicas=7');
@@ -223,7 +256,22 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
         'nameOverride: the pods that are there are found by the name "m',
       );
       await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' } }));
-      expect((await refused({})).output).toContain('keys: services have theirs from the secret "theirs".');
+      const otherKeys = 'keys: services have theirs from the secret "theirs".';
+      expect((await refused({})).output).toContain(otherKeys);
+      await helm('upgrade', 'fixed', chart, ...words({ keys: { existingSecret: 'theirs' }, secretsAsFiles: true }));
+      expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
+    });
+
+    test('new keys are not made where services know others, unless one insists', async () => {
+      const upgrade = (values: object) => server.helm('upgrade', 'two', chart, ...words(values));
+      await helm('install', 'two', chart, ...words({}));
+      const made = await keysOf('two');
+      expect((await upgrade({ keys: { secretsKeyKey: 'OTHER' } })).output).toContain('has no "OTHER"');
+      await server.kubectl('delete', 'secret', 'two-millrace-keys', '-n', 'prod');
+      const gone = 'services run, but the secret "two-millrace-keys" with their keys is gone.';
+      expect((await upgrade({})).output).toContain(gone);
+      await helm('upgrade', 'two', chart, ...words({ keys: { allowNew: true } }));
+      expect(Object.keys((await keysOf('two')) ?? {})).toEqual(Object.keys(made ?? {}));
     });
 
     test('the value of a priority class changes, which no class there allows', async () => {

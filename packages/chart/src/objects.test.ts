@@ -51,6 +51,11 @@ describe('names', () => {
   });
 });
 
+test('nothing is rendered as null, which some tools never find in what is there', async () => {
+  const values = { ...leastValues, networkPolicies: { monitoring: [] }, gateway: { resources: { limits: null } } };
+  for (const manifest of await renderChart({ values })) expect(JSON.stringify(manifest)).not.toContain(':null');
+});
+
 describe('the migration', () => {
   test('runs before everything else of an installation and an upgrade, and never at a rollback', async () => {
     const rendered = await renderChart({ values: leastValues });
@@ -83,6 +88,36 @@ describe('the migration', () => {
     ].map((name) => (name.includes('/') ? `Secret ${name.split('/')[0]}` : name));
     expect(needed.filter((name) => !hooks.includes(name) && !name.endsWith('theirs'))).toEqual([]);
   });
+});
+
+test('what runs to its end can be kept out of a mesh, whose sidecars would not let it', async () => {
+  const outside = {
+    podLabels: { 'sidecar.istio.io/inject': 'false' },
+    podAnnotations: { 'linkerd.io/inject': 'disabled' },
+  };
+  const inside = { podLabels: { 'sidecar.istio.io/inject': 'true', team: 'data' } };
+  const rendered = await renderChart({ values: { ...leastValues, ...inside, migrations: outside, tests: outside } });
+  const job = find(rendered, 'Job', 'm-millrace-migrate').spec.template?.metadata;
+  const { metadata } = find(rendered, 'Pod', 'm-millrace-test');
+  for (const pod of [job, metadata]) {
+    expect(pod?.labels).toMatchObject({ team: 'data', 'sidecar.istio.io/inject': 'false' });
+    expect(pod?.annotations).toMatchObject({ 'linkerd.io/inject': 'disabled' });
+  }
+  const { spec } = find(rendered, 'Deployment', 'm-millrace-gateway');
+  expect(spec.template?.metadata.labels).toMatchObject({ 'sidecar.istio.io/inject': 'true' });
+});
+
+test('pods of hooks run where those of the release do', async () => {
+  const placed = {
+    nodeSelector: { 'kubernetes.io/arch': 'arm64' },
+    tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
+    priorityClassName: 'important',
+  };
+  const rendered = await renderChart({ values: { ...leastValues, ...placed, priorityClasses: { create: true } } });
+  for (const hook of [find(rendered, 'Job', 'm-millrace-migrate'), find(rendered, 'Pod', 'm-millrace-test')]) {
+    expect(podOf(hook)).toMatchObject(placed);
+  }
 });
 
 describe('scaling', () => {

@@ -93,6 +93,7 @@ test.each<[object, string]>([
   [{ metrics: { port: 8021 } }, 'metrics.port is 8021, and so is the port of a delivery-worker.'],
   [{ labels: { 'helm.sh/chart': 'x' } }, "labels: helm.sh/chart is the chart's own"],
   [{ migrations: { extraEnv: [{ name: 'DATABASE_URL', value: 'x' }] } }, 'migrations.extraEnv has DATABASE_URL'],
+  [{ tests: { podLabels: { 'app.kubernetes.io/component': 'x' } } }, 'tests.podLabels: app.kubernetes.io/component is'],
   [
     { gateway: { service: { loadBalancerSourceRanges: ['10.0.0.0/8'] } } },
     'gateway.service.loadBalancerSourceRanges is for `type: LoadBalancer`.',
@@ -128,6 +129,14 @@ test.each(['1st', 'events.eu'])('a release whose name no Service can begin with 
   await expect(helmTemplate({ release, values: { ...leastValues, fullnameOverride: 'm' } })).resolves.toMatchObject({
     status: 0,
   });
+});
+
+test('whoever does not ask the cluster makes no keys, but may name a secret that has them', async () => {
+  const render = (keys: object) =>
+    helmTemplate({ values: { ...leastValues, keys }, words: ['--set', 'keys.allowNew=false'] });
+  const { status, output } = await render({});
+  expect([status, output]).toEqual([1, expect.stringContaining('Make a secret once and name it in')]);
+  expect(await render({ existingSecret: 'millrace-keys' })).toMatchObject({ status: 0 });
 });
 
 test('all mistakes are said at once', async () => {

@@ -97,6 +97,15 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
+{{/* Where the pod of a hook runs: before the chart has made its own classes of priority. */}}
+{{- define "millrace.placementOfHook" -}}
+{{- $own := dict -}}
+{{- range $name, $value := pick .Values "priorityClassName" "nodeSelector" "tolerations" "affinity" -}}
+{{- if $value -}}{{- $_ := set $own $name $value -}}{{- end -}}
+{{- end -}}
+{{- with $own -}}{{- toYaml . -}}{{- end -}}
+{{- end -}}
+
 {{/* The class that the chart makes for a component; empty when it makes none. Takes: root, kind. */}}
 {{- define "millrace.priorityClass" -}}
 {{- if .root.Values.priorityClasses.create -}}

@@ -1,7 +1,7 @@
 {{/* What a schema cannot say: settings that contradict each other. All of them at once, each as a sentence. */}}
 {{- define "millrace.refuseProblems" -}}
 {{- $problems := list -}}
-{{- range list "stores" "log" "scaling" "hosts" "pods" "names" "upgrade" -}}
+{{- range list "stores" "log" "scaling" "hosts" "pods" "names" "upgrade" "keys" -}}
 {{- range splitList "\n" (include (printf "millrace.problems.%s" .) $) -}}
 {{- with trim . -}}{{- $problems = append $problems . -}}{{- end -}}
 {{- end -}}
@@ -212,6 +212,13 @@ The label {{ $label }} of a {{ $component }} is the chart's own: services find p
 {{- end }}
 {{- end }}
 {{- end }}
+{{- range $part := list "migrations" "tests" }}
+{{- range $label, $_ := (get $.Values $part).podLabels }}
+{{- if has $label (list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/part-of") }}
+{{ $part }}.podLabels: {{ $label }} is the chart's own. Use another.
+{{- end }}
+{{- end }}
+{{- end }}
 {{- range list "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" }}
 {{- if hasKey $.Values.labels . }}
 labels: {{ . }} is the chart's own. Use another.
@@ -249,11 +256,48 @@ consumers: {{ $name | quote }} becomes part of names. Use at most 18 small lette
 {{- if and $name (ne $name (get (include "millrace.selectorLabels" . | fromYaml) "app.kubernetes.io/name")) }}
 nameOverride: the pods that are there are found by the name {{ $name | quote }}, which cannot change. Set it to that, or uninstall the release first.
 {{- end }}
-{{- $made := printf "%s-keys" $fullname }}
-{{- range (first (dig "spec" "template" "spec" "containers" (list dict) $there)).env }}
-{{- $secret := dig "valueFrom" "secretKeyRef" "name" "" . }}
-{{- if and (eq .name "SECRETS_KEY") (not $.Values.keys.existingSecret) $secret (ne $secret $made) }}
+{{- $secret := include "millrace.keysOfServices" . }}
+{{- if and (not .Values.keys.existingSecret) $secret (ne $secret (printf "%s-keys" $fullname)) }}
 keys: services have theirs from the secret {{ $secret | quote }}. New ones could not read what was encrypted with those: set `keys.existingSecret` to it again.
 {{- end }}
+{{- end -}}
+
+{{/* The secret from which running services have their keys; empty when none run, or nobody asks the cluster. */}}
+{{- define "millrace.keysOfServices" -}}
+{{- $there := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-management-api" (include "millrace.fullname" .)) -}}
+{{- $pod := dig "spec" "template" "spec" dict $there -}}
+{{- $names := list -}}
+{{- range $pod.containers }}{{- range .env }}
+{{- if eq .name "SECRETS_KEY" }}{{- $names = append $names (dig "valueFrom" "secretKeyRef" "name" "" .) }}{{- end }}
+{{- end }}{{- end }}
+{{- range $pod.volumes }}{{- range dig "projected" "sources" list . }}
+{{- if eq "SECRETS_KEY" (dig "path" "" (first (dig "secret" "items" (list dict) .))) }}{{- $names = append $names .secret.name }}{{- end }}
+{{- end }}{{- end }}
+{{- compact $names | join " " -}}
+{{- end -}}
+
+{{/* New keys, where there may be some already: what was encrypted with those could not be read any more. */}}
+{{- define "millrace.problems.keys" -}}
+{{- if not (or .Values.keys.existingSecret .Values.keys.allowNew) }}
+{{- $name := printf "%s-keys" (include "millrace.fullname" .) }}
+{{- $there := lookup "v1" "Secret" .Release.Namespace $name }}
+{{- if $there }}
+{{- range list .Values.keys.secretsKeyKey .Values.keys.tokenSecretKey }}
+{{- if not (hasKey (default dict $there.data) .) }}
+keys: the secret {{ $name | quote }} has no {{ . | quote }}, and a new one would take the place of what it has. Leave `secretsKeyKey` and `tokenSecretKey` as they were.
 {{- end }}
+{{- end }}
+{{- else if eq $name (include "millrace.keysOfServices" .) }}
+keys: services run, but the secret {{ $name | quote }} with their keys is gone. Put it back from your backup. What was encrypted with them cannot be read by new ones, which `keys.allowNew` makes.
+{{- else if not (include "millrace.asksCluster" .) }}
+keys: here the cluster is not asked whether there are keys already (helm template, --dry-run=client, Argo CD, kustomize), so there would be new ones each time. Make a secret once and name it in `keys.existingSecret` (docs/operations.md#keys); only to look, use --dry-run=server, or `keys.allowNew`.
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Whether `lookup` finds anything: every cluster has the one or the other, the first in each namespace that is there already. */}}
+{{- define "millrace.asksCluster" -}}
+{{- if lookup "v1" "ConfigMap" .Release.Namespace "kube-root-ca.crt" -}}true
+{{- else if lookup "v1" "Namespace" "" "default" -}}true
+{{- end -}}
 {{- end -}}

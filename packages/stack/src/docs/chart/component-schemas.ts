@@ -80,6 +80,8 @@ export function componentSchemas(configs: Record<string, ConfigSchema>): Record<
       activeDeadlineSeconds: whole(1),
       resources,
       extraEnv: variables,
+      podLabels: textMap,
+      podAnnotations: textMap,
     }),
   };
 }

@@ -16,6 +16,7 @@ import {
   oneOf,
   orNull,
   port,
+  resources,
   shaped,
   text,
   textMap,
@@ -87,7 +88,7 @@ function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchem
     apiHost: text,
     ...storeSchemas,
     secretsAsFiles: flag,
-    keys: object({ existingSecret: objectName, secretsKeyKey: keyName, tokenSecretKey: keyName }),
+    keys: object({ existingSecret: objectName, allowNew: flag, secretsKeyKey: keyName, tokenSecretKey: keyName }),
     mail: object({
       url: text,
       existingSecret: object({ name: objectName, urlKey: keyName }),
@@ -100,7 +101,7 @@ function values(configs: Record<string, ConfigSchema>): Record<string, JsonSchem
     ...reached,
     ...safety,
     ...seen,
-    tests: object({ enabled: flag, timeoutSeconds: whole(1) }),
+    tests: object({ enabled: flag, timeoutSeconds: whole(1), resources, podLabels: textMap, podAnnotations: textMap }),
   };
 }
 
