@@ -262,6 +262,17 @@ const installations: [string, Parameters<typeof renderChart>[0]][] = [
       expect((await refused({ secretsAsFiles: true })).output).toContain(otherKeys);
     });
 
+    test('who renders without asking the cluster makes new keys each time, which cannot take the place of those there', async () => {
+      const applyKeys = async () => {
+        const secrets = ofKind(await renderChart({ release: 'gitops', values: leastValues }), 'Secret');
+        return apply(secrets, { namespace: 'prod', isDryRun: false, words: ['--force-conflicts'] });
+      };
+      expect(await applyKeys()).toMatchObject({ status: 0 });
+      const made = await keysOf('gitops');
+      expect((await applyKeys()).output).toContain('field is immutable when `immutable` is set');
+      expect(await keysOf('gitops')).toEqual(made);
+    });
+
     test('new keys are not made where services know others, unless one insists', async () => {
       const upgrade = (values: object) => server.helm('upgrade', 'two', chart, ...words(values));
       await helm('install', 'two', chart, ...words({}));

@@ -131,14 +131,6 @@ test.each(['1st', 'events.eu'])('a release whose name no Service can begin with 
   });
 });
 
-test('whoever does not ask the cluster makes no keys, but may name a secret that has them', async () => {
-  const render = (keys: object) =>
-    helmTemplate({ values: { ...leastValues, keys }, words: ['--set', 'keys.allowNew=false'] });
-  const { status, output } = await render({});
-  expect([status, output]).toEqual([1, expect.stringContaining('Make a secret once and name it in')]);
-  expect(await render({ existingSecret: 'millrace-keys' })).toMatchObject({ status: 0 });
-});
-
 test('all mistakes are said at once', async () => {
   const values = { postgresql: {}, kafka: {}, ingress: { enabled: true }, consumers: { overflow: null } };
   const { output } = await helmTemplate({ values });

@@ -289,15 +289,6 @@ keys: the secret {{ $name | quote }} has no {{ . | quote }}, and a new one would
 {{- end }}
 {{- else if eq $name (include "millrace.keysOfServices" .) }}
 keys: services run, but the secret {{ $name | quote }} with their keys is gone. Put it back from your backup. What was encrypted with them cannot be read by new ones, which `keys.allowNew` makes.
-{{- else if not (include "millrace.asksCluster" .) }}
-keys: here the cluster is not asked whether there are keys already (helm template, --dry-run=client, Argo CD, kustomize), so there would be new ones each time. Make a secret once and name it in `keys.existingSecret` (docs/operations.md#keys); only to look, use --dry-run=server, or `keys.allowNew`.
 {{- end }}
 {{- end }}
-{{- end -}}
-
-{{/* Whether `lookup` finds anything: every cluster has the one or the other, the first in each namespace that is there already. */}}
-{{- define "millrace.asksCluster" -}}
-{{- if lookup "v1" "ConfigMap" .Release.Namespace "kube-root-ca.crt" -}}true
-{{- else if lookup "v1" "Namespace" "" "default" -}}true
-{{- end -}}
 {{- end -}}

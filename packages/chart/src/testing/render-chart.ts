@@ -33,11 +33,7 @@ export async function helmTemplate(options: RenderOptions): Promise<{ status: nu
   const { helm } = await kubectlAndHelm();
   const files = examples.flatMap((name) => ['--values', join(examplesDirectory, `${name}.yaml`)]);
   const own = Object.entries(values).flatMap(([name, value]) => ['--set-json', `${name}=${JSON.stringify(value)}`]);
-  return runProgram(helm, [
-    ...['template', release, chart, '--namespace', 'prod'],
-    // There is no cluster to ask for keys.
-    ...[...files, ...own, '--set', 'keys.allowNew=true', ...words],
-  ]);
+  return runProgram(helm, ['template', release, chart, '--namespace', 'prod', ...files, ...own, ...words]);
 }
 
 /** Every object of the chart, hooks too. @throws Error with what Helm says. */
