@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { AppError } from '@millrace/errors';
 import type { FileField, Form } from '../route/file-field.ts';
+import { requireSender, stoppedSending } from './stopped-sending.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
 /** Of the lines between parts and their heads. */
@@ -27,6 +28,7 @@ export async function readForm<File>(
   if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new AppError('unsupported_media_type', 'A form with a file is only read uncompressed.');
   }
+  requireSender(request);
   const form = openForm(request, maxFieldBytes);
   const fields = new Map<string, string>();
   let reading: Promise<File> | undefined;
@@ -38,7 +40,7 @@ export async function readForm<File>(
         bytes += piece.length;
         if (bytes > file.maxBytes + maxFieldBytes + frameBytes) reject(tooLarge());
       });
-      request.once('aborted', () => reject(new AppError('timeout', 'The client stopped sending data.')));
+      request.once('aborted', () => reject(stoppedSending()));
       form.on('field', (name: string, value: string, _nameCut: boolean, isCut: boolean) => {
         fieldBytes += Buffer.byteLength(value);
         if (isCut || fieldBytes > maxFieldBytes) reject(tooLarge());
@@ -46,6 +48,8 @@ export async function readForm<File>(
         else fields.set(name, value);
       });
       form.on('file', (name: string, content: BusboyFileStream) => {
+        // A file that ends too early fails, also one that nobody reads. Without a listener that would end the process.
+        content.on('error', () => {});
         if (name !== file.name || reading !== undefined) {
           content.resume();
           return;
@@ -55,7 +59,7 @@ export async function readForm<File>(
         reading.catch(reject);
       });
       for (const limit of ['fieldsLimit', 'partsLimit']) form.once(limit, () => reject(tooLarge()));
-      form.once('error', (cause: unknown) => reject(brokenForm(cause)));
+      form.on('error', (cause: unknown) => reject(brokenForm(cause)));
       form.once('finish', resolve);
       request.pipe(form);
     });

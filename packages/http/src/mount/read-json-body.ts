@@ -3,6 +3,7 @@ import { AppError } from '@millrace/errors';
 import express, { type Request, type Response } from 'express';
 import { checkJson } from '../schema/check-json.ts';
 import { parseJson } from './parse-json.ts';
+import { requireSender, stoppedSending } from './stopped-sending.ts';
 
 /** How much of a body is read for whom. */
 export interface JsonBodyReader {
@@ -30,6 +31,7 @@ export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   const readRaw = express.raw({ type: () => true, limit: limitBytes });
   return {
     async read(request, response) {
+      requireSender(request);
       // It reads from any request of Node's and leaves the bytes in `body`.
       const read = request as Request;
       const bytes = await new Promise<unknown>((resolve, reject) => {
@@ -61,7 +63,7 @@ async function receivePlain(request: IncomingMessage, limitBytes: number): Promi
       pieces.push(piece);
     }
   } catch (cause) {
-    throw new AppError('timeout', 'The client stopped sending data.', { cause });
+    throw stoppedSending(cause);
   }
   if (size <= limitBytes) return Buffer.concat(pieces);
   // What is left is thrown away as it comes, so that the sender comes to reading the answer.
@@ -106,7 +108,7 @@ function asAppError(error: unknown): AppError {
     case 'encoding.unsupported':
       return new AppError('unsupported_media_type', `Unsupported content encoding: ${message ?? ''}`, { cause: error });
     case 'request.aborted':
-      return new AppError('timeout', 'The client stopped sending data.', { cause: error });
+      return stoppedSending(error);
     default:
       return new AppError('invalid', 'The body could not be read.', { code: 'parse_error', cause: error });
   }

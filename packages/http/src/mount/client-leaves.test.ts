@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { FileField } from '../route/file-field.ts';
+import { readForm } from './read-form.ts';
+import { createJsonBodyReader } from './read-json-body.ts';
+
+let server: Server;
+beforeEach(async () => {
+  server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const list: FileField<string> = { name: 'list', description: '', maxBytes: 1000, read: text };
+const json = createJsonBodyReader(1000);
+
+/** Sends a request, all of it or not. */
+async function send(body: string, { type, length = body.length }: { type: string; length?: number }) {
+  const asked = once(server, 'request') as Promise<[IncomingMessage, ServerResponse]>;
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+  client.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n${body}`);
+  const [request, response] = await asked;
+  return { request, response, client };
+}
+
+const formType = 'multipart/form-data; boundary=x';
+const jsonType = 'application/json';
+
+/** A file without the end that belongs to it. */
+const openFile = (name: string) => `--x\r\ncontent-disposition: form-data; name="${name}"; filename="f"\r\n\r\nabc`;
+
+const readers = {
+  form: (request: IncomingMessage) => readForm(request, list, 1000),
+  json: (request: IncomingMessage, response: ServerResponse) => json.read(request, response),
+  'small json': (request: IncomingMessage) => json.readSmall(request),
+};
+
+test.each([
+  ['form', formType, `${openFile('list')}\r\n--x--\r\n`],
+  ['json', jsonType, '{"name":"x"}'],
+  ['small json', jsonType, '{"name":"x"}'],
+] as const)(
+  'who leaves before their body is read has sent none, not an empty one, and is not waited for: %s',
+  async (name, type, body) => {
+    for (const length of [body.length, body.length + 100]) {
+      const { request, response, client } = await send(body, { type, length });
+      client.resetAndDestroy();
+      await once(response, 'close');
+      await expect(readers[name](request, response)).rejects.toMatchObject({ kind: 'timeout' });
+    }
+  },
+);
+
+test.each([
+  ['the one that is read', openFile('list')],
+  ['one that nobody asked for', openFile('other')],
+  ['one of two of the same name', `${openFile('list')}\r\n${openFile('list')}`],
+])('a form that ends within a file is refused, and ends nothing else: %s', async (_, body) => {
+  for (const from of [1, 20, body.length]) {
+    const { request, client } = await send(body.slice(0, from), { type: formType, length: body.length });
+    client.write(body.slice(from));
+    await expect(readForm(request, list, 1000)).rejects.toMatchObject({ code: 'parse_error' });
+  }
+});
