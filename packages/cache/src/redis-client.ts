@@ -3,7 +3,7 @@ import type { RedisConnection } from './redis-config.ts';
 
 export type RedisClient = Redis | Cluster;
 
-export type ClientOptions = RedisOptions & { retryStrategy(attempt: number): number };
+export type ClientOptions = RedisOptions & { connectTimeout: number; retryStrategy(attempt: number): number };
 
 /** A client for what the connection describes: one server, the server that sentinels name, or a cluster. */
 export function createRedisClient(connection: RedisConnection, options: ClientOptions): RedisClient {
@@ -34,6 +34,8 @@ export function createRedisClient(connection: RedisConnection, options: ClientOp
         // Told by the sentinels, and not only by a connection that broke.
         failoverDetector: true,
         sentinelRetryStrategy: retryStrategy,
+        // The driver's other limits are those of the server: a sentinel that says nothing would be asked for ever.
+        sentinelCommandTimeout: options.connectTimeout,
         ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
       })
     : new Redis({ ...server, ...nodes[0] });

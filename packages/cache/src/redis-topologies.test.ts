@@ -1,5 +1,5 @@
 import { createLogger } from '@millrace/runtime';
-import { eventually } from '@millrace/testing';
+import { createFaultProxy, eventually } from '@millrace/testing';
 import type { KeyValue } from './key-value.ts';
 import { createRedisKeyValue } from './redis.ts';
 import { redisConnection } from './redis-config.ts';
@@ -124,4 +124,24 @@ itWithRedis('sentinels: the server they name, and after its death the one they n
   );
   await expectToWork(store);
   expect(await replica.client.get('millrace:after')).toBe('failover');
+});
+
+itWithRedis('sentinels, one of which says nothing: another is asked', async () => {
+  const master = await start({ password });
+  const settings = [`sentinel monitor events 127.0.0.1 ${master.port} 1`, `sentinel auth-pass events ${password}`];
+  const sentinel = await start({ password: 'watcher', isSentinel: true, settings });
+  const silent = await createFaultProxy({ targetPort: sentinel.port });
+  silent.blackHole();
+  try {
+    const store = await open({
+      redisUrl: `redis://127.0.0.1:${silent.port},127.0.0.1:${sentinel.port}`,
+      redisMode: 'sentinel',
+      redisSentinelMaster: 'events',
+      redisSentinelPassword: 'watcher',
+      redisPassword: password,
+    });
+    await expectToWork(store);
+  } finally {
+    await silent.stop();
+  }
 });
