@@ -374,7 +374,7 @@ module.exports = {
       pgInternals,
       [
         pgInternals,
-        '^packages/db/src/(copy-in|create-transactions|foreign-connection|listen|reachability|transaction|migrations/migrate)\\.ts$',
+        '^packages/db/src/(copy-in|create-transactions|foreign-connection|listen|open-pool|reachability|transaction|migrations/migrate)\\.ts$',
       ],
       'As for kafkajs.',
     ),

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { connectionConfig } from './connection-config.ts';
 import type { DatabaseAddress } from './database-config.ts';
 import { noticeLostClients } from './notice-lost-clients.ts';
+import { limitGoodByes } from './pg-internals/limit-good-byes.ts';
 
 export interface PoolOptions {
   url: DatabaseAddress;
@@ -74,6 +75,7 @@ export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
       options.queryTimeoutMs ??
       (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
   });
+  limitGoodByes(pool);
   pool.on('error', (error) => {
     // An idle connection broke (server restart); the pool replaces it on the next use.
     logger.debug('an idle database connection was lost', { error });

@@ -20,7 +20,10 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
     });
     server.pipe(client);
     for (const socket of [client, server]) socket.on('error', () => {});
-    client.on('close', () => server.destroy());
+    client.on('close', () => {
+      clients.delete(client);
+      server.destroy();
+    });
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const cut = () => {
@@ -29,6 +32,7 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   return {
     port: (proxy.address() as AddressInfo).port,
     goodByes: () => goodByes,
+    connections: () => clients.size,
     /** Breaks the connections there are. */
     cut,
     /** Refuses new connections. */
@@ -64,6 +68,28 @@ test('a ping whose good-bye gets lost holds up neither the next ping nor the end
   } finally {
     proxy.stop();
     await database.stop();
+    await testDatabase.drop();
+  }
+});
+
+test('a pool comes to its end whatever becomes of its good-byes, and leaves no connection behind', async () => {
+  const testDatabase = await createTestDatabase({ isMigrated: false });
+  const url = new URL(testDatabase.url);
+  const proxy = await startWithoutGoodByes(url);
+  url.host = `127.0.0.1:${proxy.port}`;
+  const database = createSqlDatabase({ url: url.toString(), logger: createLogger('test', 'error'), poolSize: 2 });
+  try {
+    const inHand = database.transaction(async (tx) => {
+      await database.sql.query('SELECT 1');
+      const stopping = database.stop();
+      await tx.query('SELECT 1');
+      return { stopping };
+    });
+    await (await inHand).stopping;
+    await eventually(() => proxy.connections() === 0, { what: 'The end of the connections' });
+    expect(proxy.goodByes()).toBe(2);
+  } finally {
+    proxy.stop();
     await testDatabase.drop();
   }
 });

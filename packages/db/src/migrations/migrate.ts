@@ -6,6 +6,7 @@ import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { connectionConfig } from '../connection-config.ts';
 import { endConnection } from '../pg-internals/end-connection.ts';
+import { limitGoodByes } from '../pg-internals/limit-good-byes.ts';
 import { applyScript } from './apply-script.ts';
 import { type LockPatience, usualLockPatience } from './give-way.ts';
 import { loadSchemaEngine } from './load-schema-engine.ts';
@@ -120,6 +121,7 @@ export async function withEngine<T>(
   const Engine = await loadSchemaEngine();
   const pool = new pg.Pool({ ...connectionOfHours(databaseUrl), max: 1 });
   pool.on('error', () => {});
+  limitGoodByes(pool);
   const adapter = schemaEngineAdapter(pool, (script) => executeScript(pool, script));
   try {
     const engine = await Engine.new({ datamodels: [[schema.path, schema.content]] }, () => {}, adapter);

@@ -12,7 +12,7 @@ interface Inside {
   connection: { stream: { destroy(): void } };
 }
 
-const goodByeMs = 1000;
+export const goodByeMs = 1000;
 
 /** Ends a connection. One whose server does not say good-bye in time is cut. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
