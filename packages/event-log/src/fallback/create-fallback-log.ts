@@ -107,8 +107,8 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
 
   async function appendToPostgres(records: AppendRecord[]): Promise<void> {
     const appending = postgres.append(records.map((record) => toFallback(record, topic)));
-    const outcome = await Promise.race([appending.then(() => 'appended' as const), whenClosed(which)]);
-    if (outcome === 'appended') {
+    const isAppended = await settlesBeforeClosed(appending, which);
+    if (isAppended) {
       taken?.inc({}, records.length);
       return;
     }
@@ -131,9 +131,18 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   };
 }
 
-async function whenClosed(which: FallbackSwitch): Promise<'closed'> {
-  while (which.phase() !== 'closed') await which.nextChange(longestAppendMs);
-  return 'closed';
+/** False as soon as the fallback is closed; else what becomes of `appending`. Of neither is anything left waiting. */
+async function settlesBeforeClosed(appending: Promise<void>, which: FallbackSwitch): Promise<boolean> {
+  const over = new AbortController();
+  async function closed(): Promise<boolean> {
+    while (which.phase() !== 'closed' && !over.signal.aborted) await which.nextChange(longestAppendMs, over.signal);
+    return false;
+  }
+  try {
+    return await Promise.race([appending.then(() => true), closed()]);
+  } finally {
+    over.abort();
+  }
 }
 
 function toFallback(record: AppendRecord, topic: string): AppendRecord {

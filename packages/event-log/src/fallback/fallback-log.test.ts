@@ -121,3 +121,24 @@ describeWithJava('the log that stands in for Kafka', () => {
     }
   }, 240_000);
 });
+
+test('an append to the fallback leaves nothing behind that waits', async () => {
+  const testDatabase = await createTestDatabase();
+  const database = createDatabase({ url: testDatabase.url, logger: testLogger(), poolSize: 4, queryTimeoutMs: 3000 });
+  const gateway = createFallbackLog({
+    kafka: createKafkaLog({ brokers: ['127.0.0.1:1'], clientId: 'fallback-test', logger: testLogger() }),
+    ...{ database, topic: 'test.fallback', partitions: 3, openAfterMs: 500, logger: testLogger() },
+  });
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  try {
+    const append = (number: number) => gateway.append(numbered('lane', 'k', number, 1));
+    await eventually(() => append(0), { what: 'an open fallback' });
+    const before = timers();
+    for (const number of range(1, 200)) await append(number);
+    expect(timers()).toBeLessThan(before + 50);
+  } finally {
+    await gateway.close();
+    await database.stop();
+    await testDatabase.drop();
+  }
+});

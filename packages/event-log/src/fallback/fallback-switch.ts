@@ -78,16 +78,18 @@ export function createFallbackSwitch(deps: FallbackSwitchDeps) {
   const running = run();
   return {
     phase: () => phase,
-    /** Resolves when the phase changes, or after `timeoutMs`. */
-    nextChange(timeoutMs: number): Promise<void> {
+    /** Resolves when the phase changes, after `timeoutMs`, or when whoever waits no longer needs to know. */
+    nextChange(timeoutMs: number, over?: AbortSignal): Promise<void> {
       return new Promise((resolve) => {
         const done = () => {
           clearTimeout(timer);
           waiting.delete(done);
+          over?.removeEventListener('abort', done);
           resolve();
         };
         const timer = setTimeout(done, timeoutMs);
         waiting.add(done);
+        over?.addEventListener('abort', done);
       });
     },
     /** Asks at once. */
