@@ -63,6 +63,7 @@ export interface GatewayDependencies {
     | 'bodyTimeoutMs'
     | 'keepAliveTimeoutMs'
     | 'stopDelayMs'
+    | 'drainTimeoutMs'
     | 'trustProxy'
   >;
   logger: Logger;
@@ -83,6 +84,8 @@ export interface Gateway {
  * A request that takes longer than this, head and body together, is cut off: bytes that arrive slowly hold memory too.
  */
 const wholeRequestTimeoutMs = 300_000;
+/** Of the time to stop: what is closed behind the server still sends counts, warnings and records. */
+const restAfterDrainMs = 5000;
 /** A payload in the query of a GET needs more than the usual 16 KiB. */
 const maxHeaderBytes = 64 * 1024;
 
@@ -135,7 +138,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     maxHeaderSize: maxHeaderBytes,
     noDelay: true,
   });
-  const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: wholeRequestTimeoutMs });
+  const connections = createConnectionDrain(server, { graceMs: config.stopDelayMs, timeoutMs: drainMs(config) });
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // A client that sends `Expect: 100-continue` is refused before it sends too much.
@@ -150,6 +153,12 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       refusals.stop();
     },
   };
+}
+
+/** Whoever sends or reads slowly, as anybody can, must not take all the time there is to stop. */
+function drainMs({ drainTimeoutMs, stopDelayMs }: GatewayDependencies['config']): number {
+  const leftMs = Math.max(0, drainTimeoutMs - stopDelayMs);
+  return Math.min(wholeRequestTimeoutMs, Math.max(leftMs - restAfterDrainMs, leftMs / 2));
 }
 
 /** @returns false for a path that has nothing to do with flags. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import { environment } from '@millrace/runtime';
 import {
   type CompiledPrograms,
@@ -101,6 +102,22 @@ test('it comes up and takes events while PostgreSQL and Redis are away', async (
   });
   await ready(gateway);
   expect(await capture(gateway, 'phc_anything')).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+});
+
+test('it ends in order and in time although somebody sends a body byte by byte', async () => {
+  const gateway = await startMain({
+    ...{ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', EVENT_LOG: 'postgres', REDIS_URL: '' },
+    ...{ STOP_DELAY_MS: '0', DRAIN_TIMEOUT_MS: '8000' },
+  });
+  const { hostname, port } = new URL(gateway.url);
+  const client = connect(Number(port), hostname).on('error', () => {});
+  client.write('POST /capture/ HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
+  const sending = setInterval(() => client.write('x'), 100);
+  client.once('close', () => clearInterval(sending));
+  await eventually(async () => /requests_in_flight [1-9]/.test(await (await fetch(`${gateway.url}/metrics`)).text()), {
+    what: 'the request',
+  });
   expect(await gateway.stop()).toBe(0);
 });
 
