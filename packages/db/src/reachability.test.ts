@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, eventually } from '@millrace/testing';
 import { createSqlDatabase } from './sql-database.ts';
@@ -20,10 +23,7 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
     });
     server.pipe(client);
     for (const socket of [client, server]) socket.on('error', () => {});
-    client.on('close', () => {
-      clients.delete(client);
-      server.destroy();
-    });
+    client.on('close', () => server.destroy());
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const cut = () => {
@@ -32,7 +32,6 @@ async function startWithoutGoodByes({ hostname, port }: URL) {
   return {
     port: (proxy.address() as AddressInfo).port,
     goodByes: () => goodByes,
-    connections: () => clients.size,
     /** Breaks the connections there are. */
     cut,
     /** Refuses new connections. */
@@ -72,21 +71,27 @@ test('a ping whose good-bye gets lost holds up neither the next ping nor the end
   }
 });
 
-test('a pool comes to its end whatever becomes of its good-byes, and leaves no connection behind', async () => {
+test('a pool and its process come to their ends whatever becomes of the good-byes', async () => {
   const testDatabase = await createTestDatabase({ isMigrated: false });
   const url = new URL(testDatabase.url);
   const proxy = await startWithoutGoodByes(url);
   url.host = `127.0.0.1:${proxy.port}`;
-  const database = createSqlDatabase({ url: url.toString(), logger: createLogger('test', 'error'), poolSize: 2 });
-  try {
-    const inHand = database.transaction(async (tx) => {
+  const script = `import { createLogger } from '@millrace/runtime';
+    import { createSqlDatabase } from './src/sql-database.ts';
+    const database = createSqlDatabase({ url: process.argv[1], logger: createLogger('test', 'error') });
+    let stopping;
+    await database.transaction(async (tx) => {
       await database.sql.query('SELECT 1');
-      const stopping = database.stop();
+      stopping = database.stop();
       await tx.query('SELECT 1');
-      return { stopping };
     });
-    await (await inHand).stopping;
-    await eventually(() => proxy.connections() === 0, { what: 'The end of the connections' });
+    await stopping;
+    console.log('stopped');`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', script, url.toString()];
+  const cwd = fileURLToPath(new URL('..', import.meta.url));
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 60_000 });
+    expect(stdout).toBe('stopped\n');
     expect(proxy.goodByes()).toBe(2);
   } finally {
     proxy.stop();

@@ -86,6 +86,8 @@ export interface Gateway {
 const wholeRequestTimeoutMs = 300_000;
 /** Of the time to stop: what is closed behind the server still sends counts, warnings and records. */
 const restAfterDrainMs = 5000;
+/** So long may the answer to what is no request be read: what is sent meanwhile must not cut it off. */
+const readingMs = 2000;
 /** A payload in the query of a GET needs more than the usual 16 KiB. */
 const maxHeaderBytes = 64 * 1024;
 
@@ -243,4 +245,6 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${refusal.body}`);
+  // A client that does not close its end would keep the connection for as long as it likes.
+  setTimeout(() => socket.destroy(), readingMs).unref();
 }

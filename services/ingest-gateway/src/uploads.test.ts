@@ -114,12 +114,16 @@ describe('uploads that do not come to their end', () => {
     expect(await own.metrics.registry.metrics()).toMatch(/millrace_capture_in_flight_bytes 0/);
   });
 
-  test('what is not HTTP is answered in JSON', async () => {
-    const connection = await openRawConnection(gateway.port);
+  test('what is not HTTP is answered in JSON, and keeps no connection', async () => {
+    const connection = await openRawConnection(gateway.port, { allowHalfOpen: true });
     connection.write('NOT HTTP\r\n\r\n');
     const answer = await connection.answer();
     expect(answer.status).toBe(400);
     expect(codeOf(answer)).toBe('invalid_http');
+    // It does not close its end. What it sends is refused once the connection is gone.
+    const sending = setInterval(() => connection.write('x'), 100);
+    await connection.closed;
+    clearInterval(sending);
   });
 
   test('a head that is too large is refused', async () => {

@@ -16,8 +16,9 @@ export interface RawConnection {
   closed: Promise<void>;
 }
 
-export async function openRawConnection(port: number): Promise<RawConnection> {
-  const socket = connect(port, '127.0.0.1');
+/** @param allowHalfOpen the connection stays open on this side when the other one has closed its end. */
+export async function openRawConnection(port: number, { allowHalfOpen = false } = {}): Promise<RawConnection> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let received = Buffer.alloc(0);
   let wake = () => {};
