@@ -69,10 +69,15 @@ const everything: object = {
   affinity: { nodeAffinity: {} },
 };
 
+const balancer = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ipFamilyPolicy: 'PreferDualStack' };
 const examples = await exampleNames();
 const installations: [string, Parameters<typeof renderChart>[0]][] = [
   ...examples.map((name) => [`examples/${name}.yaml`, { examples: [name] }] as [string, object]),
   ['everything that can be switched on', { values: everything }],
+  [
+    'a balancer before each service, which keeps the addresses of clients',
+    { values: { ...leastValues, gateway: { service: balancer }, managementApi: { service: balancer } } },
+  ],
   ['the platform chooses users (OpenShift)', { values: { ...leastValues, podSecurity: { user: null } } }],
 ];
 

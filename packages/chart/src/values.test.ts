@@ -98,6 +98,10 @@ test.each<[object, string]>([
     { gateway: { service: { loadBalancerSourceRanges: ['10.0.0.0/8'] } } },
     'gateway.service.loadBalancerSourceRanges is for `type: LoadBalancer`.',
   ],
+  [
+    { flags: { enabled: true, service: { externalTrafficPolicy: 'Local' } } },
+    'flags.service.externalTrafficPolicy is for',
+  ],
   [{ gateway: { extraEnv: [{ name: 'A', value: 5 }] } }, "at '/gateway/extraEnv/0/value': got number, want string"],
   [{ gateway: { extraEnv: [{ value: '5' }] } }, "at '/gateway/extraEnv/0': missing property 'name'"],
   [{ gateway: { resources: { limit: {} } } }, "at '/gateway/resources': additional properties 'limit' not allowed"],

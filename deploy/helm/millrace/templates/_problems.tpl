@@ -191,6 +191,9 @@ metrics.port is {{ include "millrace.text" .values.port }}, and so is the port o
 {{- if and .loadBalancerSourceRanges (ne .type "LoadBalancer") }}
 {{ $component }}.service.loadBalancerSourceRanges is for `type: LoadBalancer`. Who may call is said by `networkPolicies.clients`, too.
 {{- end }}
+{{- if and .externalTrafficPolicy (eq .type "ClusterIP") }}
+{{ $component }}.service.externalTrafficPolicy is for `type: NodePort` and `type: LoadBalancer`.
+{{- end }}
 {{- end }}
 {{- if has .kind (list "gateway" "flags") }}
 {{- $delay := get (default dict .values.settings) "STOP_DELAY_MS" | default 2000 | int }}

@@ -25,7 +25,13 @@ const autoscaling = {
   maxReplicas: whole(1),
   targetCPUUtilization: whole(1, 100),
 };
-const service = { type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), port, annotations: textMap };
+const service = {
+  type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),
+  port,
+  annotations: textMap,
+  externalTrafficPolicy: oneOf('', 'Cluster', 'Local'),
+  ipFamilyPolicy: oneOf('', 'SingleStack', 'PreferDualStack', 'RequireDualStack'),
+};
 
 /** Of an image: what stands behind the colon. */
 export const imageTag = shaped('^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?$');
