@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => ingest.stop());
 
 describe.each(reactVersions)('the provider with the real client, on React %s', (react) => {
-  async function open(options: object = {}): Promise<Visit> {
+  async function open(options: object = {}, shop: 'openShop' | 'openBrokenShop' = 'openShop'): Promise<Visit> {
     // A browser without a head is a bot to the client.
     const given = JSON.stringify({
       ...{ api_host: ingest.url, opt_out_useragent_filter: true, feature_flag_request_timeout_ms: patienceMs },
@@ -35,7 +35,7 @@ describe.each(reactVersions)('the provider with the real client, on React %s', (
     });
     const visit = await openPage(await browser.newContext(), site.url);
     await visit.page.addScriptTag({ content: await bundlePage('shop.ts', { react }) });
-    await visit.page.evaluate((text) => openShop(JSON.parse(text)), given);
+    await visit.page.evaluate(`${shop}(${given})`);
     return visit;
   }
 
@@ -57,6 +57,23 @@ describe.each(reactVersions)('the provider with the real client, on React %s', (
     await page.locator('button').click();
     await page.waitForFunction(() => texts.at(-1) === 'red');
     expect(await page.evaluate(() => texts)).toEqual(['blue', 'green New', 'red']);
+    await page.context().close();
+  });
+
+  it('starts it before what is below captures that it was shown', async () => {
+    const { page, complaints } = await open();
+    // Development runs effects twice.
+    await eventually(() => expect(ingest.events('shop opened')).toHaveLength(2));
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('captures what is thrown when the application first shows', async () => {
+    const { page, complaints } = await open({}, 'openBrokenShop');
+    await page.waitForFunction(() => texts.at(-1) === '$exception');
+    await eventually(() => expect(ingest.events('$exception')).toHaveLength(1));
+    expect(ingest.events('$exception')[0]?.properties.$exception_list).toMatchObject([{ value: 'No shop today' }, {}]);
+    expect(complaints.filter((complaint) => complaint.includes('initialize'))).toEqual([]);
     await page.context().close();
   });
 

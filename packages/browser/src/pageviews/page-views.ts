@@ -38,9 +38,9 @@ export const createPageViews: Feature = (core) => {
     if (wanted !== true && !(wanted === 'if_capture_pageview' && capture_pageview)) return;
     core.capture('$pageleave', null, request_batching ? undefined : { transport: 'sendBeacon' });
   });
-  captureFirst(core, signal);
+  const isOfFirst = captureFirst(core, signal);
   captureReturns(core, forget, signal);
-  captureRoutes(core, signal);
+  captureRoutes(core, isOfFirst, signal);
   return { getPageViewId: () => view?.id };
 };
 
@@ -56,18 +56,24 @@ function ended(view: PageView | undefined, now: Date, depth: Properties): Proper
     : {};
 }
 
-/** The view of a page that was loaded: when it is seen (not prerendered, not in a tab behind), and with consent. */
-function captureFirst({ signals, options, isCapturing, capture }: Core, signal: AbortSignal): void {
+/**
+ * The view of a page that was loaded: when it is seen (not prerendered, not in a tab behind), and with consent. Returns what
+ * says of another path whether that is still where this view takes place: applications go elsewhere while they start.
+ */
+function captureFirst({ signals, options, isCapturing, capture }: Core, signal: AbortSignal): () => boolean {
   let isDone = false;
   const captureOnce = () => {
-    if (isDone || !options.capture_pageview || document.visibilityState !== 'visible' || !isCapturing()) return;
+    if (isDone) return false;
+    if (!options.capture_pageview || document.visibilityState !== 'visible' || !isCapturing()) return true;
     isDone = true;
     capture('$pageview', null, { send_instantly: true });
+    return true;
   };
   document.addEventListener('visibilitychange', captureOnce, { signal });
   signals.on('consent', captureOnce);
   // What the application does right after `init`, identifying a visitor say, comes first.
   setTimeout(captureOnce, 1);
+  return captureOnce;
 }
 
 /** A page the browser kept whole is seen anew, as it would be if it were loaded again; its leave was told. */
@@ -80,13 +86,13 @@ function captureReturns({ options, capture }: Core, forget: () => void, signal: 
   addEventListener('pageshow', onShow, { signal });
 }
 
-function captureRoutes({ signals, options, capture }: Core, signal: AbortSignal): void {
+function captureRoutes({ signals, options, capture }: Core, isOfFirst: () => boolean, signal: AbortSignal): void {
   let isWatched = false;
   const watch = () => {
     if (isWatched || options.capture_pageview !== 'history_change') return;
     isWatched = true;
     watchHistory((navigation_type) => {
-      if (options.capture_pageview === 'history_change') capture('$pageview', { navigation_type });
+      if (options.capture_pageview === 'history_change' && !isOfFirst()) capture('$pageview', { navigation_type });
     }, signal);
   };
   watch();

@@ -1,7 +1,8 @@
+import { page } from '../page/globals.ts';
+
 interface Subscription {
   name: string;
   args: unknown[];
-  isStopped: boolean;
   stop?: unknown;
 }
 
@@ -13,18 +14,19 @@ export interface EarlySubscriptions {
 
 /** Listeners given before `init`: a component is often there before what starts the client. */
 export function createEarlySubscriptions(): EarlySubscriptions {
-  const all: Subscription[] = [];
+  const all = new Set<Subscription>();
   return {
     add(name, args) {
-      const subscription: Subscription = { name, args, isStopped: false };
-      all.push(subscription);
+      const subscription: Subscription = { name, args };
+      // A server would keep those of every request, and never start.
+      if (page) all.add(subscription);
       return () => {
-        subscription.isStopped = true;
+        all.delete(subscription);
         if (typeof subscription.stop === 'function') subscription.stop();
       };
     },
     carryOut(subscribe) {
-      for (const one of all) if (!one.isStopped) one.stop = subscribe(one.name, one.args);
+      for (const one of all) one.stop = subscribe(one.name, one.args);
     },
   };
 }

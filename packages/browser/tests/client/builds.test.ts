@@ -78,13 +78,23 @@ test.each(Object.keys(bundles) as (keyof typeof bundles)[])(
         posthog.capture('after');
         posthog.identify('user-1');
         posthog.onFeatureFlags(() => {})();
-        console.log(JSON.stringify([posthog.__loaded, posthog.config.bootstrap, posthog.featureFlags.getFlags(), posthog.get_distinct_id()]));
+        // As components do for each request; made elsewhere, or this function would know it.
+        globalThis.listener = new WeakRef(new Function('return () => {}')());
+        posthog.onFeatureFlags(globalThis.listener.deref());
+        await new Promise((resolve) => setTimeout(resolve));
+        globalThis.gc();
+        console.log(JSON.stringify([posthog.__loaded, posthog.config.bootstrap, posthog.featureFlags.getFlags(), posthog.get_distinct_id(), listener.deref() === undefined]));
       }`;
       await writeFile(join(folder, 'server.mjs'), script);
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'server.mjs')]);
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+        '--expose-gc',
+        join(folder, 'server.mjs'),
+      ]);
       expect(stderr).toBe('');
       // Scripts export nothing.
-      expect(stdout.trim()).toBe(bundles[name].format === 'iife' ? '' : '[false,{"featureFlags":{"a":true}},[],null]');
+      expect(stdout.trim()).toBe(
+        bundles[name].format === 'iife' ? '' : '[false,{"featureFlags":{"a":true}},[],null,true]',
+      );
     } finally {
       await rm(folder, { recursive: true });
     }

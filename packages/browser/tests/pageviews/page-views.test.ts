@@ -62,8 +62,12 @@ describe('page views', () => {
         configurable: true,
       });
     });
-    await init(page, '/shop');
-    await page.evaluate(() => posthog.capture('before', {}, { send_instantly: true }));
+    await page.goto(`${site.url}/shop`);
+    await start(page, { capture_pageview: 'history_change' }, '');
+    await page.evaluate(() => {
+      history.replaceState(null, '', '/en/shop');
+      posthog.capture('before', {}, { send_instantly: true });
+    });
     const [before] = await received('before');
     expect(before?.properties).not.toHaveProperty('$pageview_id');
     expect(events('$pageview')).toHaveLength(0);
@@ -76,7 +80,7 @@ describe('page views', () => {
     }
     await page.evaluate(() => posthog.capture('end', {}, { send_instantly: true }));
     await received('end');
-    expect(events('$pageview')).toHaveLength(1);
+    expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
   test('none is captured where it is not wanted, and a manual one counts as well', async () => {
@@ -188,6 +192,16 @@ describe('page views', () => {
         ['/a', 'A'],
         ['/b', 'B'],
       ]);
+    });
+
+    test('an application that goes elsewhere while it starts is seen once, where it went', async () => {
+      const page = await open('/', { capture_pageview: 'history_change' }, `history.replaceState(null, '', '/en')`);
+      await received('$pageview');
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
+      await page.evaluate(() => history.pushState(null, '', '/en/cart'));
+      await page.evaluate(() => posthog.capture('end', {}, { send_instantly: true }));
+      await received('end');
+      expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en', '/en/cart']);
     });
 
     test('what the application gets of the history stays as it was', async () => {

@@ -55,12 +55,16 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
     const { additionalProperties } = this.props;
     const properties =
       typeof additionalProperties === 'function' ? additionalProperties(error, errorInfo) : additionalProperties;
-    const exceptionEvent = this.context.client?.captureException(
-      addReactComponentStack(error, errorInfo.componentStack),
-      properties,
-    );
+    const { client } = this.context;
+    const capture = () => client?.captureException(addReactComponentStack(error, errorInfo.componentStack), properties);
+    // What throws when the application first shows is caught before the effect that starts the client.
+    const isEarly = client?.__loaded === false;
     // Null says that nothing was thrown.
-    this.setState({ error, componentStack: errorInfo.componentStack ?? '', exceptionEvent });
+    const caught = { error, componentStack: errorInfo.componentStack ?? '' };
+    this.setState(
+      { ...caught, exceptionEvent: isEarly ? undefined : capture() },
+      () => isEarly && this.setState({ exceptionEvent: capture() }),
+    );
   }
 
   resetError = (): void => {

@@ -1,9 +1,12 @@
 import type { InitOptions } from '@millrace/browser';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import { useStable } from '../utils/useStable.ts';
 import type { PostHog } from './posthog.ts';
 import { getDefaultPostHogInstance } from './posthog-default.ts';
 import { alreadyLoaded, ignoredInFavourOfClient, neitherKeyNorClient, otherApiKey } from './provider-warnings.ts';
+
+/** Comes before the effects of all that is below, where applications capture. Servers know of no layout, and complain. */
+const useEarlyEffect = typeof document === 'undefined' ? useEffect : useLayoutEffect;
 
 /**
  * Starts the default client with the first key it gets and tells it of changed options. In an effect, so never on the
@@ -18,7 +21,7 @@ export function useDefaultClient(
   const started = useRef<{ apiKey: string; options: InitOptions | undefined } | null>(null);
   const warned = useRef(new Set<string>());
 
-  useEffect(() => {
+  useEarlyEffect(() => {
     const warn = (warning: string) => {
       if (!warned.current.has(warning)) console.warn(`[PostHog.js] ${warning}`);
       warned.current.add(warning);

@@ -1,28 +1,49 @@
 import type { InitOptions } from '@millrace/browser';
-import { createElement as h, StrictMode } from 'react';
+import { createElement as h, type ReactNode, StrictMode, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
-import { PostHogFeature, PostHogProvider, useFeatureFlagVariantKey, usePostHog } from '../../src/index.ts';
+import {
+  PostHogErrorBoundary,
+  PostHogFeature,
+  PostHogProvider,
+  useFeatureFlagVariantKey,
+  usePostHog,
+} from '../../src/index.ts';
 
 declare global {
   /** Everything that was on the page, one after the other. */
   var texts: string[];
   function openShop(options: InitOptions): void;
+  /** One that cannot be shown. */
+  function openBrokenShop(options: InitOptions): void;
 }
 
 function Shop() {
   const posthog = usePostHog();
+  useEffect(() => void posthog.capture('shop opened'), [posthog]);
   const price = String(useFeatureFlagVariantKey('price-test'));
   return h('button', { type: 'button', onClick: () => posthog.identify('ada') }, price);
 }
 
 /** An application with the package as it is installed: its own client, started by the provider. */
-globalThis.openShop = (options) => {
+function open(options: InitOptions, ...children: ReactNode[]): void {
   const element = document.body.appendChild(document.createElement('main'));
   globalThis.texts = [];
   new MutationObserver(() => texts.push(element.textContent ?? '')).observe(element, {
     ...{ childList: true, characterData: true, subtree: true },
   });
-  const feature = h(PostHogFeature, { flag: 'price-test', match: 'green' }, h('p', null, ' New'));
-  const app = h(PostHogProvider, { apiKey: 'phc_test', options }, h(Shop), feature);
+  const app = h(PostHogProvider, { apiKey: 'phc_test', options }, ...children);
   createRoot(element).render(h(StrictMode, null, app));
+}
+
+globalThis.openShop = (options) => {
+  open(options, h(Shop), h(PostHogFeature, { flag: 'price-test', match: 'green' }, h('p', null, ' New')));
+};
+
+globalThis.openBrokenShop = (options) => {
+  const Broken = () => {
+    throw new Error('No shop today');
+  };
+  const fallback = ({ exceptionEvent }: { exceptionEvent: unknown }) =>
+    h('p', null, (exceptionEvent as { event?: string } | undefined)?.event);
+  open(options, h(PostHogErrorBoundary, { fallback }, h(Broken)));
 };
