@@ -44,8 +44,9 @@ export async function ask({ options }: Pick<Core, 'options'>, url: string, quest
     });
     const text = await response.text();
     const json = attempt(() => JSON.parse(text)) ?? null;
-    // After a redirect a POST may have become a GET, whose 200 says nothing of what was sent.
-    const status = response.redirected && method === 'POST' && !json?.status ? 302 : response.status;
+    // After a redirect a POST may have become a GET, whose 200 says nothing of what was sent, if it is not the service's.
+    const isLost = response.redirected && method === 'POST' && !json?.status && !json?.flags;
+    const status = isLost ? 302 : response.status;
     return { status, json, ...retryAfter(response.headers.get('Retry-After')) };
   } catch {
     return { status: 0, json: null, isTimeout: abort.signal.aborted };

@@ -51,6 +51,12 @@ it('tells listeners of flags when they have come, and later ones at once', async
   expect((await heard(page, 2))[1]).toEqual([active, values]);
 });
 
+it('takes them from where a proxy sends the question: to the path without its slash, say', async () => {
+  answerFlags({ status: 308, headers: { location: '/flags?v=2' } });
+  const page = await shop.enter({}, { before: listen });
+  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
+});
+
 it('tells nobody who has unsubscribed, and everybody else although one throws', async () => {
   const page = await shop.enter();
   await flagsLoaded(page);
