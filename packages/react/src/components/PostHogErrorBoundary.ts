@@ -10,7 +10,7 @@ import {
 } from 'react';
 import { PostHogContext } from '../context/PostHogContext.ts';
 import { addReactComponentStack } from '../helpers/react-component-stack.ts';
-import { isFunction, isNull } from '../utils/type-utils.ts';
+import { isFunction } from '../utils/type-utils.ts';
 
 export interface PostHogErrorBoundaryFallbackProps {
   error: unknown;
@@ -29,12 +29,10 @@ export interface PostHogErrorBoundaryProps {
 }
 
 interface PostHogErrorBoundaryState {
-  componentStack: string | null;
-  exceptionEvent: unknown;
-  error: unknown;
+  caught: Omit<PostHogErrorBoundaryFallbackProps, 'resetError'> | null;
 }
 
-const nothingThrown: PostHogErrorBoundaryState = { componentStack: null, exceptionEvent: null, error: null };
+const nothingCaught: PostHogErrorBoundaryState = { caught: null };
 
 /** @internal PostHog's own tests of the component ask for it. */
 export const __POSTHOG_ERROR_MESSAGES = {
@@ -47,7 +45,7 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
   static override contextType = PostHogContext;
   declare context: ContextType<typeof PostHogContext>;
 
-  override state = nothingThrown;
+  override state = nothingCaught;
 
   // Not `getDerivedStateFromError`: a fallback is to show what was captured from the first time on, and capturing is no
   // part of rendering.
@@ -56,29 +54,25 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
     const properties =
       typeof additionalProperties === 'function' ? additionalProperties(error, errorInfo) : additionalProperties;
     const { client } = this.context;
-    const capture = () => client?.captureException(addReactComponentStack(error, errorInfo.componentStack), properties);
+    const componentStack = errorInfo.componentStack ?? '';
+    const show = (exceptionEvent?: unknown, then?: () => void) =>
+      this.setState({ caught: { error, componentStack, exceptionEvent } }, then);
+    const capture = () => show(client?.captureException(addReactComponentStack(error, componentStack), properties));
     // What throws when the application first shows is caught before the effect that starts the client.
-    const isEarly = client?.__loaded === false;
-    // Null says that nothing was thrown.
-    const caught = { error, componentStack: errorInfo.componentStack ?? '' };
-    this.setState(
-      { ...caught, exceptionEvent: isEarly ? undefined : capture() },
-      () => isEarly && this.setState({ exceptionEvent: capture() }),
-    );
+    if (client?.__loaded === false) show(undefined, capture);
+    else capture();
   }
 
   resetError = (): void => {
-    this.setState(nothingThrown);
+    this.setState(nothingCaught);
   };
 
   override render(): ReactNode {
     const { children, fallback } = this.props;
-    const { componentStack } = this.state;
-    if (isNull(componentStack)) return isFunction(children) ? children() : children;
+    const { caught } = this.state;
+    if (!caught) return isFunction(children) ? children() : children;
 
-    const shown = isFunction(fallback)
-      ? createElement(fallback, { ...this.state, componentStack, resetError: this.resetError })
-      : fallback;
+    const shown = isFunction(fallback) ? createElement(fallback, { ...caught, resetError: this.resetError }) : fallback;
     if (isValidElement(shown)) return shown;
     console.warn(__POSTHOG_ERROR_MESSAGES.INVALID_FALLBACK);
     return null;

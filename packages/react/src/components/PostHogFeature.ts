@@ -36,9 +36,9 @@ export function PostHogFeature({
   const posthog = usePostHog();
   const flagVariant = useFeatureFlagVariantKey(flag);
   const payload = useFeatureFlagPayload(flag);
-  const isShown = !isUndefined(flagVariant) && (isUndefined(match) || flagVariant === match);
+  const isHidden = isUndefined(flagVariant) || (!isUndefined(match) && flagVariant !== match);
   // Whatever can be rendered may be returned; the types of older versions of React name only elements.
-  if (!isShown) return fallback as ReactElement | null;
+  if (isHidden) return fallback as ReactElement | null;
 
   const feature = { flag, posthog, flagVariant };
   return createElement(

@@ -6,7 +6,7 @@ import { getDefaultPostHogInstance } from './posthog-default.ts';
 import { alreadyLoaded, ignoredInFavourOfClient, neitherKeyNorClient, otherApiKey } from './provider-warnings.ts';
 
 /** Comes before the effects of all that is below, where applications capture. Servers know of no layout, and complain. */
-const useEarlyEffect = typeof document === 'undefined' ? useEffect : useLayoutEffect;
+const useEarlyEffect = typeof window !== 'undefined' ? useLayoutEffect : useEffect;
 
 /**
  * Starts the default client with the first key it gets and tells it of changed options. In an effect, so never on the
@@ -31,10 +31,7 @@ export function useDefaultClient(
       if (options) warn(ignoredInFavourOfClient('options'));
       return;
     }
-    if (!apiKey) {
-      warn(neitherKeyNorClient);
-      return;
-    }
+    if (!apiKey) return warn(neitherKeyNorClient);
     const own = getDefaultPostHogInstance();
     const before = started.current;
     started.current = { apiKey: before?.apiKey ?? apiKey, options };

@@ -22,12 +22,9 @@ function stackError(message: string, name: string, stack: string | null | undefi
 
 /** To an error that cannot be changed, nothing is added; causes that go round in a circle end with it. */
 function addLastCause(error: Error, cause: Error): void {
-  const seen = new Set([error]);
+  const chain = new Set([error]);
   let last = error;
-  while (last.cause instanceof Error && !seen.has(last.cause)) {
-    last = last.cause;
-    seen.add(last);
-  }
+  for (last of chain) if (last.cause instanceof Error) chain.add(last.cause);
   try {
     last.cause = cause;
   } catch {}

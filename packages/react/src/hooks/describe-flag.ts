@@ -21,7 +21,7 @@ export function describeFlag<Value>({ fromClient, fromResult, part = 'featureFla
       value: Object.keys(bootstrap[part]).includes(flag) ? fromResult(bootstrappedResult(bootstrap, flag)) : undefined,
     },
     read: (client) => fromClient(client, flag, { send_event: false }),
-    seen: (client) => void fromClient(client, flag),
+    seen: (client) => fromClient(client, flag),
   });
 }
 

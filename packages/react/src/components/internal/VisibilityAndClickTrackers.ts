@@ -19,7 +19,7 @@ export function VisibilityAndClickTrackers({
   onFirstClick,
   onFirstView,
 }: VisibilityAndClickTrackersProps): ReactNode {
-  const told = useRef({ click: false, view: false });
+  const told = useRef<{ click?: true; view?: true }>({});
 
   function tellOnce(what: 'click' | 'view', tell: (() => void) | undefined): void {
     if (!tell || told.current[what]) return;

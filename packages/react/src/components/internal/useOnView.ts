@@ -23,7 +23,7 @@ export function useOnView(
     if (!isObserved || !element.current || !window.IntersectionObserver) return undefined;
     const observer = new IntersectionObserver(
       (entries) => {
-        if (isSeen.current || !entries.some(({ isIntersecting }) => isIntersecting)) return;
+        if (isSeen.current || !entries.some((entry) => entry.isIntersecting)) return;
         isSeen.current = true;
         latest.current?.();
       },
