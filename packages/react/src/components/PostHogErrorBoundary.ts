@@ -10,7 +10,7 @@ import {
 } from 'react';
 import { PostHogContext } from '../context/PostHogContext.ts';
 import { addReactComponentStack } from '../helpers/react-component-stack.ts';
-import { isFunction } from '../utils/type-utils.ts';
+import { isFunction, isNull } from '../utils/type-utils.ts';
 
 export interface PostHogErrorBoundaryFallbackProps {
   error: unknown;
@@ -29,10 +29,13 @@ export interface PostHogErrorBoundaryProps {
 }
 
 interface PostHogErrorBoundaryState {
-  caught: Omit<PostHogErrorBoundaryFallbackProps, 'resetError'> | null;
+  /** Null says that nothing was thrown. */
+  componentStack: string | null;
+  exceptionEvent: unknown;
+  error: unknown;
 }
 
-const nothingCaught: PostHogErrorBoundaryState = { caught: null };
+const nothingThrown: PostHogErrorBoundaryState = { componentStack: null, exceptionEvent: null, error: null };
 
 /** @internal PostHog's own tests of the component ask for it. */
 export const __POSTHOG_ERROR_MESSAGES = {
@@ -45,34 +48,35 @@ export class PostHogErrorBoundary extends Component<PostHogErrorBoundaryProps, P
   static override contextType = PostHogContext;
   declare context: ContextType<typeof PostHogContext>;
 
-  override state = nothingCaught;
+  override state = nothingThrown;
 
   // Not `getDerivedStateFromError`: a fallback is to show what was captured from the first time on, and capturing is no
   // part of rendering.
   override componentDidCatch(error: unknown, errorInfo: ErrorInfo): void {
     const { additionalProperties } = this.props;
-    const properties =
-      typeof additionalProperties === 'function' ? additionalProperties(error, errorInfo) : additionalProperties;
+    const properties = isFunction(additionalProperties) ? additionalProperties(error, errorInfo) : additionalProperties;
     const { client } = this.context;
     const componentStack = errorInfo.componentStack ?? '';
-    const show = (exceptionEvent?: unknown, then?: () => void) =>
-      this.setState({ caught: { error, componentStack, exceptionEvent } }, then);
-    const capture = () => show(client?.captureException(addReactComponentStack(error, componentStack), properties));
+    const capture = () => {
+      const exceptionEvent = client?.captureException(addReactComponentStack(error, componentStack), properties);
+      this.setState({ error, componentStack, exceptionEvent });
+    };
     // What throws when the application first shows is caught before the effect that starts the client.
-    if (client?.__loaded === false) show(undefined, capture);
+    if (client?.__loaded === false) this.setState({ error, componentStack }, capture);
     else capture();
   }
 
   resetError = (): void => {
-    this.setState(nothingCaught);
+    this.setState(nothingThrown);
   };
 
   override render(): ReactNode {
     const { children, fallback } = this.props;
-    const { caught } = this.state;
-    if (!caught) return isFunction(children) ? children() : children;
+    const { state, resetError } = this;
+    if (isNull(state.componentStack)) return isFunction(children) ? children() : children;
 
-    const shown = isFunction(fallback) ? createElement(fallback, { ...caught, resetError: this.resetError }) : fallback;
+    const caught = { ...state, resetError } as PostHogErrorBoundaryFallbackProps;
+    const shown = isFunction(fallback) ? createElement(fallback, caught) : fallback;
     if (isValidElement(shown)) return shown;
     console.warn(__POSTHOG_ERROR_MESSAGES.INVALID_FALLBACK);
     return null;

@@ -1,4 +1,5 @@
-export const isFunction = (value: unknown): value is (...parameters: never[]) => unknown => typeof value === 'function';
+export const isFunction = <Value>(value: Value): value is Extract<Value, (...parameters: never[]) => unknown> =>
+  typeof value === 'function';
 
 export const isUndefined = (value: unknown): value is undefined => value === undefined;
 
