@@ -63,7 +63,9 @@
 {{- define "millrace.env.eventLog" -}}
 {{- $log := .Values.eventLog -}}
 - { name: EVENT_LOG, value: {{ $log.type | quote }} }
-- { name: TOPIC_PREFIX, value: {{ $log.topicPrefix | quote }} }
+{{- with $log.topicPrefix }}
+- { name: TOPIC_PREFIX, value: {{ . | quote }} }
+{{- end }}
 - { name: TOPIC_PARTITIONS, value: {{ include "millrace.text" $log.partitions | quote }} }
 {{- if eq $log.type "kafka" }}
 - { name: EVENT_LOG_FALLBACK, value: {{ $log.fallback | quote }} }

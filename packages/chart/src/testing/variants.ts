@@ -3,6 +3,7 @@ import { leastValues } from './render-chart.ts';
 const everyStore = {
   ...leastValues,
   host: 'events.example.com',
+  eventLog: { topicPrefix: 'eu.' },
   postgresql: {
     host: 'db',
     user: 'u',

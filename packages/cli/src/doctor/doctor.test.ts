@@ -213,6 +213,18 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
   expect(findings).toContainEqual(finding(...expected));
 });
 
+test.each<[string, Record<string, string>, string[]]>([
+  ['gateway', { GATEWAY_ROLES: 'ingest,flags' }, ['SECRETS_KEY']],
+  ['consumer', { CONSUMER_LANES: 'live', HEALTH_PORT: '8001' }, []],
+  ['delivery worker', { HEALTH_PORT: '8021' }, ['SECRETS_KEY']],
+  ['management API', { API_PORT: '8010' }, ['TOKEN_SECRET', 'SECRETS_KEY']],
+])('the pod of a %s is asked for its own secrets alone', async (_, own, expected) => {
+  const pod = { NODE_ENV: 'production', KUBERNETES_SERVICE_HOST: '10.0.0.1', ...own };
+  const { findings } = await doctor({ ...inPostgres, ...pod });
+  const missing = findings.flatMap(({ found }) => /^(\w+_(?:SECRET|KEY)) is not set/.exec(found)?.[1] ?? []);
+  expect(missing).toEqual(expected);
+});
+
 test('migrations that are pending, and such as are not known', async () => {
   const empty = await createTestDatabase({ isMigrated: false });
   try {

@@ -19,14 +19,20 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
     kafkaUnused(settings, env),
     traces(env),
     sender(settings),
-    isProduction ? tokenSecret(settings) : null,
-    isProduction ? secretsKey(settings) : null,
+    isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_LANES', 'HEALTH_PORT'], env) ? tokenSecret(settings) : null,
+    isProduction && !isPodOf(['CONSUMER_LANES'], env) ? secretsKey(settings) : null,
     isProduction ? privateDestinations(settings) : null,
   ];
   return orOk(
     findings.filter((finding) => finding !== null),
     'no two contradict each other',
   );
+}
+
+/** Whether this is a pod of Kubernetes that has one of these settings: there each service has its own alone, and lacks those of the API. */
+function isPodOf(names: string[], env: Env): boolean {
+  const isSet = (name: string) => Boolean(env[name]?.trim());
+  return isSet('KUBERNETES_SERVICE_HOST') && names.some(isSet) && !isSet('API_PORT');
 }
 
 function fallback({ eventLog, eventLogFallback }: DoctorSettings): Finding | null {
