@@ -1,4 +1,10 @@
-import { Agent, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+  type ServerResponse,
+} from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { pipeline } from 'node:stream';
 import { AppError } from '@millrace/errors';
@@ -52,14 +58,18 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   const address = request.socket.remoteAddress ?? '';
   const before = request.headers['x-forwarded-for'];
   const forwarded = isBehindProxy && before !== undefined ? `${String(before)}, ${address}` : address;
-  // A question has no body.
-  const { 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = withoutConnection(request.headers);
+  // A question has no body, and who waited for leave to send one has got it already.
+  const { 'content-length': _length, expect: _expect, ...headers } = withoutConnection(request.headers);
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
 
-/** Headers that are about one connection. */
-function withoutConnection({ connection: _c, 'keep-alive': _k, upgrade: _u, ...headers }: IncomingMessage['headers']) {
-  return headers;
+/** Headers that are about one connection (RFC 9110, 7.6.1). Of some of them Node throws where they do not fit. */
+const ofConnection = new Set('connection keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '));
+
+function withoutConnection(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
+  const named = (headers.connection ?? '').toLowerCase().split(/\s*,\s*/);
+  const passed = Object.entries(headers).filter(([name]) => !ofConnection.has(name) && !named.includes(name));
+  return Object.fromEntries(passed);
 }
 
 function refuse(response: ServerResponse): void {
