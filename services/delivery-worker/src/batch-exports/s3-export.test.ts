@@ -177,6 +177,11 @@ describe('a storage that', () => {
   test.each<[string, RequestListener, string]>([
     ['never answers', () => {}, 'no answer in time'],
     [
+      'ends HTTP',
+      ({ socket }) => socket.write('HTTP/1.1 101 Other\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+      'no answer in time',
+    ],
+    [
       'answers without an end',
       (_, response) => {
         response.writeHead(500, { 'content-type': 'application/xml' });

@@ -28,7 +28,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
   const settings = run.settings as Record<string, string | undefined>;
   const client = createClient(settings, options);
   const { answerTimeoutMs = usualAnswerTimeoutMs } = options;
-  const inTime = () => ({ abortSignal: AbortSignal.timeout(answerTimeoutMs) });
+  const asked = <T>(ask: (limit: Limit) => Promise<T>) => named(() => inTime(ask, answerTimeoutMs));
   const isCompressed = settings.compression === 'gzip';
   const target = { Bucket: settings.bucket_name, Key: objectKey(run, { prefix: settings.prefix ?? '', isCompressed }) };
   const attributes = {
@@ -43,10 +43,10 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
 
   async function uploadPart(): Promise<void> {
     const create = new CreateMultipartUploadCommand({ ...target, ...attributes });
-    uploadId ??= (await named(() => client.send(create, inTime()))).UploadId;
+    uploadId ??= (await asked((limit) => client.send(create, limit))).UploadId;
     const PartNumber = parts.length + 1;
     const command = new UploadPartCommand({ ...target, UploadId: uploadId, PartNumber, Body: sink.take() });
-    const { ETag } = await named(() => client.send(command, inTime()));
+    const { ETag } = await asked((limit) => client.send(command, limit));
     parts.push({ PartNumber, ETag });
   }
 
@@ -63,19 +63,19 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
       await sink.end();
       if (uploadId === undefined) {
         const Body = sink.take();
-        await named(() => client.send(new PutObjectCommand({ ...target, ...attributes, Body }), inTime()));
+        await asked((limit) => client.send(new PutObjectCommand({ ...target, ...attributes, Body }), limit));
         return;
       }
       if (sink.size() > 0) await uploadPart();
       const complete = { ...target, UploadId: uploadId, MultipartUpload: { Parts: parts } };
-      await named(() => client.send(new CompleteMultipartUploadCommand(complete), inTime()));
+      await asked((limit) => client.send(new CompleteMultipartUploadCommand(complete), limit));
       uploadId = undefined;
     },
     async close() {
       if (uploadId !== undefined) {
         // Parts that nobody completes would be kept, and paid for.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
-        await client.send(abort, inTime()).catch(() => {});
+        await asked((limit) => client.send(abort, limit)).catch(() => {});
       }
       client.destroy();
     },
@@ -110,6 +110,19 @@ function checkEndpoint(endpoint: string, mayBePrivate: boolean): void {
   } catch (cause) {
     throw toDestinationError(cause);
   }
+}
+
+interface Limit {
+  abortSignal: AbortSignal;
+}
+
+/** The client forgets the limit of a request that is answered by 101, and never says what became of it. */
+function inTime<T>(ask: (limit: Limit) => Promise<T>, timeoutMs: number): Promise<T> {
+  const abortSignal = AbortSignal.timeout(timeoutMs);
+  const late = new Promise<never>((_, reject) => {
+    abortSignal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+  });
+  return Promise.race([ask({ abortSignal }), late]);
 }
 
 async function named<T>(work: () => Promise<T>): Promise<T> {
