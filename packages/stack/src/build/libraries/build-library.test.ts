@@ -56,6 +56,12 @@ describe.each(['@millrace/browser', '@millrace/react'])('%s as it is packed', (n
     expect('problems' in checked ? checked.problems : checked).toEqual([]);
   });
 
+  it('says its types in words that compilers before TypeScript 5 know', async () => {
+    const written = await readFile(join(installed(name), 'types/index.d.ts'), 'utf8');
+    expect(written).toMatch(/^export /m);
+    expect(written).not.toContain('export type *');
+  });
+
   it('needs nothing while running', async () => {
     const { dependencies, optionalDependencies, scripts, devDependencies } = await manifestOf(name);
     expect({ dependencies, optionalDependencies, scripts, devDependencies }).toEqual({});

@@ -50,9 +50,11 @@ async function reachable(source: string, entries: string[]): Promise<Set<string>
   return found;
 }
 
-/** As others import it: a declaration stands beside a `.js`. */
+const typeStar = /^export type \* from/gm;
+
+/** As others import it: a declaration stands beside a `.js`, and compilers before TypeScript 5 know no `export type *`. */
 async function writeDeclaration(from: string, to: string): Promise<void> {
   const text = await readFile(from, 'utf8');
   await mkdir(dirname(to), { recursive: true });
-  await writeFile(to, text.replace(relativeImport, '$1$2.js$1'));
+  await writeFile(to, text.replace(relativeImport, '$1$2.js$1').replace(typeStar, 'export * from'));
 }
