@@ -1,5 +1,5 @@
 import type { Answer, Core } from '../client/core.ts';
-import { attempt } from '../page/globals.ts';
+import { attempt, page } from '../page/globals.ts';
 import { longestTimerMs } from '../page/longest-timer.ts';
 
 export type Body = string | ArrayBuffer;
@@ -21,8 +21,10 @@ const mostSeconds = 3600;
 
 /** gzip, or the text itself where the browser has none. */
 export async function pack(text: string): Promise<Body> {
-  if (typeof CompressionStream === 'undefined') return text;
-  const { readable, writable } = new CompressionStream('gzip');
+  // Of the page: where applications' servers have none (Next.js at the edge), builds warn of the mere name.
+  const Compression = page?.CompressionStream;
+  if (!Compression) return text;
+  const { readable, writable } = new Compression('gzip');
   const writer = writable.getWriter();
   writer.write(new TextEncoder().encode(text));
   writer.close();

@@ -98,6 +98,12 @@ it.each([
   expect(imported).toEqual(expect.arrayContaining(names));
 });
 
+it('names nothing globally that servers at the edge lack, and their builds warn of', async () => {
+  const code = await bundle(`export * from '@millrace/browser';`);
+  expect(code).toContain('.CompressionStream');
+  expect(code).not.toMatch(/(?<!\.)\bCompressionStream\b/);
+});
+
 it('the react library is a script too, which takes React and the client from the page', async () => {
   const script = await readFile(join(installed('@millrace/react'), 'umd/index.js'), 'utf8');
   const { runInNewContext } = await import('node:vm');
