@@ -1,3 +1,4 @@
+import { page } from '../page/globals.ts';
 import { nameElement } from './name-element.ts';
 import type { TellVital } from './vital.ts';
 
@@ -14,6 +15,8 @@ type Entry = PerformanceEventTiming & {
  * Returns what is called when the page is hidden: only then most of it is final.
  */
 export function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
+  // A page that only stands for one, as tests of applications have it (jsdom).
+  if (!page?.PerformanceObserver) return () => {};
   // Prerendered pages begin when they are shown.
   const [navigation] = performance.getEntriesByType('navigation') as { activationStart?: number }[];
   const start = navigation?.activationStart ?? 0;

@@ -86,6 +86,16 @@ describe('web vitals', () => {
     expect(ingest.events('$web_vitals')).toHaveLength(0);
   });
 
+  test('are not told, and nothing is said of it, where a page cannot measure, as those of test runners', async () => {
+    const { page, complaints } = await openPage(await browser.newContext(), site.url);
+    await page.waitForFunction('window.posthog');
+    const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_performance: true };
+    await page.evaluate(`delete window.PerformanceObserver; performance.getEntriesByType = undefined;
+      posthog.init('phc_test', ${JSON.stringify({ ...given, feature_flag_request_timeout_ms: patienceMs })})`);
+    await settingsKnown(page);
+    expect(complaints).toEqual([]);
+  });
+
   async function open(options: object, config: object = {}, path = ''): Promise<Page> {
     Object.assign(
       ingest.config,
